@@ -3,23 +3,23 @@ import nextVitals from "eslint-config-next/core-web-vitals";
 import nextTs from "eslint-config-next/typescript";
 import importSort from "eslint-plugin-simple-import-sort";
 
-/** Paths of the console in source code, which lack the base path (LIGHTDESK_BASE_PATH). */
-const bare = "^\\u002F";
-const ownAddress = `:matches(Literal[value=/${bare}/], TemplateLiteral[quasis.0.value.raw=/${bare}/], CallExpression[callee.name='withQuery'])`;
+/** Paths of the console in source code, without the base path (LIGHTDESK_BASE_PATH). */
+const absolutePathPattern = "^\\u002F";
+const consolePath = `:matches(Literal[value=/${absolutePathPattern}/], TemplateLiteral[quasis.0.value.raw=/${absolutePathPattern}/], CallExpression[callee.name='withQuery'])`;
 const plainElement = "JSXOpeningElement[name.name=/^([a-z].*|Picture|PlainPicture)$/]";
-const loads = `${plainElement} > JSXAttribute[name.name=/^(href|src|srcSet|poster|action|formAction|data)$/]`;
-const withoutBasePath = [
-  `CallExpression[callee.name='fetch'] > ${ownAddress}.arguments`,
-  `CallExpression[callee.object.property.name='location'] > ${ownAddress}.arguments`,
-  `CallExpression[callee.object.property.name='history'] > ${ownAddress}.arguments`,
-  `CallExpression[callee.property.name=/^(open|sendBeacon)$/] > ${ownAddress}.arguments`,
-  `NewExpression[callee.name=/^(Request|URL|Worker|SharedWorker|EventSource|WebSocket)$/] > ${ownAddress}.arguments`,
-  `AssignmentExpression[left.property.name=/^(href|src|action|location)$/] > ${ownAddress}.right`,
-  `${loads} > ${ownAddress}`,
-  `${loads} > JSXExpressionContainer > ${ownAddress}`,
-  `${loads} > JSXExpressionContainer > :matches(ConditionalExpression, LogicalExpression) > ${ownAddress}`,
+const urlAttribute = `${plainElement} > JSXAttribute[name.name=/^(href|src|srcSet|poster|action|formAction|data)$/]`;
+const missingBasePath = [
+  `CallExpression[callee.name='fetch'] > ${consolePath}.arguments`,
+  `CallExpression[callee.object.property.name='location'] > ${consolePath}.arguments`,
+  `CallExpression[callee.object.property.name='history'] > ${consolePath}.arguments`,
+  `CallExpression[callee.property.name=/^(open|sendBeacon)$/] > ${consolePath}.arguments`,
+  `NewExpression[callee.name=/^(Request|URL|Worker|SharedWorker|EventSource|WebSocket)$/] > ${consolePath}.arguments`,
+  `AssignmentExpression[left.property.name=/^(href|src|action|location)$/] > ${consolePath}.right`,
+  `${urlAttribute} > ${consolePath}`,
+  `${urlAttribute} > JSXExpressionContainer > ${consolePath}`,
+  `${urlAttribute} > JSXExpressionContainer > :matches(ConditionalExpression, LogicalExpression) > ${consolePath}`,
 ].map((selector) => ({ selector, message: "Add the base path with apiPath of lib/browser/urls." }));
-const basePathTwice = [
+const duplicateBasePath = [
   "CallExpression[callee.name=/^(callApi|upload|useLive|useOnce)$/] > CallExpression[callee.name='apiPath'].arguments",
   "CallExpression[callee.object.name='router'] > CallExpression[callee.name='apiPath'].arguments",
   "JSXOpeningElement[name.name=/^(Link|ButtonLink)$/] > JSXAttribute[name.name='href'] CallExpression[callee.name='apiPath']",
@@ -29,12 +29,12 @@ const basePathTwice = [
  * Reports `object[key] = value` and similar code if the key may be external, because `__proto__` and `constructor` change prototypes.
  * Recognizes lists, typed arrays and constant keys by their declarations. A rule with types takes ten times as long.
  */
-const outsideKey = {
+const externalKey = {
   create(context) {
-    const declared = (node) => {
+    const findDefinition = (node) => {
       for (let scope = context.sourceCode.getScope(node); scope; scope = scope.upper) {
-        const found = scope.set.get(node.name);
-        if (found) return found.defs[0];
+        const variable = scope.set.get(node.name);
+        if (variable) return variable.defs[0];
       }
     };
     const isNumeric = (node) => {
@@ -46,7 +46,7 @@ const outsideKey = {
     };
     /** Declared as a number, or counted up. */
     const isCounter = (node) => {
-      const definition = declared(node);
+      const definition = findDefinition(node);
       if (definition?.node.parent?.parent?.type === "ForStatement") return true;
       const { init } = definition?.node ?? {};
       if (init && definition.node.id.type === "Identifier") return init !== node && isNumeric(init);
@@ -64,7 +64,7 @@ const outsideKey = {
       if (node.type === "NewExpression") return /Array$/.test(node.callee.name);
       if (node.type === "CallExpression") return /^(map|from|slice|alloc|fill|concat|filter|subarray)$/.test(node.callee.property?.name);
       if (node.type !== "Identifier") return false;
-      const definition = declared(node);
+      const definition = findDefinition(node);
       const type = definition?.name.typeAnnotation?.typeAnnotation;
       if (type) return type.type === "TSArrayType" || /(Array|Bits|Buffer)$/.test(type.typeName?.name);
       return (
@@ -96,14 +96,14 @@ const outsideKey = {
   },
 };
 
-/** Private words that say nothing about the value. Name the thing: cachedAssets, requestedIds, defaultColumns, MAX_BODY_BYTES. */
+/** Words that do not describe the value. Use specific names, such as cachedAssets, requestedIds, defaultColumns or MAX_BODY_BYTES. */
 const deniedNames = ["asked", "given", "heard", "known", "linked", "meant", "told", "usual", "wanted"];
 const deniedDeclarations = /^(held|kept|landed|most|usual[A-Z].*|(MOST|LONGEST)_.*)$/;
 const deniedFiles =
   /(^|-)(asked|beside|heard|known|landed|ledger|linked|receipt|silence|soon|there|told|usual|wall|wanted|ways-in|where)(-|\.)/;
 const plainNames = {
   create(context) {
-    const report = (node, name) => context.report({ node, message: `Name the thing instead of "${name}".` });
+    const report = (node, name) => context.report({ node, message: `Use a more specific name than "${name}".` });
     const check = (node) => deniedDeclarations.test(node.name) && report(node, node.name);
     return {
       Program: (node) => deniedFiles.test(basename(context.filename)) && report(node, basename(context.filename)),
@@ -118,14 +118,14 @@ const plainNames = {
 
 /** These rules compile each file to find components, which takes half of the time. Files without components skip them. */
 const reactRules = [...nextVitals, ...nextTs].flatMap(({ rules }) => Object.keys(rules ?? {})).filter((name) => /^(react|jsx)/.test(name));
-const withoutReact = ["bin/**", "lib/{contract,http,messages,server,service,shared}/**/*.ts", "tests/**"];
+const nonReactFiles = ["bin/**", "lib/{contract,http,messages,server,service,shared}/**/*.ts", "tests/**"];
 
 const config = [
   { ignores: [".next*/**", "dist/**", "next-env.d.ts", "coverage/**", "test-results/**"] },
   ...nextVitals,
   ...nextTs,
   {
-    plugins: { lightdesk: { rules: { "outside-key": outsideKey, "plain-names": plainNames } }, "simple-import-sort": importSort },
+    plugins: { lightdesk: { rules: { "outside-key": externalKey, "plain-names": plainNames } }, "simple-import-sort": importSort },
     rules: {
       "lightdesk/outside-key": "error",
       "lightdesk/plain-names": "error",
@@ -146,8 +146,8 @@ const config = [
           selector: "MemberExpression[object.name='JSON'][property.name='stringify']",
           message: "It throws on BigInt seeds. Use writeExactJson of lib/contract/json/exact-json.",
         },
-        ...withoutBasePath,
-        ...basePathTwice,
+        ...missingBasePath,
+        ...duplicateBasePath,
       ],
       "no-restricted-imports": [
         "error",
@@ -169,7 +169,7 @@ const config = [
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     },
   },
-  { files: withoutReact, rules: Object.fromEntries(reactRules.map((name) => [name, "off"])) },
+  { files: nonReactFiles, rules: Object.fromEntries(reactRules.map((name) => [name, "off"])) },
   { files: ["tests/**"], rules: { "lightdesk/outside-key": "off" } },
   // Other products read the field EmbedCheck.known.
   {

@@ -1,9 +1,9 @@
-// Starts the composition with the server, so that the first request does not wait for it. bin/console.ts watches `ready`.
+// Starts the composition with the server, so that the first request does not wait for it. bin/console.ts awaits `ready`.
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME === "nodejs") {
-    const { composition } = await import("@/lib/server/composition");
-    const { authorizeSubscription, canSeeReasons } = await import("@/lib/server/bff/admit-listener");
-    const { getProcessState } = await import("@/lib/server/running");
+    const { getComposition: composition } = await import("@/lib/server/composition");
+    const { authorizeSubscription, canSeeReasons } = await import("@/lib/server/bff/authorize-subscription");
+    const { getProcessState } = await import("@/lib/server/process-state");
     const { visitorRules } = await import("@/lib/server/bff/visitor-rules");
     try {
       composition();

@@ -1,5 +1,5 @@
 import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
-import { buildFolder } from "./bin/build/build-folder.mjs";
+import { getBuildFolder } from "./bin/build/build-folder.mjs";
 import { securityHeaders, unframedHeaders } from "./lib/shared/security-headers.mjs";
 
 /** @param {Record<string, string>} headers */
@@ -23,7 +23,7 @@ const basePath = process.env.LIGHTDESK_BASE_PATH ?? "";
 /** @type {import('next').NextConfig} */
 const config = {
   basePath,
-  distDir: buildFolder({ basePath }),
+  distDir: getBuildFolder({ basePath }),
   // Read by lib/browser/urls.ts.
   env: { NEXT_PUBLIC_LIGHTDESK_BASE_PATH: basePath },
   poweredByHeader: false,

@@ -3,8 +3,7 @@ import { defineConfig } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "./bin/browser.mjs";
 import type { TargetOptions } from "./tests/e2e/support/test";
 
-// Each worker has its own console, service and browser, and is idle for a third of the time, so there is one more than cores. There are no
-// retries.
+// Each worker has its own console, service and browser, and is idle for a third of the time. So there is one more worker than cores.
 export default defineConfig<TargetOptions>({
   testDir: "tests/e2e",
   outputDir: "test-results/browser",

@@ -1,11 +1,10 @@
-// Adds a content security policy with a nonce to every page. Embedded sessions use the same pages, and only the host's origins may frame
-// them.
+// Adds a content security policy with a nonce to every page. Only the host's origins may frame the pages of an embedded session.
 // Must never authorize requests (pages do) or match /api, because Next truncates bodies here at 10 MB.
 
 import { type NextRequest, NextResponse } from "next/server";
 import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
-import { embedCookieAttributes, PAGE_HEADER, probeCookie } from "@/lib/server/cookies";
-import { getProcessState } from "@/lib/server/running";
+import { formatEmbedCookieAttributes, getProbeCookieName,PAGE_HEADER } from "@/lib/server/cookies";
+import { getProcessState } from "@/lib/server/process-state";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
 
 export async function proxy(request: NextRequest): Promise<NextResponse> {
@@ -19,17 +18,17 @@ async function respondToEmbedded(request: NextRequest): Promise<NextResponse> {
   const embed = parseEmbedPath(pathname);
   const hostId = embed?.host ?? searchParams.get("host");
   const host = hostId ? await getProcessState().composition?.store.embedHosts.get(hostId) : undefined;
-  const own = embed && /^\/(start|doctor)$/.exec(embed.rest)?.[0];
+  const embedOnlyPath = embed && /^\/(start|doctor)$/.exec(embed.innerUrl)?.[0];
   return addContentSecurityPolicy(request, host ? host.origins.join(" ") : "'none'", (headers) => {
-    if (!host || !embed || (!own && embed.rest !== "/choose" && !findEmbedPage(embed.rest)))
+    if (!host || !embed || (!embedOnlyPath && embed.innerUrl !== "/choose" && !findEmbedPage(embed.innerUrl)))
       return NextResponse.next({ request: { headers } });
     const target = request.nextUrl.clone();
-    target.pathname = own ? `/embed${own}` : embed.rest || "/";
+    target.pathname = embedOnlyPath ? `/embed${embedOnlyPath}` : embed.innerUrl || "/";
     const response = NextResponse.rewrite(target, { request: { headers } });
-    if (own === "/start" || own === "/doctor")
+    if (embedOnlyPath === "/start" || embedOnlyPath === "/doctor")
       response.headers.append(
         "set-cookie",
-        `${probeCookie(embed.slot, request.nextUrl)}=1; Max-Age=300; ${embedCookieAttributes(request.nextUrl)}`,
+        `${getProbeCookieName(embed.slot, request.nextUrl)}=1; Max-Age=300; ${formatEmbedCookieAttributes(request.nextUrl)}`,
       );
     return response;
   });
@@ -39,10 +38,10 @@ function addContentSecurityPolicy(request: NextRequest, ancestors: string, respo
   const { pathname, search } = request.nextUrl;
   const embed = parseEmbedPath(pathname);
   const nonce = btoa(crypto.randomUUID());
-  const policy = contentPolicy(nonce, ancestors);
+  const policy = createContentPolicy(nonce, ancestors);
   const headers = new Headers(request.headers);
   headers.set("x-nonce", nonce);
-  headers.set(PAGE_HEADER, (embed ? embed.rest || "/" : pathname) + search);
+  headers.set(PAGE_HEADER, (embed ? embed.innerUrl || "/" : pathname) + search);
   headers.set("content-security-policy", policy);
   const response = respond(headers);
   response.headers.set("content-security-policy", policy);
@@ -51,7 +50,7 @@ function addContentSecurityPolicy(request: NextRequest, ancestors: string, respo
   return response;
 }
 
-function contentPolicy(nonce: string, ancestors: string): string {
+function createContentPolicy(nonce: string, ancestors: string): string {
   return [
     "default-src 'self'",
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'`,
@@ -71,7 +70,6 @@ function contentPolicy(nonce: string, ancestors: string): string {
 }
 
 export const config = {
-  // Excludes files by folder, because a page's URL may end like a file name. The second pattern doesn't match the first page below a base
-  // path.
+  // Excludes files by folder, because a page's URL may end like a file name. With a base path, the second pattern misses the root page.
   matcher: ["/", "/((?!api(?:/|$)|_next/static/|favicon\\.ico$|icon\\.svg$|embed(?:-worker)?\\.js$|embed\\.d\\.ts$|samples/).*)"],
 };

@@ -6,44 +6,44 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
-const project = (name: string, own: object) => ({ extends: true as const, test: { name, environment: "node", ...own } });
+const createProject = (name: string, options: object) => ({ extends: true as const, test: { name, environment: "node", ...options } });
 /** Throws for a missing file, because Vitest ignores patterns without matches. */
-function testFile(path: string): string {
+function requireTestFile(path: string): string {
   if (!existsSync(`${root}${path}`)) throw new Error(`${path} is missing. Update vitest.config.ts.`);
   return path;
 }
 
 /** Tests that need PostgreSQL, and the store tests once more. They share one server: `inject("postgres")`. */
-const onPostgres = {
+const postgresTests = {
   include: [
     "tests/{integration,faults}/postgres/**/*.test.ts",
     ...[
       ...["audit", "apps/apps.runs", "jobs/job-search", "jobs/run-times", "jobs/usage"],
       ...["people/members", "people/sign-out", "people/tokens", "shares/shares", "shares/shares.expired"],
-    ].map((name) => testFile(`tests/integration/console/${name}.test.ts`)),
+    ].map((name) => requireTestFile(`tests/integration/console/${name}.test.ts`)),
     ...[
-      ...["engine.moments", "blob-leases", "retention", "users", "jobs.views", "jobs.cancel", "queue.manage"],
+      ...["engine.races", "blob-leases", "retention", "users", "jobs.views", "jobs.cancel", "queue.manage"],
       ...["assets.change", "assets.create", "assets.search"],
-      ...["runners", "runners.faults", "runners.queued", "runners.refused"],
-    ].map((name) => testFile(`tests/integration/service/${name}.test.ts`)),
-    testFile("tests/contract/core.contract.test.ts"),
+      ...["runners", "runners.faults", "runners.queued", "runners.rejected"],
+    ].map((name) => requireTestFile(`tests/integration/service/${name}.test.ts`)),
+    requireTestFile("tests/contract/core.contract.test.ts"),
   ],
   globalSetup: ["tests/support/postgres.ts"],
 };
 /** Tests the packed console. */
-const installed = testFile("tests/integration/operations/installed.test.ts");
-/** Component tests, in one jsdom page for all files of a worker. */
-const screens = {
+const installedTest = requireTestFile("tests/integration/operations/installed.test.ts");
+/** Component tests. All files of a worker share one jsdom page. */
+const screenTests = {
   environment: "jsdom",
   include: ["tests/**/*.test.tsx"],
-  setupFiles: ["tests/support/own-page.ts", "tests/support/mock-navigation.ts", "tests/support/mock-live.ts"],
+  setupFiles: ["tests/support/reset-page.ts", "tests/support/mock-navigation.ts", "tests/support/mock-live.ts"],
 };
 
-/** Starts with the fault tests, which mostly wait, then the largest files. */
-class WaitingFirst extends BaseSequencer {
+/** Starts with the fault tests, which are mostly idle, then the largest files. */
+class FaultTestsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const waits = ({ moduleId }: TestSpecification) => Number(moduleId.includes("/tests/faults/"));
-    return (await super.sort(files)).toSorted((one, other) => waits(other) - waits(one));
+    const getRank = ({ moduleId }: TestSpecification) => Number(moduleId.includes("/tests/faults/"));
+    return (await super.sort(files)).toSorted((file, otherFile) => getRank(otherFile) - getRank(file));
   }
 }
 
@@ -51,12 +51,12 @@ export default defineConfig({
   resolve: { alias: { "@": root, "server-only": `${root}tests/support/empty.ts` } },
   test: {
     globalSetup: ["tests/support/bundle-workers.ts"],
-    // A process per file would load every package again, which takes longer than the tests. own-modules resets the project's modules.
+    // A process per file would load every package again, which takes longer than the tests. isolate-modules.ts resets the project's modules.
     isolate: false,
-    // More workers than cores, because some tests mostly wait.
+    // More workers than cores, because some tests are mostly idle.
     maxWorkers: availableParallelism() + 2,
-    sequence: { sequencer: WaitingFirst },
-    setupFiles: ["tests/support/own-modules.ts", "tests/support/fail-on-console-error.ts"],
+    sequence: { sequencer: FaultTestsFirst },
+    setupFiles: ["tests/support/isolate-modules.ts", "tests/support/fail-on-console-error.ts"],
     // next-auth and next-intl import next's entry points without extensions, which only the bundler resolves. swr caches responses, so it
     // is reset for each file like the project's modules.
     server: { deps: { inline: ["next-auth", "next-intl", "swr"] } },
@@ -66,14 +66,14 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // Few projects, because each transforms every module again.
     projects: [
-      project("tests", {
+      createProject("tests", {
         include: ["tests/{unit,integration,contract,faults}/**/*.test.ts"],
-        exclude: ["tests/*/postgres/**", installed],
+        exclude: ["tests/*/postgres/**", installedTest],
       }),
-      project("screens", screens),
-      project("postgres", onPostgres),
-      // Needs the build with a base path, which bin/test.mjs makes at the same time.
-      project("installed", { include: [installed] }),
+      createProject("screens", screenTests),
+      createProject("postgres", postgresTests),
+      // Needs the build with a base path, which bin/test.mjs creates at the same time.
+      createProject("installed", { include: [installedTest] }),
     ],
   },
 });

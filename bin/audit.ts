@@ -2,8 +2,8 @@
 import { readNames, writeAuditCsv } from "@/lib/server/queries/audit-rows";
 import { fail, runOnStore } from "./command";
 
-const [verb, ...more] = process.argv.slice(2);
-if ((verb !== "verify" && verb !== "list") || more.length > 0) fail("Usage: npm run audit -- verify | list");
+const [verb, ...extraArgs] = process.argv.slice(2);
+if ((verb !== "verify" && verb !== "list") || extraArgs.length > 0) fail("Usage: npm run audit -- verify | list");
 else
   runOnStore(async (store) => {
     await store.migrate();
@@ -14,5 +14,5 @@ else
     }
     const state = await store.audit.verify();
     if ("brokenAt" in state) return fail(`The audit log was tampered with: row ${state.brokenAt} was changed, removed or inserted.`);
-    process.stdout.write(`${state.rows} rows, each as it was written. The last hash: ${state.last || "none"}\n`);
+    process.stdout.write(`${state.rows} rows verified, no changes found. Last hash: ${state.last || "none"}\n`);
   });

@@ -21,14 +21,16 @@ runCommand(async () => {
   process.stdout.write(`${describeBackup(manifest)}\n`);
   if (manifest.service?.blobs.elsewhere)
     process.stdout.write("The service's files are in the bucket of LIGHTDESK_BLOBS, not in the backup. Back up the bucket separately.\n");
-  const needed = manifest.console?.keys ?? [];
-  if (needed.length > 0 && !withKeys)
+  const requiredKeys = manifest.console?.keys ?? [];
+  if (requiredKeys.length > 0 && !withKeys)
     process.stdout.write(
-      `The backup does not contain the keys ${needed.join(", ")}. Store the key ring separately: sealed secrets can't be opened without it.\n`,
+      `The backup does not contain the keys ${requiredKeys.join(", ")}. Store the key ring separately: sealed secrets can't be opened without it.\n`,
     );
   if (withKeys) process.stdout.write("The backup contains the key ring: anyone who can read it can open every stored API key.\n");
-  const lost = manifest.service?.blobs.lost ?? [];
-  if (lost.length === 0) return;
-  process.stderr.write(`${lost.length} files are missing or damaged on the service's disk and not in the backup, such as ${lost[0]}.\n`);
+  const lostFiles = manifest.service?.blobs.lost ?? [];
+  if (lostFiles.length === 0) return;
+  process.stderr.write(
+    `${lostFiles.length} files are missing or damaged on the service's disk and not in the backup, such as ${lostFiles[0]}.\n`,
+  );
   process.exitCode = 2;
 });

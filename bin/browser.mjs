@@ -7,7 +7,7 @@ const headlessShell = "chromium-headless-shell";
 const fullBrowsers = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const macBrowsers = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"];
 
-/** Needed in containers, and prevents background requests of the browser. */
+/** Required in containers. Also disables the browser's background requests. */
 export const browserFlags = [
   "--no-sandbox",
   "--disable-gpu",
@@ -18,7 +18,7 @@ export const browserFlags = [
   "--disable-sync",
 ];
 
-/** LIGHTDESK_BROWSER overrides the search. Undefined: Playwright uses its own browser. */
+/** LIGHTDESK_BROWSER overrides the search. If undefined, Playwright uses its own browser. */
 export function findBrowser(env = process.env) {
   return env.LIGHTDESK_BROWSER || findProgram([...fullBrowsers, headlessShell], env);
 }
@@ -38,9 +38,9 @@ export async function ensureBrowser() {
     if (await canStart(overridePath)) return;
     throw new Error(`LIGHTDESK_BROWSER must be the path of a Chromium that starts; ${overridePath} does not.`);
   }
-  if (findProgram([headlessShell]) === undefined) await installByApt(headlessShell);
+  if (findProgram([headlessShell]) === undefined) await installWithApt(headlessShell);
   if (await canStart(findTestBrowser())) return;
-  await installByApt("chromium");
+  await installWithApt("chromium");
   if (await canStart(findTestBrowser())) return;
   const { chromium } = await import("@playwright/test");
   const downloadedBrowser = chromium.executablePath();
@@ -52,16 +52,16 @@ export async function ensureBrowser() {
   process.env.LIGHTDESK_BROWSER = downloadedBrowser;
 }
 
-export async function findOrInstall(name, from) {
+export async function findOrInstall(name, packageName) {
   const env = { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` };
-  if (findProgram([name], env) === undefined) await installByApt(from);
+  if (findProgram([name], env) === undefined) await installWithApt(packageName);
   return findProgram([name], env);
 }
 
-async function installByApt(name) {
+async function installWithApt(name) {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const aptOptions = ["Acquire::http::Timeout=20", "Acquire::Retries=1", "DPkg::Lock::Timeout=120"].flatMap((bound) => ["-o", bound]);
+  const aptOptions = ["Acquire::http::Timeout=20", "Acquire::Retries=1", "DPkg::Lock::Timeout=120"].flatMap((option) => ["-o", option]);
   const apt = (...args) => run("apt-get", [...aptOptions, ...args], { env });
   const install = () => apt("install", "-y", "--no-install-recommends", name);
   if ((await install()).code === 0) return;

@@ -1,4 +1,4 @@
-// Shared by the commands for a data folder. Errors go to stderr, with exit code 1.
+// Helpers for commands that use a data folder. Errors go to stderr, with exit code 1.
 import { resolve } from "node:path";
 import { requireStores } from "@/lib/server/backup/backup";
 import { type Manifest } from "@/lib/server/backup/manifest";
@@ -15,7 +15,7 @@ export function fail(message: string): void {
 
 export function runCommand(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
-    if (isFullDisk(error)) fail("The disk is full. Free space there and run it again.");
+    if (isFullDisk(error)) fail("The disk is full. Free some space and run the command again.");
     else fail(error instanceof Error ? error.message : String(error));
   });
 }
@@ -41,10 +41,10 @@ export function resolveFromCaller(path: string): string {
 }
 
 export function readBackupArguments(allowedOptions: readonly string[]): { folder: string; options: string[] } | undefined {
-  const words = process.argv.slice(2);
-  const options = words.filter((word) => word.startsWith("--"));
-  const [folder, ...more] = words.filter((word) => !word.startsWith("--"));
-  if (folder === undefined || more.length > 0 || options.some((option) => !allowedOptions.includes(option))) return undefined;
+  const args = process.argv.slice(2);
+  const options = args.filter((word) => word.startsWith("--"));
+  const [folder, ...extraFolders] = args.filter((word) => !word.startsWith("--"));
+  if (folder === undefined || extraFolders.length > 0 || options.some((option) => !allowedOptions.includes(option))) return undefined;
   return { folder: resolveFromCaller(folder), options };
 }
 
@@ -60,5 +60,5 @@ export function createProgress(): (text: string) => void {
 export function describeBackup({ version, madeAt, console: consoleContents, service }: Manifest): string {
   const rows = Object.entries({ ...consoleContents?.rows, ...service?.rows }).filter(([table]) => table !== "blobs");
   const files = service ? [`${service.blobs.count} files of ${(service.blobs.bytes / 1024 ** 2).toFixed(1)} MiB`] : [];
-  return `Backup of ${madeAt} by version ${version}: ${[...rows.map(([table, n]) => `${n} ${table.replace("_", " ")}`), ...files].join(", ")}.`;
+  return `Backup of ${madeAt} by version ${version}: ${[...rows.map(([table, count]) => `${count} ${table.replace("_", " ")}`), ...files].join(", ")}.`;
 }

@@ -1,5 +1,5 @@
 // `npm run conformance -- --base-url URL --api-key KEY`: runs the suite of tests/contract against any deployment. Needs no build.
-import { ensureInstalled } from "./build/installed.mjs";
+import { ensureInstalled } from "./build/install-packages.mjs";
 import { checkNode, enterProject, root } from "./prepare.mjs";
 
 enterProject();

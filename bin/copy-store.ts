@@ -1,4 +1,4 @@
-// Copies the stores between SQLite and PostgreSQL. Stop all consoles and services first. Can be run again after an interruption.
+// Copies the stores between SQLite and PostgreSQL. Stop all consoles and services first. You can run it again after an interruption.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { copyStores } from "@/lib/server/backup/backup";
@@ -9,11 +9,11 @@ const usage =
   "Usage: npm run copy-store -- --to postgres://USER:PASSWORD@HOST:PORT/DATABASE, or with DATABASE_URL: npm run copy-store -- --to sqlite:FOLDER";
 
 async function main(): Promise<void> {
-  const [option, target = "", ...more] = process.argv.slice(2);
+  const [option, target = "", ...extraArgs] = process.argv.slice(2);
   const env = readEnv();
   const folder = /^sqlite:(.+)$/.exec(target)?.[1];
   const url = /^postgres(ql)?:\/\/./.test(target) ? target : undefined;
-  if (option !== "--to" || more.length > 0 || (folder ?? url) === undefined) return fail(usage);
+  if (option !== "--to" || extraArgs.length > 0 || (folder ?? url) === undefined) return fail(usage);
   if (folder !== undefined) return copyToFolder(env, resolveFromCaller(folder));
   if (url !== undefined) return copyToPostgres(env, url);
 }
@@ -44,10 +44,10 @@ async function copyToFolder({ dataDir, databaseUrl }: Env, folder: string): Prom
   if (databaseUrl === undefined) return fail("DATABASE_URL must name the database to copy into the folder.");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { tables, rows } = await copyStores({ from: { url: databaseUrl }, to: { dataDir: folder }, logProgress });
-  if (tables === 0) return fail("The database of DATABASE_URL contains no console and no service.");
+  if (tables === 0) return fail("The database at DATABASE_URL contains no console and no service.");
   logProgress(`Copied and compared ${rows} rows of ${tables} tables. Start without DATABASE_URL.`);
   if (folder === resolve(dataDir)) return;
-  logProgress(`Before that, put the keys into ${folder} as the file encryption-keys, or keep LIGHTDESK_ENCRYPTION_KEYS; and move the folders
+  logProgress(`Before you start, put the keys into ${folder} as the file encryption-keys, or keep LIGHTDESK_ENCRYPTION_KEYS; and move the folders
 blobs and downloads from ${join(dataDir, "service")} to ${join(folder, "service")}.`);
 }
 

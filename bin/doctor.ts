@@ -1,20 +1,20 @@
 // `npm run doctor [-- --json]` checks the installation, even while a console runs. Exit code 1 if a check fails.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readVersion } from "@/lib/server/backup/manifest";
-import { failed, type Finding, noted, passed } from "@/lib/server/doctor/findings";
+import { failed, type Finding, pass,warn } from "@/lib/server/doctor/findings";
 import { checkNetwork, checkOidc } from "@/lib/server/doctor/network";
 import { checkProgram, checkStorage } from "@/lib/server/doctor/storage";
 import { describeUnknownSettings, EnvError, readEnv } from "@/lib/server/env";
-import { buildFolder } from "./build/build-folder.mjs";
+import { getBuildFolder } from "./build/build-folder.mjs";
 import { fail, runCommand } from "./command";
 
 async function runChecks(): Promise<Finding[]> {
   const env = readSettings();
-  const unknownSettings = describeUnknownSettings().map((text) => noted("settings", text));
+  const unknownSettings = describeUnknownSettings().map((text) => warn("settings", text));
   if ("state" in env) return [env, ...unknownSettings];
-  const program = { version: readVersion(env.root), build: buildFolder(env) };
+  const program = { version: readVersion(env.root), build: getBuildFolder(env) };
   return [
-    passed("settings", `All settings are valid; the data folder is ${env.dataDir}.`),
+    pass("settings", `All settings are valid; the data folder is ${env.dataDir}.`),
     ...unknownSettings,
     ...(await checkProgram(env, program)),
     ...(await checkStorage(env, Date.now())),
@@ -31,22 +31,22 @@ function readSettings() {
     return failed(
       "settings",
       error.message,
-      "Change that setting (docs/admin/configuration.md has them all), then run this again for the rest.",
+      "Fix this setting (docs/admin/configuration.md lists all settings), then run the doctor again.",
     );
   }
 }
 
-const signs = { passed: "ok  ", noted: "note", failed: "FAIL" } as const;
+const stateLabels = { passed: "ok  ", noted: "note", failed: "FAIL" } as const;
 
 async function main(): Promise<void> {
-  const words = process.argv.slice(2);
-  if (words.some((word) => word !== "--json")) return fail("Usage: npm run doctor [-- --json]");
+  const args = process.argv.slice(2);
+  if (args.some((word) => word !== "--json")) return fail("Usage: npm run doctor [-- --json]");
   const findings = await runChecks();
   const failed = findings.filter(({ state }) => state === "failed").length;
-  const lines = findings.map(({ check, state, text, remedy }) => `${signs[state]}  ${check}: ${text}${remedy ? ` ${remedy}` : ""}`);
-  const summary = failed === 0 ? "Nothing is wrong." : `Wrong: ${failed} of ${findings.length}.`;
+  const lines = findings.map(({ check, state, text, remedy }) => `${stateLabels[state]}  ${check}: ${text}${remedy ? ` ${remedy}` : ""}`);
+  const summary = failed === 0 ? "All checks passed." : `${failed} of ${findings.length} checks failed.`;
   process.stdout.write(
-    words.includes("--json") ? `${writeExactJson({ ok: failed === 0, findings })}\n` : `${[...lines, summary].join("\n")}\n`,
+    args.includes("--json") ? `${writeExactJson({ ok: failed === 0, findings })}\n` : `${[...lines, summary].join("\n")}\n`,
   );
   process.exitCode = failed === 0 ? 0 : 1;
 }

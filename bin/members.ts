@@ -3,12 +3,12 @@ import { randomBytes } from "node:crypto";
 import { createResetLink } from "@/lib/server/auth/reset-link";
 import { fail, runOnStore } from "./command";
 
-const [verb, email, ...more] = process.argv.slice(2);
-if (verb !== "reset-link" || !email || more.length > 0) fail("Usage: npm run members -- reset-link EMAIL");
+const [verb, email, ...extraArgs] = process.argv.slice(2);
+if (verb !== "reset-link" || !email || extraArgs.length > 0) fail("Usage: npm run members -- reset-link EMAIL");
 else
   runOnStore(async (store, env) => {
     await store.migrate();
     const url = await createResetLink({ store, env, email, token: randomBytes(32).toString("base64url"), now: Date.now() });
     if (url === undefined) return fail(`No member has the address ${email}.`);
-    process.stdout.write(`It works once, within a day, at the address where people open Lightdesk:\n${url}\n`);
+    process.stdout.write(`This link works once, within a day:\n${url}\n`);
   });

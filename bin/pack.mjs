@@ -18,7 +18,7 @@ const unservedFiles = /\/(cache|diagnostics|types|trace|trace-build|build|turbop
 
 /** @param {string} to a folder that does not exist yet */
 function pack(to, build) {
-  if (existsSync(to)) throw new Error(`${to} is there already.`);
+  if (existsSync(to)) throw new Error(`${to} already exists.`);
   const programs = Object.keys(entries).map((name) => `dist/${name}.mjs`);
   for (const file of [...configFiles, ...programs, "dist/routes.json"]) copyPath(file, to);
   copyPath("public", to);

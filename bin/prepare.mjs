@@ -5,10 +5,10 @@ import { basename, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
-import { buildFolder } from "./build/build-folder.mjs";
+import { getBuildFolder } from "./build/build-folder.mjs";
 import { withBuildLock } from "./build/build-lock.mjs";
-import { fingerprint } from "./build/fingerprint.mjs";
-import { ensureInstalled, isInstalled } from "./build/installed.mjs";
+import { computeFingerprint } from "./build/fingerprint.mjs";
+import { ensureInstalled, isInstalled } from "./build/install-packages.mjs";
 import { run } from "./run.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
@@ -32,7 +32,7 @@ export function enterProject() {
 export async function ensureBundles({ withDevelopment = false } = {}) {
   checkNode();
   if (!isInstalled(root, withDevelopment)) await withBuildLock(root, () => ensureInstalled(root, withDevelopment));
-  const expectedStamp = fingerprint(root);
+  const expectedStamp = computeFingerprint(root);
   await buildOnce(bundles, expectedStamp, async () => {
     const { bundle } = await import("./build/bundle.mjs");
     await bundle();
@@ -42,12 +42,12 @@ export async function ensureBundles({ withDevelopment = false } = {}) {
 
 export async function ensureBuilt(expectedStamp, basePathOption) {
   // Checks all settings before the build, to report a wrong PORT at once.
-  const basePath = basePathOption ?? (await load("settings")).readEnv().basePath;
-  const folder = buildFolder({ basePath });
+  const basePath = basePathOption ?? (await loadBundle("settings")).readEnv().basePath;
+  const folder = getBuildFolder({ basePath });
   await buildOnce({ folder, stamp: `${folder}/.lightdesk-built` }, expectedStamp + basePath, () => buildPages(folder, basePath));
 }
 
-export function load(name) {
+export function loadBundle(name) {
   return import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
@@ -71,7 +71,7 @@ async function buildPages(folder, basePath) {
   const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", LIGHTDESK_BASE_PATH: basePath };
   const { code, output } = await run(process.execPath, [join(root, "node_modules/next/dist/bin/next"), "build"], { cwd: root, env });
   if (process.exitCode) process.exit();
-  if (code !== 0) throw new Error(`The build failed; this is what it printed:\n${output}`);
+  if (code !== 0) throw new Error(`The build failed with this output:\n${output}`);
   await finishPages(join(root, folder));
   process.stderr.write(`Built in ${Math.round((performance.now() - startedMs) / 1000)} s.\n`);
 }

@@ -12,12 +12,12 @@ runCommand(async () => {
     return;
   }
   const env = readEnv();
-  const { manifest, missing } = await restore({ env, folder, logProgress: createProgress() });
+  const { manifest, missingKeyIds } = await restore({ env, folder, logProgress: createProgress() });
   process.stdout.write(
     `${describeBackup(manifest)}\nRestored into ${env.dataDir}${env.databaseUrl === undefined ? "" : ", with the databases in DATABASE_URL"}.\n`,
   );
-  if (missing.length > 0)
+  if (missingKeyIds.length > 0)
     process.stdout.write(
-      `Before the first start, set the keys ${missing.join(", ")} in LIGHTDESK_ENCRYPTION_KEYS, or put the file encryption-keys there.\n`,
+      `Before the first start, set the keys ${missingKeyIds.join(", ")} in LIGHTDESK_ENCRYPTION_KEYS, or copy the file encryption-keys into that folder.\n`,
     );
 });

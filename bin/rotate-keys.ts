@@ -5,16 +5,17 @@ import { fail, runOnStore } from "./command";
 type SecretLabel = readonly [one: string, many: string];
 
 runOnStore(async ({ sealed, settings }, { dataDir, encryptionKeys }) => {
-  const ring = openKeyRing(dataDir, encryptionKeys);
+  const keyRing = openKeyRing(dataDir, encryptionKeys);
   const secretGroups = [
     [sealed.apiKeys, ["key", "keys"]],
     [sealed.downloads, ["address of a download", "addresses of downloads"]],
     [sealed.embedHosts, ["key of a host page", "keys of host pages"]],
     [sealed.webhooks, ["webhook", "webhooks"]],
   ] as const;
-  for (const [list, things] of secretGroups) report(things, await rotateRows(list, ring), ring.writing.id);
-  const secret = listSealedSecret(settings);
-  if ((await secret()).length > 0) report(["shared secret", "shared secrets"], await rotateRows(secret, ring), ring.writing.id);
+  for (const [list, label] of secretGroups) report(label, await rotateRows(list, keyRing), keyRing.encryptionKey.id);
+  const listSharedSecret = listSealedSecret(settings);
+  if ((await listSharedSecret()).length > 0)
+    report(["shared secret", "shared secrets"], await rotateRows(listSharedSecret, keyRing), keyRing.encryptionKey.id);
 });
 
 function report(label: SecretLabel, { resealed, sealedBy }: Rotation, ringKeyId: string): void {
@@ -30,6 +31,6 @@ function report(label: SecretLabel, { resealed, sealedBy }: Rotation, ringKeyId:
   }
 }
 
-function formatCount(count: number, [one, many]: SecretLabel): string {
-  return `${count} ${count === 1 ? one : many}`;
+function formatCount(count: number, [singular, plural]: SecretLabel): string {
+  return `${count} ${count === 1 ? singular : plural}`;
 }

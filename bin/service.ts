@@ -1,4 +1,4 @@
-// The stand-alone service, and its commands (`usage`), which work while it runs.
+// The stand-alone service and its commands (`usage`). The commands also work while the service runs.
 import { type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
@@ -28,21 +28,21 @@ const MAX_LISTED_HASHES = 20;
 
 const extraPaths = ["/api/health", "/api/openapi.json"];
 
-const usage = `Commands: copy-blobs --to PLACE | keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted
+const usage = `Commands: copy-blobs --to TARGET | keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted
   runners list | runners add ADDRESS [--label LABEL] [--slots N] | runners pause|drain|resume|remove RUNNER (its label, address or id)`;
 
 async function main(): Promise<void> {
-  const reading = readServiceEnv(process.env);
+  const parsedEnv = readServiceEnv(process.env);
   for (const warning of describeUnknownSettings()) process.stderr.write(`${warning}\n`);
-  if (!reading.ok) return fail(reading.problems.join("\n"));
-  const dataDir = join(reading.env.dataDir, "service");
-  const words = process.argv.slice(2);
-  if (words.length === 0) return serve(reading.env, dataDir);
-  if (words[0] === "copy-blobs") return copyAllBlobs(reading.env, dataDir, words.slice(1));
-  const store = await openServiceStore(dataDir, reading.env.settings);
+  if (!parsedEnv.ok) return fail(parsedEnv.problems.join("\n"));
+  const dataDir = join(parsedEnv.env.dataDir, "service");
+  const args = process.argv.slice(2);
+  if (args.length === 0) return serve(parsedEnv.env, dataDir);
+  if (args[0] === "copy-blobs") return copyAllBlobs(parsedEnv.env, dataDir, args.slice(1));
+  const store = await openServiceStore(dataDir, parsedEnv.env.settings);
   try {
-    if (words[0] === "runners") await runRunnersCommand(store.runners, words.slice(1));
-    else await runCommand(store.keys, words);
+    if (args[0] === "runners") await runRunnersCommand(store.runners, args.slice(1));
+    else await runCommand(store.keys, args);
   } finally {
     await store.close();
   }
@@ -52,8 +52,8 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-async function runCommand(keys: ServiceKeys, words: string[]): Promise<void> {
-  const [subject, verb, first, second] = words;
+async function runCommand(keys: ServiceKeys, args: string[]): Promise<void> {
+  const [subject, verb, first, second] = args;
   if (subject === "keys" && verb === "create" && first === "--user" && second) {
     const { key, prefix } = await keys.createKey(second);
     print(`Key ${prefix} for ${second}, shown only once:`);
@@ -101,25 +101,25 @@ async function runRunnersCommand(runners: ServiceRunners, [verb, name, ...option
   print(outcome.value === undefined ? `Removed ${runner.label}.` : `${outcome.value.label} is ${outcome.value.state.replace("_", " ")}.`);
 }
 
-function readOptions(words: readonly string[]): { label?: string | undefined; slots?: string | undefined } {
-  const getOption = (name: string) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
+function readOptions(args: readonly string[]): { label?: string | undefined; slots?: string | undefined } {
+  const getOption = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
   return { label: getOption("--label"), slots: getOption("--slots") };
 }
 
 async function copyAllBlobs({ settings }: ServiceEnv, dataDir: string, [option, to]: string[]): Promise<void> {
   if (option !== "--to" || to === undefined) return fail("copy-blobs --to s3://BUCKET/PREFIX?… | /FOLDER | data-folder");
   const log = pino({ level: "error" }, pino.destination({ dest: 2, sync: true }));
-  let shownMs = performance.now();
-  const onProgress = (done: number, all: number) => {
-    if (performance.now() - shownMs < PROGRESS_INTERVAL_MS) return;
-    shownMs = performance.now();
-    process.stderr.write(`${done} of ${all} files\n`);
+  let lastShownMs = performance.now();
+  const onProgress = (done: number, total: number) => {
+    if (performance.now() - lastShownMs < PROGRESS_INTERVAL_MS) return;
+    lastShownMs = performance.now();
+    process.stderr.write(`${done} of ${total} files\n`);
   };
-  const { files, copied, missing, damaged, todo } = await copyBlobs({ dataDir, settings, to, log, onProgress });
+  const { files, copied, missing, damaged, nextStep } = await copyBlobs({ dataDir, settings, to, log, onProgress });
   process.stdout.write(`${files} files, ${copied} copied now; the others existed. Every copy was verified by its hash.\n`);
   if (missing.length > 0) fail(`${missing.length} files are missing at the source: ${listHashes(missing)}`);
   if (damaged.length > 0) fail(`${damaged.length} files are missing or damaged at the target: ${listHashes(damaged)}`);
-  if (todo !== undefined) fail(todo);
+  if (nextStep !== undefined) fail(nextStep);
 }
 
 function listHashes(hashes: readonly string[]): string {
@@ -143,31 +143,28 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const { requestTimeoutMs, connectionsPerAddress } = env.settings;
   const sockets = createEventSockets((request) => authorize(service, request));
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
-  const bounds = { patienceMs: requestTimeoutMs, connectionsPerAddress };
+  const bounds = { headersTimeoutMs: requestTimeoutMs, connectionsPerAddress };
   const nameByContract = createRequestNamer([...operatorPaths, ...extraPaths, ...allOperations.map(({ path }) => path)]);
   const nameRequest: typeof nameByContract = ({ method, url = "/" }) => nameByContract({ method, url: addApiPrefix(url) });
-  const handleOperator = createOperatorRoutes({ token: env.settings.metricsToken, readiness: () => service.readiness });
-  const server = createHttpServer(
-    { ...bounds, hosts: getHosts(env), isPage: () => false, upgrades, nameOf: nameRequest },
-    (request, response) => {
-      request.url = addApiPrefix(escapeDots(request.url ?? "/"));
-      if (handleOperator(request, response)) return;
-      void listener(request, response);
-    },
-  );
-  let starting = Promise.resolve();
+  const handleOperator = createOperatorRoutes({ token: env.settings.metricsToken, getReadiness: () => service.readiness });
+  const server = createHttpServer({ ...bounds, hosts: getHosts(env), isPage: () => false, upgrades, nameRequest }, (request, response) => {
+    request.url = addApiPrefix(escapeDots(request.url ?? "/"));
+    if (handleOperator(request, response)) return;
+    void listener(request, response);
+  });
+  let startup = Promise.resolve();
   stopOnSignals(async () => {
     sockets.close();
     await server.close(CLOSE_GRACE_MS);
     // A failed start is reported below.
-    await starting.catch(() => undefined);
+    await startup.catch(() => undefined);
     await service.stop();
     await getTelemetry().traces?.stop();
   }, STOP_TIMEOUT_MS);
   // Listens first, so that a second start fails at once, before it waits for locks and sweeps.
   const port = await server.listen(env.port, env.host);
-  starting = service.start();
-  await starting;
+  startup = service.start();
+  await startup;
   const host = env.host === "0.0.0.0" || env.host === "::" ? "127.0.0.1" : env.host;
   process.stdout.write(`Service: ${env.publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
 }
@@ -184,10 +181,10 @@ async function authorize(service: Service, request: IncomingMessage): Promise<Fe
   const bearer = parseBearer(request.headers.authorization);
   const key = (typeof header === "string" ? header : (bearer ?? searchParams.get("token") ?? "")).trim();
   const clientId = searchParams.get("clientId")?.slice(0, MAX_CLIENT_ID_LENGTH) || undefined;
-  const user = await service.userOf(key);
+  const user = await service.findUserName(key);
   const message = "A valid API key is required: X-API-Key: KEY, Authorization: Bearer KEY, or ?token=KEY.";
-  if (user === undefined) return { ok: false, refused: { status: 401, code: "UNAUTHORIZED", message } };
-  return { ok: true, owner: user, open: ({ send }) => service.listen(key, clientId, send) };
+  if (user === undefined) return { ok: false, error: { status: 401, code: "UNAUTHORIZED", message } };
+  return { ok: true, owner: user, open: ({ send }) => service.subscribe(key, clientId, send) };
 }
 
 /** For URLs that Request rejects, such as a backslash in the path. */

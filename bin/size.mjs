@@ -49,7 +49,7 @@ function listImports(path, text) {
 }
 
 const calls = [...allSources]
-  .map(([path, text]) => ({ path, count: text.match(/(?<!function )\bcomposition\(\)/g)?.length ?? 0 }))
+  .map(([path, text]) => ({ path, count: text.match(/(?<!function )\bgetComposition\(\)/g)?.length ?? 0 }))
   .filter(({ count }) => count > 0);
 const production = calls.filter(({ path }) => !path.startsWith("tests/"));
 const sumCounts = (rows) => rows.reduce((sum, { count }) => sum + count, 0);
@@ -78,10 +78,10 @@ print("---", "---:", "---:", "---:");
 for (const { folder, lines, files: count, small } of [{ folder: "lib and bin", ...libAndBin }, ...table])
   print(folder, lines, count, small);
 console.log();
-print("figure", "now");
+print("metric", "value");
 print("---", "---");
 print(
-  "composition() calls",
+  "getComposition() calls",
   `${sumCounts(production)} in ${production.length} files, and ${sumCounts(calls) - sumCounts(production)} in tests`,
 );
 print("files of lib/server that import upwards (bff, queries)", upwardImports.length);

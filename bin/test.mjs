@@ -20,7 +20,7 @@ const vitest = (result, project) =>
 /** Store tests: each Node version uses a different SQLite version (lib/shared/database/sqlite.ts). */
 const storeTests = [
   "tests/unit/shared/sqlite.test.ts",
-  "tests/unit/server/written-notes.test.ts",
+  "tests/unit/server/job-index-writes.test.ts",
   ...["audit", "backup", "saved-views", "jobs/job-search"].map((name) => `tests/integration/console/${name}.test.ts`),
   ...["database.commit", "assets.search", "queue.manage"].map((name) => `tests/integration/service/${name}.test.ts`),
 ];
@@ -28,7 +28,7 @@ const storeTests = [
 /** For the other Node versions in README.md. */
 const createNodeCheck = (version) => ({
   name: `stores on Node ${version}`,
-  command: [node, "bin/checks/on-node.mjs", version, `test-results/node-${version}.json`, ...storeTests],
+  command: [node, "bin/checks/test-on-node.mjs", version, `test-results/node-${version}.json`, ...storeTests],
   after: ["build"],
   read: (code) => readVitest(code, `test-results/node-${version}.json`),
 });
@@ -83,9 +83,9 @@ try {
   mkdirSync("test-results");
   const selectedChecks = checks.filter(({ name }) => requestedChecks.length === 0 || requestedChecks.some((word) => name.includes(word)));
   process.env.TMPDIR = makeTestFolder();
-  // Runs while CPU-bound checks are running.
+  // Installs the browser while CPU-bound checks run.
   const browser = selectedChecks.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
-  // The error is reported before the browser tests.
+  // Prevents an unhandled rejection. The browser check reports the error.
   browser.catch(() => undefined);
   await runAll(selectedChecks, browser);
 } catch (error) {

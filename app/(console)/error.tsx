@@ -14,7 +14,7 @@ export default function PageError({ error: { name, digest }, retry }: { error: E
       <div className="p-4 md:p-5">
         <FailureNotice
           title={t("chunkFailed")}
-          next={t("chunkFailedText")}
+          remedy={t("chunkFailedText")}
           actions={<Button onClick={() => window.location.reload()}>{t("reload")}</Button>}
         />
       </div>
@@ -23,7 +23,7 @@ export default function PageError({ error: { name, digest }, retry }: { error: E
     <div className="p-4 md:p-5">
       <FailureNotice
         title={t("title")}
-        next={t("text")}
+        remedy={t("text")}
         detail={digest ? t("digest", { digest }) : undefined}
         actions={<Button onClick={retry}>{common("retry")}</Button>}
       />

@@ -1,12 +1,12 @@
 import { type ReactNode } from "react";
 import { EmbedShell } from "@/components/embed/embed-shell";
 import { ConnectionGuard, ReadOnlyNotice } from "@/components/frame/connection/connection-guard";
-import { MayShare } from "@/components/frame/member-context";
+import { ShareProvider } from "@/components/frame/member-context";
 import { Shell } from "@/components/frame/shell";
 import { UploadSources } from "@/components/transfers/add-assets";
 import { getProxySignOutUrl } from "@/lib/server/auth/viewer";
 import { openPage } from "@/lib/server/bff/open-page";
-import { getLayoutData } from "@/lib/server/connections/views";
+import { getLayoutData } from "@/lib/server/connections/connection-views";
 import { getSignInMethods } from "@/lib/server/queries/members";
 import { areSharesEnabled } from "@/lib/server/queries/shares";
 
@@ -21,7 +21,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
       <ConnectionGuard>{children}</ConnectionGuard>
     </>
   );
-  const uploadSources = <UploadSources canAdd={viewer.can("operator")} />;
+  const uploadSources = <UploadSources canUpload={viewer.can("operator")} />;
   if (viewer.credential.kind === "embed") {
     return (
       <EmbedShell
@@ -39,13 +39,15 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   return (
     <Shell
       canChange={!readOnly}
-      signOutAt={getProxySignOutUrl(context)}
+      signOutUrl={getProxySignOutUrl(context)}
       member={{ id: memberId, name, email, role }}
       methods={methods}
       connections={connections}
       currentId={connection?.id}
     >
-      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && areSharesEnabled(composition)}>{content}</MayShare>
+      <ShareProvider value={viewer.can("operator") && viewer.credential.kind === "session" && areSharesEnabled(composition)}>
+        {content}
+      </ShareProvider>
       {uploadSources}
     </Shell>
   );

@@ -1,6 +1,6 @@
-// The folder for the output of `next build`. Each base path has its own folder, because Next writes the path into all files.
+// Returns the output folder of `next build`. Each base path has its own folder, because Next writes the path into all files.
 
 /** @param {{ basePath: string }} settings as lib/server/env.ts reads them */
-export function buildFolder({ basePath }) {
+export function getBuildFolder({ basePath }) {
   return `.next${basePath.replaceAll("/", "~")}`;
 }

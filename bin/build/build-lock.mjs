@@ -8,7 +8,7 @@ const RENEW_MS = 2_000;
 /** A lock is stale if it was not renewed for this long. */
 const STALE_MS = 20_000;
 
-/** @type {<T>(root: string, work: () => Promise<T>, say?: (text: string) => void) => Promise<T>} */
+/** @type {<T>(root: string, work: () => Promise<T>, logProgress?: (text: string) => void) => Promise<T>} */
 export async function withBuildLock(root, work, logProgress = (text) => process.stderr.write(text)) {
   const folder = join(root, ".next-lock");
   for (let isFirst = true; !acquire(folder); isFirst = false) {

@@ -17,7 +17,7 @@ export const entries = {
   restore: "bin/restore.ts",
   doctor: "bin/doctor.ts",
   settings: "lib/server/env.ts",
-  "answer-worker": "lib/server/upstream/answer-worker.ts",
+  "response-worker": "lib/server/upstream/response-worker.ts",
   "node-worker": "lib/service/nodes/worker.ts",
 };
 
@@ -40,7 +40,7 @@ const buildOptions = {
 export async function bundle() {
   await Promise.all([
     build({ ...buildOptions, ...createPackageOptions(), entryPoints: entries, sourcemap: true }),
-    listMethods("dist/routes.json"),
+    writeRouteMethods("dist/routes.json"),
   ]);
 }
 
@@ -54,13 +54,13 @@ function createPackageOptions() {
   return { packages: "bundle", external: externalPackages.flatMap((name) => [name, `${name}/*`]), banner: { js } };
 }
 
-/** Runs a program of tests/ in this process. `others`: programs that it starts, by name in dist/. */
-export async function runBundled(entry, name, others = {}) {
-  await build({ ...buildOptions, entryPoints: { [name]: entry, ...others } });
+/** Bundles a program of tests/ and runs it in this process. `childPrograms`: the programs that it starts, by their names in dist/. */
+export async function bundleAndRun(entry, name, childPrograms = {}) {
+  await build({ ...buildOptions, entryPoints: { [name]: entry, ...childPrograms } });
   await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
-async function listMethods(outFile) {
+async function writeRouteMethods(outFile) {
   const files = readdirSync(join(root, "app/api"), { recursive: true, encoding: "utf8" }).filter((file) => /[\\/]route\.ts$/.test(file));
   const entryPoints = files.map((file) => `app/api/${file}`);
   const { metafile } = await build({

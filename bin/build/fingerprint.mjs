@@ -14,7 +14,7 @@ const ignoredFiles = new Set([
   "playwright.config.ts",
 ]);
 
-export function fingerprint(root) {
+export function computeFingerprint(root) {
   const hash = createHash("sha256");
   hash.update(JSON.stringify([process.platform, process.arch]));
   for (const file of listSources(root)) {

@@ -1,4 +1,4 @@
-// Checks the subjects of commits that main lacks, or else of the newest ones. `commit-subjects.mjs FILE` is a commit-msg hook.
+// Checks the subjects of commits that are not on main, or of the newest commits. `commit-subjects.mjs FILE` is a commit-msg hook.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ const MAX_LENGTH = 60;
 const MAX_COMMITS = 10;
 
 /** @param {string} subject @returns {string | undefined} */
-export function faultOfSubject(subject) {
+export function findSubjectProblem(subject) {
   if (subject.length > MAX_LENGTH) return `has ${subject.length} characters instead of at most ${MAX_LENGTH}`;
   const [verb = ""] = subject.replace(/^[a-z]+(\([^)]*\))?!?: /, "").split(" ");
   const isImperative = /^(bring|embed|ping|proceed|seed|shed|speed|wring)$/i.test(verb);
@@ -33,9 +33,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [file] = process.argv.slice(2);
   const subjects = file === undefined ? listSubjects() : readFileSync(file, "utf8").split("\n", 1);
   for (const subject of subjects) {
-    const fault = faultOfSubject(subject);
-    if (fault === undefined) continue;
-    process.stdout.write(`The commit "${subject}" ${fault}.\n`);
+    const problem = findSubjectProblem(subject);
+    if (problem === undefined) continue;
+    process.stdout.write(`The commit "${subject}" ${problem}.\n`);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,4 @@
-// Gzip kB of the JavaScript that each page loads first. With --check, fails if Jobs exceeds a budget.
+// Measures the gzipped JavaScript that each page loads first. With --check, fails if Jobs exceeds its budget.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -39,8 +39,8 @@ function listFramedRoutes() {
   );
 }
 
-function findCommonFiles(lists) {
-  const [first, ...others] = lists;
+function findCommonFiles(fileLists) {
+  const [first, ...others] = fileLists;
   if (!first) throw new Error(`The build has no page of ${consoleFolder} to compare with.`);
   return first.filter((file) => others.every((list) => list.includes(file)));
 }

@@ -1,4 +1,4 @@
-// Selects the folder for test files: in memory if possible, otherwise the system's temporary folder.
+// Creates the folder for test files, in memory if possible. Otherwise, tests use the system's temporary folder.
 import { spawnSync } from "node:child_process";
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,11 +8,11 @@ const MIN_FREE_BYTES = 6 * 1024 ** 3;
 const FOLDER_PATTERN = /^lightdesk-tests-(\d+)-/;
 
 /** Creates the folder. It is removed when this process exits; the next run removes folders of killed runs. */
-export function makeTestFolder(memory = "/dev/shm", minFreeBytes = MIN_FREE_BYTES) {
-  if (!isWritable(memory)) return tmpdir();
-  removeStaleFolders(memory);
-  if (getFreeBytes(memory) < minFreeBytes) return tmpdir();
-  const folder = mkdtempSync(join(memory, `lightdesk-tests-${process.pid}-`));
+export function createTestFolder(memoryFolder = "/dev/shm", minFreeBytes = MIN_FREE_BYTES) {
+  if (!isWritable(memoryFolder)) return tmpdir();
+  removeStaleFolders(memoryFolder);
+  if (getFreeBytes(memoryFolder) < minFreeBytes) return tmpdir();
+  const folder = mkdtempSync(join(memoryFolder, `lightdesk-tests-${process.pid}-`));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   // Programs of other users also run here.
   chmodSync(folder, 0o755);
@@ -24,14 +24,14 @@ function isWritable(folder) {
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
-    return false; // missing, or owned by others
+    return false; // missing, or owned by another user
   }
 }
 
-function removeStaleFolders(memory) {
-  for (const name of readdirSync(memory)) {
+function removeStaleFolders(memoryFolder) {
+  for (const name of readdirSync(memoryFolder)) {
     const [, pid] = FOLDER_PATTERN.exec(name) ?? [];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(memoryFolder, name), { recursive: true, force: true });
   }
 }
 

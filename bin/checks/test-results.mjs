@@ -50,8 +50,8 @@ function listRuns({ specs = [], suites = [] }, file) {
   return [...ownRuns, ...suites.flatMap((suite) => listRuns(suite, file))];
 }
 
-/** For checks without a report: the output from the first error on. @param {string} name @param {string} output @returns {Failure} */
-export function failureOf(name, output) {
+/** For checks without a report: the output, starting at the first error. @param {string} name @param {string} output @returns {Failure} */
+export function createFailure(name, output) {
   return { name, error: output.slice(Math.max(0, output.search(/^.*\bErrors?\b/m))) };
 }
 
@@ -59,28 +59,30 @@ const MAX_FAILURES = 10;
 const MAX_LINES = 30;
 
 /** The first lines of each error. @param {readonly Failure[]} failures */
-export function beginnings(failures) {
+export function formatFailures(failures) {
   const shownFailures = failures.slice(0, MAX_FAILURES);
   const lines = Math.min(15, Math.floor(MAX_LINES / shownFailures.length) - 1);
   const text = shownFailures.flatMap(({ name, error }) => [
     `FAILED  ${name}`,
-    ...firstLines(error, lines).map((line) => `        ${line}`),
+    ...getFirstLines(error, lines).map((line) => `        ${line}`),
   ]);
   const hiddenCount = failures.length - shownFailures.length;
   return [...text, ...(hiddenCount > 0 ? [`        and ${hiddenCount} more`] : [])].map((line) => `${line}\n`).join("");
 }
 
 /** One line per missing program, and one per test that was skipped for another reason. @param {readonly Unchecked[]} unchecked */
-export function notChecked(unchecked) {
+export function formatUnchecked(unchecked) {
   const programs = [...new Set(unchecked.flatMap(({ missing }) => missing ?? []))];
   const countMissing = (program) => unchecked.filter(({ missing }) => missing === program).length;
-  const lines = programs.map((program) => `${countMissing(program)} of the tests: ${program} is not here and could not be installed`);
-  const others = unchecked.filter(({ missing }) => missing === undefined).map(({ name }) => name);
-  const hiddenCount = others.splice(MAX_FAILURES).length;
-  return [...lines, ...others, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].map((line) => `NOT CHECKED  ${line}\n`).join("");
+  const lines = programs.map((program) => `${countMissing(program)} of the tests: ${program} is missing and could not be installed`);
+  const otherNames = unchecked.filter(({ missing }) => missing === undefined).map(({ name }) => name);
+  const hiddenCount = otherNames.splice(MAX_FAILURES).length;
+  return [...lines, ...otherNames, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])]
+    .map((line) => `NOT CHECKED  ${line}\n`)
+    .join("");
 }
 
-function firstLines(error, maxLines) {
+function getFirstLines(error, maxLines) {
   const lines = stripVTControlCharacters(error).split("\n");
   return lines
     .filter((line) => line.trim() !== "")

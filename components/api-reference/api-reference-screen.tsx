@@ -156,7 +156,7 @@ function OperationCard({ row, sample }: { row: ReferenceOperation; sample: strin
   );
 }
 
-const cell = "py-1 pr-3 align-top";
+const cellStyle = "py-1 pr-3 align-top";
 
 function FieldTable({ label, fields, hasCaption = false }: { label: string; fields: readonly FieldRow[]; hasCaption?: boolean }) {
   const t = useTranslations("apiReference");
@@ -166,24 +166,24 @@ function FieldTable({ label, fields, hasCaption = false }: { label: string; fiel
         <caption className={hasCaption ? "pb-1 text-left font-semibold" : "sr-only"}>{label}</caption>
         <thead className="text-ink-3">
           <tr>
-            <th className={`${cell} w-[30%] font-normal`}>{t("name")}</th>
-            <th className={`${cell} font-normal`}>{t("type")}</th>
-            <th className={`${cell} w-[16%] font-normal`}>{t("limits")}</th>
-            <th className={`${cell} w-[16%] font-normal`}>{t("default")}</th>
+            <th className={`${cellStyle} w-[30%] font-normal`}>{t("name")}</th>
+            <th className={`${cellStyle} font-normal`}>{t("type")}</th>
+            <th className={`${cellStyle} w-[16%] font-normal`}>{t("limits")}</th>
+            <th className={`${cellStyle} w-[16%] font-normal`}>{t("default")}</th>
           </tr>
         </thead>
         <tbody>
           {fields.map((field) => (
             <tr key={field.name} className="border-t border-line">
-              <td className={`${cell} font-mono`}>
+              <td className={`${cellStyle} font-mono`}>
                 {field.name}
                 {field.isRequired ? <span className="font-sans text-ink-3"> {t("required")}</span> : null}
               </td>
-              <td className={`${cell} min-w-[12ch] break-words`}>
+              <td className={`${cellStyle} min-w-[12ch] break-words`}>
                 <TypeName type={field.type} />
               </td>
-              <td className={`${cell} whitespace-nowrap tabular-nums`}>{field.limits}</td>
-              <td className={`${cell} font-mono break-all`}>{field.default}</td>
+              <td className={`${cellStyle} whitespace-nowrap tabular-nums`}>{field.limits}</td>
+              <td className={`${cellStyle} font-mono break-all`}>{field.default}</td>
             </tr>
           ))}
         </tbody>
@@ -211,10 +211,10 @@ function Responses({ responses }: { responses: readonly ResponseRow[] }) {
       <tbody>
         {responses.map(({ status, description, type }) => (
           <tr key={status} className="border-t border-line">
-            <th scope="row" className={`${cell} w-[8ch] font-mono font-normal`}>
+            <th scope="row" className={`${cellStyle} w-[8ch] font-mono font-normal`}>
               {status}
             </th>
-            <td lang="en" className={`${cell} break-words`}>
+            <td lang="en" className={`${cellStyle} break-words`}>
               {description} {type ? <TypeName type={type} /> : null}
             </td>
           </tr>

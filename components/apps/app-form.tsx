@@ -8,11 +8,11 @@ import { withQuery } from "@/lib/browser/urls";
 import { type AppControl, type AppField } from "@/lib/contract/apps/app";
 import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
 import { getOwn } from "@/lib/contract/json/json";
-import { sendAppFile } from "./app-files";
+import { createAppFileSender } from "./app-files";
 import { type FieldProblem, type FieldValues, parseProblems } from "./app-values";
 import { useProblemText } from "./run-problems";
 
-export const fieldId = (name: string) => `app-${name}`;
+export const getFieldId = (name: string) => `app-${name}`;
 
 type AppFormProps = {
   /** The app that receives uploads; absent if it accepts none. */
@@ -26,18 +26,19 @@ type AppFormProps = {
 };
 
 /** The inputs in order, grouped under the names of their groups. */
-export function AppForm({ inputs, ...row }: AppFormProps) {
-  const [pasted, setPasted] = useState<string>();
+export function AppForm({ inputs, ...fieldProps }: AppFormProps) {
+  const [lastFocusedName, setLastFocusedName] = useState<string>();
   const pictures = inputs.filter(({ control }) => control.kind === "picture").map(({ name }) => name);
-  // The last focused input, otherwise the first empty one, otherwise the first.
-  const pasteInto = pictures.find((name) => name === pasted) ?? pictures.find((name) => !getOwn(row.values, name)) ?? pictures[0];
+  // Pastes into the last focused picture input, or else the first empty one.
+  const pasteTarget =
+    pictures.find((name) => name === lastFocusedName) ?? pictures.find((name) => !getOwn(fieldProps.values, name)) ?? pictures[0];
   const groups = [...new Set(inputs.map(({ group }) => group))];
   return groups.map((group) => {
     const fields = inputs
       .filter((input) => input.group === group)
       .map((input) => (
-        <div key={input.name} onFocus={() => pictures.includes(input.name) && setPasted(input.name)}>
-          <AppField {...row} input={input} acceptsPaste={input.name === pasteInto} />
+        <div key={input.name} onFocus={() => pictures.includes(input.name) && setLastFocusedName(input.name)}>
+          <AppField {...fieldProps} input={input} acceptsPaste={input.name === pasteTarget} />
         </div>
       ));
     return group === "" ? (
@@ -60,17 +61,17 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
   const problemText = useProblemText();
   const { name, label, help, control, isRequired, default: defaultValue } = input;
   const example = getExample(input);
-  const id = fieldId(name);
+  const id = getFieldId(name);
   const value = getOwn(values, name);
   const fieldProblems = problems.filter((problem) => problem.input === name);
-  const described = [help || example !== undefined ? `${id}-help` : "", fieldProblems.length > 0 ? `${id}-problems` : ""]
+  const describedBy = [help || example !== undefined ? `${id}-help` : "", fieldProblems.length > 0 ? `${id}-problems` : ""]
     .filter(Boolean)
     .join(" ");
-  const shared = {
+  const controlProps = {
     id,
     value,
     onChange: (next: unknown) => onChange(name, next),
-    ...(described && { "aria-describedby": described }),
+    ...(describedBy && { "aria-describedby": describedBy }),
     ...(fieldProblems.length > 0 && { "aria-invalid": true as const }),
   };
   // Shows the value that is sent while the field is empty.
@@ -97,14 +98,14 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
         </label>
       )}
       <FieldControl
-        {...shared}
+        {...controlProps}
         {...(control.kind === "number" && { placeholder })}
         {...(control.kind === "seed" && { placeholder: placeholder ?? (isRequired ? undefined : t("everyRun")) })}
         field={{ name: label, value, control: control.kind === "seed" ? seed : toFormControl(control, defaultValue) }}
         nodeTitle={label}
         picture={{
           ...picture,
-          ...(app !== undefined && { sendPicture: sendAppFile(app, name) }),
+          ...(app !== undefined && { sendPicture: createAppFileSender(app, name) }),
           explainFailure: (failure) => parseProblems(failure, [input])?.map(problemText).join(" "),
           ...(!isRequired && value !== defaultValue && { onRemove: () => onChange(name, undefined) }),
         }}
@@ -139,7 +140,7 @@ function AppField({ app, input, values, problems, picture, acceptsPaste, onChang
   );
 }
 
-/** Example values for the form. Files have none, since a file name means nothing to a member. */
+/** Returns an example as text. Files have none, since a file name means nothing to a member. */
 function getExample({ control, example }: AppField): string | undefined {
   if (example === undefined || isFileKind(control.kind) || control.kind === "switch") return undefined;
   const choice = control.kind === "choice" ? control.choices.find(({ value }) => value === example)?.label : undefined;

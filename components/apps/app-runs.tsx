@@ -8,8 +8,8 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { MAX_COMPARED, useViewing } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { useLive } from "@/lib/browser/live/use-live";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppField, type AppRun, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn } from "@/lib/contract/json/json";
@@ -18,8 +18,8 @@ import { sleep } from "@/lib/shared/async";
 import { ok, type Result } from "@/lib/shared/result";
 import { createIdempotencyKey } from "@/lib/shared/text";
 import { findDifferingInputs } from "./app-values";
-import { appApi } from "./apps-address";
-import { useMore } from "./apps-screen";
+import { useLoadMore } from "./apps-screen";
+import { getAppApiPath } from "./apps-urls";
 import { AppValueView, RunCard, type ShownResult, toShownResults } from "./run-card";
 
 const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });
@@ -28,44 +28,44 @@ const DifferenceTable = dynamic(() => import("@/components/viewer/input-differen
 });
 const Compare = dynamic(() => import("@/components/viewer/compare").then((module) => module.Compare), { ssr: false });
 
-export const RESULTS = "results";
+export const RESULTS_ID = "results";
 
 type AppRunsProps = { app: AppView; runs: ReturnType<typeof useAppRuns>; onReuse: (inputs: AppValues) => void };
 
 /** The runs and their results, newest first. Results can be viewed, compared, downloaded and reused. */
-export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsProps) {
+export function AppRuns({ app, runs: { runs, live, moreButton }, onReuse }: AppRunsProps) {
   const t = useTranslations("apps.runs");
   const { inputs } = app;
-  const [marked, setMarked] = useState<readonly string[]>([]);
+  const [selectedIds, setSelectedIds] = useState<readonly string[]>([]);
   const [isComparing, setComparing] = useState(false);
   const pictures = runs.flatMap((run) => run.results.flatMap((result) => toShownResults(run, result)));
-  const chosenPictures = marked.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
+  const selectedPictures = selectedIds.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
   const viewing = useViewing({
     indexOf: (id) => pictures.findIndex(({ item }) => item.id === id),
     getId: (index) => pictures[index]?.item.id,
   });
-  const compare = (ids: readonly string[]) => {
-    setMarked(ids);
+  const compareResults = (ids: readonly string[]) => {
+    setSelectedIds(ids);
     setComparing(true);
   };
-  const mark = (id: string) =>
-    setMarked(marked.includes(id) ? marked.filter((value) => value !== id) : [...marked, id].slice(-MAX_COMPARED));
+  const toggleSelection = (id: string) =>
+    setSelectedIds(selectedIds.includes(id) ? selectedIds.filter((value) => value !== id) : [...selectedIds, id].slice(-MAX_COMPARED));
   return (
     // At least as high as the window on narrow screens, so that a new run can be scrolled to the top before its results arrive.
     <section
-      id={RESULTS}
+      id={RESULTS_ID}
       aria-label={t("title")}
       className="flex min-w-0 scroll-mt-[116px] flex-col gap-3.5 max-lg:min-h-[calc(100dvh-165px)]"
     >
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null}
-      {chosenPictures.length > 0 ? (
+      {selectedPictures.length > 0 ? (
         <div className="sticky top-[60px] z-10 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 shadow-sm">
-          <span className="min-w-0 flex-1">{t("marked", { count: chosenPictures.length })}</span>
-          <Button disabled={chosenPictures.length < 2} onClick={() => setComparing(true)}>
+          <span className="min-w-0 flex-1">{t("marked", { count: selectedPictures.length })}</span>
+          <Button disabled={selectedPictures.length < 2} onClick={() => setComparing(true)}>
             <Columns2 aria-hidden="true" className="size-4" />
             {t("compare")}
           </Button>
-          <Button tone="quiet" onClick={() => setMarked([])}>
+          <Button tone="quiet" onClick={() => setSelectedIds([])}>
             {t("unmark")}
           </Button>
         </div>
@@ -81,34 +81,34 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
           key={run.id}
           app={app}
           run={run}
-          before={runs[index + 1]}
-          marked={marked}
-          onMark={mark}
+          previousRun={runs[index + 1]}
+          selectedIds={selectedIds}
+          onToggleSelection={toggleSelection}
           onOpen={(id) => viewing.open(pictures.findIndex(({ item }) => item.id === id))}
           onReuse={onReuse}
           onChanged={live.refresh}
         />
       ))}
-      {more}
+      {moreButton}
       {viewing.at === undefined || isComparing ? null : (
         <Viewer
           count={pictures.length}
-          at={viewing.at}
+          index={viewing.at}
           getItem={(index) => pictures[index]?.item}
           onMove={viewing.move}
           onClose={viewing.close}
-          onCompare={compare}
+          onCompare={compareResults}
         />
       )}
-      {isComparing && chosenPictures.length > 1 ? (
-        <Compare items={chosenPictures.map(({ item }) => item)} onClose={() => setComparing(false)}>
+      {isComparing && selectedPictures.length > 1 ? (
+        <Compare items={selectedPictures.map(({ item }) => item)} onClose={() => setComparing(false)}>
           <Differences
             app={app.id}
             inputs={findDifferingInputs(
               inputs,
-              chosenPictures.map(({ run }) => run.inputs),
+              selectedPictures.map(({ run }) => run.inputs),
             )}
-            chosen={chosenPictures}
+            results={selectedPictures}
           />
         </Compare>
       ) : null}
@@ -117,7 +117,7 @@ export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsPro
 }
 
 /** The inputs that differ between the runs of the compared pictures. */
-function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppField[]; chosen: readonly ShownResult[] }) {
+function Differences({ app, inputs, results }: { app: string; inputs: readonly AppField[]; results: readonly ShownResult[] }) {
   const t = useTranslations("apps.runs");
   return (
     <section aria-label={t("differences")} className="max-h-[38dvh] shrink-0 overflow-auto border-t border-line px-4 py-3">
@@ -125,12 +125,12 @@ function Differences({ app, inputs, chosen }: { app: string; inputs: readonly Ap
         <p className="text-ink-2">{t("same")}</p>
       ) : (
         <DifferenceTable
-          items={chosen.map(({ item }) => item)}
+          items={results.map(({ item }) => item)}
           caption={t("differences")}
           rows={inputs.map((input) => ({
             key: input.name,
             header: input.label,
-            cells: chosen.map(({ run }) => <AppValueView key={run.id} app={app} input={input} value={getOwn(run.inputs, input.name)} />),
+            cells: results.map(({ run }) => <AppValueView key={run.id} app={app} input={input} value={getOwn(run.inputs, input.name)} />),
           }))}
         />
       )}
@@ -144,67 +144,67 @@ type Attempt = { key: string; inputs: Record<string, unknown> };
 
 const POLL_INTERVAL_MS = 1000;
 
-const identity = (runsAnswer: RunsResponse) => runsAnswer;
+const keepResponse = (response: RunsResponse) => response;
 const getRuns = ({ runs }: RunsResponse) => runs;
 
 /** The member's own runs of an app. Runs are sent one after another under idempotency keys, so that a retry never starts a run twice. */
 export function useAppRuns(app: string) {
-  const path = appApi(app, "runs");
-  const live = useLive(path, { read: identity });
-  const pagedRuns = useMore(path, live.value?.next, getRuns);
+  const path = getAppApiPath(app, "runs");
+  const live = useLive(path, { read: keepResponse });
+  const pagedRuns = useLoadMore(path, live.value?.next, getRuns);
   const pendingAttempts = useRef<Attempt[]>([]);
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  const first = live.value?.runs ?? [];
-  const firstIds = new Set(first.map(({ id }) => id));
-  const runs = [...first, ...pagedRuns.items.filter(({ id }) => !firstIds.has(id))];
+  const firstPage = live.value?.runs ?? [];
+  const firstPageIds = new Set(firstPage.map(({ id }) => id));
+  const runs = [...firstPage, ...pagedRuns.items.filter(({ id }) => !firstPageIds.has(id))];
 
   async function sendPending(): Promise<ApiFailure | undefined> {
     setSending(true);
     setFailure(undefined);
-    let refused: ApiFailure | undefined;
-    for (let attempt = pendingAttempts.current[0]; attempt && !refused; attempt = pendingAttempts.current[0]) {
+    let refusal: ApiFailure | undefined;
+    for (let attempt = pendingAttempts.current[0]; attempt && !refusal; attempt = pendingAttempts.current[0]) {
       const { key, inputs } = attempt;
       const runResult = await callApi<RunResponse>(path, { method: "POST", json: { inputs }, headers: { [IDEMPOTENCY_HEADER]: key } });
       const result = runResult.ok ? await waitUntilSent(path, runResult.value) : runResult;
-      if (!result.ok) refused = result.failure;
+      if (!result.ok) refusal = result.failure;
       else if (result.value.run.state !== "refused") {
         pendingAttempts.current.shift();
         const { run } = result.value;
-        live.patch((now) => ({ ...now, runs: [run, ...now.runs.filter(({ id }) => id !== run.id)] }));
+        live.patch((current) => ({ ...current, runs: [run, ...current.runs.filter(({ id }) => id !== run.id)] }));
       }
     }
-    setFailure(refused);
+    setFailure(refusal);
     await live.refresh();
     setSending(false);
-    return refused;
+    return refusal;
   }
   return {
     live,
     runs,
-    more: pagedRuns.button,
+    moreButton: pagedRuns.button,
     isSending,
     failure,
-    send: (inputs: Record<string, unknown>, times: number) => {
-      pendingAttempts.current = Array.from({ length: times }, () => ({ key: createIdempotencyKey(), inputs }));
+    send: (inputs: Record<string, unknown>, count: number) => {
+      pendingAttempts.current = Array.from({ length: count }, () => ({ key: createIdempotencyKey(), inputs }));
       return sendPending();
     },
     /** Sends the unsent runs. A run with changed inputs gets a new key. */
-    again: (inputs: Record<string, unknown>) => {
+    retry: (inputs: Record<string, unknown>) => {
       const text = writeExactJson(inputs);
       pendingAttempts.current = pendingAttempts.current.map((attempt) =>
         writeExactJson(attempt.inputs) === text ? attempt : { key: createIdempotencyKey(), inputs },
       );
       return sendPending();
     },
-    forget() {
+    clearPending() {
       pendingAttempts.current = [];
       setFailure(undefined);
     },
   };
 }
 
-/** An earlier request with the same key may still be sending the run. If that was refused, the run is sent once more. */
+/** Waits for an earlier request with the same key that may still be sending the run. If it was refused, the caller sends the run again. */
 async function waitUntilSent(path: `/${string}`, runResult: RunResponse): Promise<Result<RunResponse, ApiFailure>> {
   let result: Result<RunResponse, ApiFailure> = ok(runResult);
   while (result.ok && result.value.run.state === "sending") {

@@ -14,8 +14,8 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Options, Select } from "@/components/ui/controls/fields";
 import { useRunKey } from "@/components/ui/hooks/page-events";
 import { ButtonLink, Link } from "@/components/ui/link";
-import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
-import { persisted, tabStorage } from "@/lib/browser/persisted";
+import { type TimedValue, toInitialOptions, useLive } from "@/lib/browser/live/use-live";
+import { createPersistedValue, tabStorage } from "@/lib/browser/persisted-value";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppView } from "@/lib/contract/apps/app";
 import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
@@ -24,14 +24,22 @@ import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asObject, getOwn } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { hasRole } from "@/lib/contract/people/roles";
+import { hasRole } from "@/lib/contract/members/roles";
 import { type Result } from "@/lib/shared/result";
-import { createMaskTarget, fileAddress, findMissingFiles, OwnPictures } from "./app-files";
-import { AppForm, fieldId } from "./app-form";
-import { AppRuns, RESULTS, useAppRuns } from "./app-runs";
-import { defaultValues, type FieldProblem, type FieldValues, findProblems, parseProblems, toFormValues, toSend } from "./app-values";
-import { appApi, appPath } from "./apps-address";
+import { AppPicturePicker,createMaskTarget, findMissingFiles, getAppFileUrl } from "./app-files";
+import { AppForm, getFieldId } from "./app-form";
+import { AppRuns, RESULTS_ID, useAppRuns } from "./app-runs";
+import {
+  type FieldProblem,
+  type FieldValues,
+  findProblems,
+  getDefaultValues,
+  parseProblems,
+  toFormValues,
+  toRunInputs,
+} from "./app-values";
 import { FavouriteButton } from "./apps-screen";
+import { getAppApiPath, getAppPath } from "./apps-urls";
 import { Presets } from "./presets";
 import { RunRefusal } from "./run-problems";
 
@@ -43,8 +51,8 @@ const getApp = ({ app }: AppResponse) => app;
 export function AppScreen({ id, app }: AppScreenProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
-  const first = use(app);
-  const live = useLive(appApi(id), { ...toInitial(first), read: getApp });
+  const initialResult = use(app);
+  const live = useLive(getAppApiPath(id), { ...toInitialOptions(initialResult), read: getApp });
   const view = live.value;
   const trail = (
     <Link href={withQuery("/apps", { connection: connectionParam })} className="hover:text-ink max-sm:hidden">
@@ -66,20 +74,20 @@ export function AppScreen({ id, app }: AppScreenProps) {
               </ButtonLink>
             ) : null}
             {view.canEdit ? (
-              <ButtonLink href={withQuery(appPath(id, "edit"), { connection: connectionParam })}>{t("edit")}</ButtonLink>
+              <ButtonLink href={withQuery(getAppPath(id, "edit"), { connection: connectionParam })}>{t("edit")}</ButtonLink>
             ) : null}
           </>
         ) : null}
       </PageHeader>
       {view || live.failure ? null : <ContentSkeleton layout="split" />}
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} className="m-4 md:mx-5" /> : null}
-      {view ? <OpenApp app={view} onRun={live.refresh} /> : null}
+      {view ? <AppContent app={view} onRun={live.refresh} /> : null}
     </>
   );
 }
 
 /** The picture context of the app's form. */
-export function usePictures(app: string | undefined, canSend: boolean, connectionId?: string): PictureContext {
+export function usePictureContext(app: string | undefined, canSend: boolean, connectionId?: string): PictureContext {
   const [ownNames, setOwnNames] = useState<Readonly<Record<string, string>>>({});
   const currentConnection = useConnection();
   const connection = useConnections().find(({ id }) => id === connectionId) ?? currentConnection;
@@ -91,49 +99,49 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
     connection: id,
     canSend,
     ownNames,
-    isPlain: true,
+    hidesFileNames: true,
     listAssets: pictures.listAssets,
-    storedName: async () => undefined,
+    findStoredName: async () => undefined,
     sendPicture: pictures.sendPicture,
     ...(app !== undefined && {
-      getSource: (value: string) => fileAddress(app, value, 512),
+      getSource: (value: string) => getAppFileUrl(app, value, 512),
       masks: createMaskTarget(app),
-      ...(!canSeeAssets && { picker: (props: PickerProps) => <OwnPictures app={app} {...props} /> }),
+      ...(!canSeeAssets && { picker: (props: PickerProps) => <AppPicturePicker app={app} {...props} /> }),
     }),
-    onNamed: (sentAs, name) => setOwnNames((ownNames) => ({ ...ownNames, [sentAs]: name })),
+    onNamed: (sentName, name) => setOwnNames((current) => ({ ...current, [sentName]: name })),
   };
 }
 
 const runCounts = [1, 2, 4, 8] as const;
 const MAX_STORED_CHARACTERS = 1_000_000;
 const parseValues = (storedValue: unknown): FieldValues => asObject(storedValue) ?? {};
-/** Rendered by the server and used until the page has hydrated. */
-const noValues: FieldValues = {};
-const getNoValues = () => noValues;
+/** Used by the server and until the page has hydrated. */
+const EMPTY_VALUES: FieldValues = {};
+const getEmptyValues = () => EMPTY_VALUES;
 
-function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
+function AppContent({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const t = useTranslations("apps");
   const { id, inputs, text, canRun, lastInputs } = app;
   const getDenialText = useDenialText();
   // Stored per tab, so it survives a reload.
   const [storedValues] = useState(() =>
-    persisted(`lightdesk.app.${id}`, parseValues, tabStorage, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
+    createPersistedValue(`lightdesk.app.${id}`, parseValues, tabStorage, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
   );
-  const typed = useSyncExternalStore(storedValues.subscribe, storedValues.get, getNoValues);
+  const enteredValues = useSyncExternalStore(storedValues.subscribe, storedValues.get, getEmptyValues);
   // Typed values survive a new version of the app.
-  const values = { ...defaultValues(inputs), ...typed };
+  const values = { ...getDefaultValues(inputs), ...enteredValues };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
   const [uploading, setUploading] = useState<readonly string[]>([]);
   const [count, setCount] = useState(1);
   const runs = useAppRuns(id);
-  const picture = usePictures(id, canRun, app.connectionId);
-  const drawsSeeds = inputs.some(({ name, control }) => control.kind === "seed" && values[name] === RANDOM);
+  const picture = usePictureContext(id, canRun, app.connectionId);
+  const hasRandomSeed = inputs.some(({ name, control }) => control.kind === "seed" && values[name] === RANDOM);
   const isBusy = runs.isSending || uploading.length > 0;
 
   function showProblems(fieldProblems: readonly FieldProblem[]) {
     setProblems(fieldProblems);
-    const [first] = fieldProblems;
-    const field = first && document.getElementById(fieldId(first.input));
+    const [firstProblem] = fieldProblems;
+    const field = firstProblem && document.getElementById(getFieldId(firstProblem.input));
     field?.focus({ preventScroll: true });
     field?.scrollIntoView?.({ block: "center" });
   }
@@ -142,18 +150,18 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     const appProblems = findProblems(inputs, values);
     if (appProblems.length > 0) return showProblems(appProblems);
     setProblems([]);
-    const inputsToSend = toSend(inputs, values);
-    const failure = await (isRetry ? runs.again(inputsToSend) : runs.send(inputsToSend, drawsSeeds ? count : 1));
-    const refused = failure && parseProblems(failure, inputs);
-    if (refused) {
-      runs.forget();
-      showProblems(refused);
+    const inputsToSend = toRunInputs(inputs, values);
+    const failure = await (isRetry ? runs.retry(inputsToSend) : runs.send(inputsToSend, hasRandomSeed ? count : 1));
+    const inputProblems = failure && parseProblems(failure, inputs);
+    if (inputProblems) {
+      runs.clearPending();
+      showProblems(inputProblems);
     }
     // Scrolls to the new run, which may be below the form or scrolled away.
-    else if (!failure) document.getElementById(RESULTS)?.scrollIntoView?.({ block: "start" });
+    else if (!failure) document.getElementById(RESULTS_ID)?.scrollIntoView?.({ block: "start" });
     await onRun();
   }
-  async function fill(next: FieldValues) {
+  async function fillForm(next: FieldValues) {
     storedValues.set(next);
     setProblems([]);
     const missingFiles = await findMissingFiles(id, inputs, next);
@@ -172,8 +180,8 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
           app={id}
           inputs={inputs}
           values={values}
-          {...(lastInputs && { last: toFormValues(inputs, lastInputs) })}
-          onFill={(next) => void fill(next)}
+          {...(lastInputs && { lastValues: toFormValues(inputs, lastInputs) })}
+          onFill={(next) => void fillForm(next)}
         />
         <form
           aria-label={t("form.label")}
@@ -210,7 +218,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
                   <Play aria-hidden="true" className="size-3.5 fill-current" />
                   {uploading.length > 0 ? t("form.waiting") : runs.isSending ? t("form.sending") : t("form.run")}
                 </Button>
-                {drawsSeeds ? (
+                {hasRandomSeed ? (
                   <Select aria-label={t("form.times")} value={count} onChange={({ target }) => setCount(Number(target.value))}>
                     <Options of={runCounts.map((count) => [count, t("form.count", { many: count })])} />
                   </Select>
@@ -223,15 +231,15 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
         </form>
         <AppOperation app={app} />
       </div>
-      <AppRuns app={app} runs={runs} onReuse={(runValues) => void fill(toFormValues(inputs, runValues))} />
+      <AppRuns app={app} runs={runs} onReuse={(runValues) => void fillForm(toFormValues(inputs, runValues))} />
     </div>
   );
 }
 
-/** How to run this app by API: a shell command, and a link to its API description. */
+/** Shows how to run this app by API, with a shell command and a link to its OpenAPI document. */
 function AppOperation({ app: { id, inputs } }: { app: AppView }) {
   const t = useTranslations("apps.operation");
-  const line = () => curlLine(new URL(apiPath(appApi(id, "runs")), window.location.origin).href, inputs);
+  const getCommand = () => formatCurlCommand(new URL(apiPath(getAppApiPath(id, "runs")), window.location.origin).href, inputs);
   return (
     <details className="text-sm text-ink-2">
       <summary className="cursor-pointer py-1 hover:text-ink">{t("title")}</summary>
@@ -239,9 +247,9 @@ function AppOperation({ app: { id, inputs } }: { app: AppView }) {
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <span className="inline-flex items-center gap-1">
           {t("curl")}
-          <CopyButton text={line} label={t("copy")} />
+          <CopyButton text={getCommand} label={t("copy")} />
         </span>
-        <a href={apiPath(appApi(id, "openapi"))} target="_blank" rel="noreferrer" className="text-accent hover:underline">
+        <a href={apiPath(getAppApiPath(id, "openapi"))} target="_blank" rel="noreferrer" className="text-accent hover:underline">
           {t("openapi")}
         </a>
       </p>
@@ -249,24 +257,24 @@ function AppOperation({ app: { id, inputs } }: { app: AppView }) {
   );
 }
 
-/** With files the body is a form, otherwise JSON. */
-export function curlLine(address: string, inputs: readonly AppField[]): string {
-  const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
+/** Sends a form if an input is a file, otherwise JSON. */
+export function formatCurlCommand(url: string, inputs: readonly AppField[]): string {
+  const authHeader = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
   const shellQuote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const shownInputs = inputs.filter(
     ({ isRequired, example, default: defaultValue }) => isRequired || example !== undefined || defaultValue !== undefined,
   );
   const hasFiles = shownInputs.some(({ control }) => isFileKind(control.kind));
   if (hasFiles) {
-    const parts = shownInputs.map((input) =>
+    const formArguments = shownInputs.map((input) =>
       isFileKind(input.control.kind)
         ? `-F ${shellQuote(`${input.name}=@${input.name}`)}`
         : `--form-string ${shellQuote(`${input.name}=${String(getExampleValue(input))}`)}`,
     );
-    return ["curl", key, ...parts, shellQuote(address)].join(" ");
+    return ["curl", authHeader, ...formArguments, shellQuote(url)].join(" ");
   }
   const body = writeExactJson({ inputs: Object.fromEntries(shownInputs.map((input) => [input.name, getExampleValue(input)])) });
-  return ["curl", key, "-H 'Content-Type: application/json'", "-d", shellQuote(body), shellQuote(address)].join(" ");
+  return ["curl", authHeader, "-H 'Content-Type: application/json'", "-d", shellQuote(body), shellQuote(url)].join(" ");
 }
 
 function getExampleValue({ example, default: defaultValue, control }: AppField): unknown {

@@ -1,4 +1,4 @@
-// The values of an app's form, and which of them are sent. Validates like the server, so that mistakes are shown before sending.
+// Values of an app's form. Validates like the server, so that problems are shown before sending.
 
 import { type AppField, type AppInputProblem, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
@@ -8,32 +8,32 @@ import { asObject, getOwn, isObject } from "@/lib/contract/json/json";
 
 export type FieldValues = Readonly<Record<string, unknown>>;
 
-export function defaultValues(inputs: readonly AppField[]): FieldValues {
+export function getDefaultValues(inputs: readonly AppField[]): FieldValues {
   return Object.fromEntries(
     inputs.map(({ name, control, default: defaultValue }) => [name, defaultValue ?? (control.kind === "seed" ? RANDOM : undefined)]),
   );
 }
 
-/** The form values of an earlier run or a preset; inputs added since get their defaults. */
+/** Converts the values of an earlier run or a preset. Inputs added since then get their defaults. */
 export function toFormValues(inputs: readonly AppField[], runValues: AppValues): FieldValues {
-  const defaults = defaultValues(inputs);
+  const defaults = getDefaultValues(inputs);
   return Object.fromEntries(inputs.map(({ name }) => [name, getOwn(runValues, name) ?? defaults[name]]));
 }
 
-export function toSend(inputs: readonly AppField[], values: FieldValues): Record<string, unknown> {
+export function toRunInputs(inputs: readonly AppField[], values: FieldValues): Record<string, unknown> {
   const filledInputs = inputs.filter(({ name }) => getOwn(values, name) !== undefined);
   return Object.fromEntries(filledInputs.map(({ name }) => [name, getOwn(values, name)]));
 }
 
 export function findProblems(inputs: readonly AppField[], values: FieldValues): AppProblem[] {
-  const checked = checkInputs(inputs, toSend(inputs, values));
-  return checked.ok ? [] : checked.problems;
+  const result = checkInputs(inputs, toRunInputs(inputs, values));
+  return result.ok ? [] : result.problems;
 }
 
-/** A problem found by the console's rules, or a sentence of the service. */
+/** A problem found by the console, or a message from the service. */
 export type FieldProblem = AppProblem | (Exclude<AppInputProblem, AppProblem> & { code: "message" });
 
-/** The inputs rejected by the server; undefined if it refused for another reason. */
+/** Returns the problems that the server reported for inputs, or undefined if it refused for another reason. */
 export function parseProblems({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
   const reportedProblems: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
   const fieldProblems = reportedProblems.flatMap((item): FieldProblem[] => {
@@ -41,16 +41,16 @@ export function parseProblems({ details }: Failure, inputs: readonly AppField[])
     const input = inputs.find(({ name }) => name === problem?.input);
     if (!problem || !input) return [];
     const { name, label, control } = input;
-    const code = codes.find((code) => code === problem.code);
+    const code = problemCodes.find((code) => code === problem.code);
     const { limit } = problem;
-    const isLimit = typeof limit === "number" || typeof limit === "bigint";
-    if (code) return [{ input: name, label, control: control.kind, code, ...(isLimit && { limit }) }];
+    const hasLimit = typeof limit === "number" || typeof limit === "bigint";
+    if (code) return [{ input: name, label, control: control.kind, code, ...(hasLimit && { limit }) }];
     return typeof problem.message === "string" ? [{ input: name, label, code: "message", message: problem.message }] : [];
   });
   return fieldProblems.length > 0 ? fieldProblems : undefined;
 }
 
-const codes = [
+const problemCodes = [
   ...(["missing", "wrong_type", "not_whole", "too_small", "too_large", "too_long", "not_a_choice"] as const),
   ...(["unknown_input", "not_yours", "file_too_large", "too_many_pixels", "unreadable_file", "not_taken"] as const),
 ];

@@ -4,7 +4,7 @@ import { AppWindow, Star } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, use, useRef, useState } from "react";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
-import { FailureMessage, failureText } from "@/components/frame/failure/failure-message";
+import { FailureMessage, formatFailure } from "@/components/frame/failure/failure-message";
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
@@ -16,35 +16,36 @@ import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { type TimedValue, toInitialOptions, useLive } from "@/lib/browser/live/use-live";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { type AppCard, type AppsAnswer, type AppView } from "@/lib/contract/apps/app";
+import { type AppCard, type AppsResponse, type AppView } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
 import { asObject } from "@/lib/contract/json/json";
 import { type Result } from "@/lib/shared/result";
-import { appApi, appPath, appsApiPath, appsHref, type AppsSearch, everyApp, whoseApps } from "./apps-address";
+import { appScopes,type AppsSearch, DEFAULT_APPS_SEARCH, getAppApiPath, getAppPath, getAppsApiPath, getAppsHref } from "./apps-urls";
 
 type AppsScreenProps = {
   search: AppsSearch;
   canCreate: boolean;
-  apps: Promise<Result<TimedValue<AppsAnswer>, Failure>>;
+  apps: Promise<Result<TimedValue<AppsResponse>, Failure>>;
 };
 
-const identity = (appsAnswer: AppsAnswer) => appsAnswer;
-const getApps = ({ apps }: AppsAnswer) => apps;
+const keepResponse = (response: AppsResponse) => response;
+const getApps = ({ apps }: AppsResponse) => apps;
 
 export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
   const router = useRouter();
-  const first = use(apps);
-  const path = appsApiPath(search, useConnection()?.id);
-  const live = useLive(path, { ...toInitial(first), read: identity });
-  const pagedApps = useMore(path, live.value?.next, getApps);
-  const go = (change: Partial<AppsSearch>) => router.push(appsHref({ ...search, ...change }, connectionParam), { scroll: false });
+  const initialResult = use(apps);
+  const path = getAppsApiPath(search, useConnection()?.id);
+  const live = useLive(path, { ...toInitialOptions(initialResult), read: keepResponse });
+  const pagedApps = useLoadMore(path, live.value?.next, getApps);
+  const updateSearch = (change: Partial<AppsSearch>) =>
+    router.push(getAppsHref({ ...search, ...change }, connectionParam), { scroll: false });
   const appCards = [...(live.value?.apps ?? []), ...pagedApps.items];
-  const isSearched = appsHref(search) !== appsHref(everyApp);
+  const isFiltered = getAppsHref(search) !== getAppsHref(DEFAULT_APPS_SEARCH);
   return (
     <>
       <PageHeader
@@ -57,7 +58,7 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
               text={search.q}
               maxLength={200}
               className="w-full"
-              onSearch={(q) => go({ q })}
+              onSearch={(q) => updateSearch({ q })}
             />
           </div>
         }
@@ -72,10 +73,10 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
         ) : null}
       </PageHeader>
       <ToolBar label={t("filters")}>
-        {whoseApps.map((whose) => (
+        {appScopes.map((whose) => (
           <Link
             key={whose}
-            href={appsHref({ ...search, whose }, connectionParam)}
+            href={getAppsHref({ ...search, whose }, connectionParam)}
             prefetch={false}
             aria-current={whose === search.whose ? "true" : undefined}
             className={chipStyle(whose === search.whose)}
@@ -84,7 +85,12 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
           </Link>
         ))}
         {live.value && (live.value.tags.length > 0 || search.tag) ? (
-          <Select aria-label={t("tag")} value={search.tag} onChange={({ target }) => go({ tag: target.value })} className="ml-auto">
+          <Select
+            aria-label={t("tag")}
+            value={search.tag}
+            onChange={({ target }) => updateSearch({ tag: target.value })}
+            className="ml-auto"
+          >
             <option value="">{t("everyTag")}</option>
             {[...new Set([...live.value.tags, ...(search.tag ? [search.tag] : [])])].map((tag) => (
               <option key={tag}>{tag}</option>
@@ -102,8 +108,11 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
       ) : null}
       {pagedApps.button}
       {live.value && appCards.length === 0 && !live.failure ? (
-        isSearched ? (
-          <EmptyState title={t("noneFound")} action={<ButtonLink href={appsHref(everyApp, connectionParam)}>{t("clear")}</ButtonLink>} />
+        isFiltered ? (
+          <EmptyState
+            title={t("noneFound")}
+            action={<ButtonLink href={getAppsHref(DEFAULT_APPS_SEARCH, connectionParam)}>{t("clear")}</ButtonLink>}
+          />
         ) : (
           <EmptyState
             title={t("none")}
@@ -128,7 +137,7 @@ function Card({ app, eager, onChanged }: CardProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
   const { id, title, text, tags, hasCover, maker, access } = app;
-  const href = withQuery(appPath(id), { connection: connectionParam });
+  const href = withQuery(getAppPath(id), { connection: connectionParam });
   return (
     <li className="relative flex min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-surface transition-colors duration-100 hover:border-control">
       <Link href={href} className="flex flex-1 flex-col focus-visible:-outline-offset-2">
@@ -152,16 +161,26 @@ function Card({ app, eager, onChanged }: CardProps) {
   );
 }
 
-/** The picture of an app, or a plain placeholder of the same size. */
+/** An app's cover image, or a placeholder of the same size. */
 function Cover({ app: { id, hasCover }, eager }: { app: Pick<AppCard, "id" | "hasCover">; eager: boolean }): ReactNode {
-  const box = "aspect-[16/9] h-auto w-full rounded-none";
-  const none = (
-    <span aria-hidden="true" className={cn("grid place-items-center bg-sunken text-ink-3", box)}>
+  const imageClass = "aspect-[16/9] h-auto w-full rounded-none";
+  const placeholder = (
+    <span aria-hidden="true" className={cn("grid place-items-center bg-sunken text-ink-3", imageClass)}>
       <AppWindow className="size-7" strokeWidth={1.25} />
     </span>
   );
-  if (!hasCover) return none;
-  return <Picture src={apiPath(appApi(id, "cover"))} alt="" width={480} height={270} eager={eager} className={box} fallback={() => none} />;
+  if (!hasCover) return placeholder;
+  return (
+    <Picture
+      src={apiPath(getAppApiPath(id, "cover"))}
+      alt=""
+      width={480}
+      height={270}
+      eager={eager}
+      className={imageClass}
+      fallback={() => placeholder}
+    />
+  );
 }
 
 type FavouriteButtonProps = { app: Pick<AppCard, "id" | "title" | "isFavourite">; onChanged: () => Promise<void>; className?: string };
@@ -174,8 +193,8 @@ export function FavouriteButton({ app: { id, title, isFavourite }, onChanged, cl
   const label = t(isMarkedFavourite ? "unfavour" : "favour", { title });
   async function toggle() {
     setPendingFavourite(!isMarkedFavourite);
-    const result = await callApi(appApi(id, "favourite"), { method: isMarkedFavourite ? "DELETE" : "PUT" });
-    if (!result.ok) showToast({ tone: "bad", text: failureText(errors, result.failure) });
+    const result = await callApi(getAppApiPath(id, "favourite"), { method: isMarkedFavourite ? "DELETE" : "PUT" });
+    if (!result.ok) showToast({ tone: "bad", text: formatFailure(errors, result.failure) });
     await onChanged();
     setPendingFavourite(undefined);
   }
@@ -195,7 +214,7 @@ export function FavouriteButton({ app: { id, title, isFavourite }, onChanged, cl
   );
 }
 
-/** Imports an exported app file. Its bytes are sent unchanged; the server reports problems. */
+/** Imports an exported app file. The server validates it. */
 function ImportApp() {
   const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
@@ -203,8 +222,8 @@ function ImportApp() {
   const connection = useConnection()?.id;
   const input = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
-  const [refused, setRefused] = useState<{ name: string; failure: ApiFailure }>();
-  async function send(file: File) {
+  const [rejection, setRejection] = useState<{ name: string; failure: ApiFailure }>();
+  async function importFile(file: File) {
     setBusy(true);
     const result = await callApi<{ app: AppView }>(withQuery("/api/apps/import", { connection }), {
       method: "POST",
@@ -212,8 +231,8 @@ function ImportApp() {
       headers: { "content-type": "application/json" },
     });
     setBusy(false);
-    if (result.ok) router.push(withQuery(appPath(result.value.app.id), { connection: connectionParam }));
-    else setRefused({ name: file.name, failure: result.failure });
+    if (result.ok) router.push(withQuery(getAppPath(result.value.app.id), { connection: connectionParam }));
+    else setRejection({ name: file.name, failure: result.failure });
   }
   return (
     <>
@@ -228,45 +247,45 @@ function ImportApp() {
         data-testid="app-file"
         onChange={({ target }) => {
           const [file] = target.files ?? [];
-          if (file) void send(file);
+          if (file) void importFile(file);
           target.value = "";
         }}
       />
-      <Dialog isOpen={refused !== undefined} onClose={() => setRefused(undefined)} title={t("importFailed")} actions="close">
-        {refused ? <ImportProblem {...refused} /> : null}
+      <Dialog isOpen={rejection !== undefined} onClose={() => setRejection(undefined)} title={t("importFailed")} actions="close">
+        {rejection ? <ImportProblem {...rejection} /> : null}
       </Dialog>
     </>
   );
 }
 
-/** For a wrong file: explains the problem and what to choose instead. Other failures use the shared message. */
+/** Explains why the file can't be imported and what to choose instead. Other failures use the shared message. */
 function ImportProblem({ name, failure }: { name: string; failure: ApiFailure }) {
   const t = useTranslations("apps");
   const reasonCode = failure.code === "INVALID_JSON" ? "other" : asObject(failure.details)?.reason;
-  const reason = reasons.find((reason) => reason === reasonCode);
-  if (reason === undefined) return <FailureMessage failure={failure} about={t("importAbout")} />;
+  const reason = importReasons.find((reason) => reason === reasonCode);
+  if (reason === undefined) return <FailureMessage failure={failure} title={t("importAbout")} />;
   return <p className="break-words">{t(`importReason.${reason}`, { name })}</p>;
 }
 
-const reasons = ["workflow", "otherVersion", "damaged", "other"] as const;
+const importReasons = ["workflow", "otherVersion", "damaged", "other"] as const;
 
-type More<T> = { path: string; items: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
+type LoadedPages<T> = { path: string; items: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
 
 /** Loads further pages of a list, and renders the button for it. `next`: the cursor of the first page. */
-export function useMore<Answer extends { next?: string }, T>(
+export function useLoadMore<Page extends { next?: string }, T>(
   path: `/${string}`,
   next: string | undefined,
-  getItems: (response: Answer) => readonly T[],
+  getItems: (response: Page) => readonly T[],
 ): { items: readonly T[]; button: ReactNode } {
   const t = useTranslations("apps");
-  const [pages, setPages] = useState<More<T>>({ path, items: [] });
-  const currentPages: More<T> = pages.path === path ? pages : { path, items: [] };
+  const [pages, setPages] = useState<LoadedPages<T>>({ path, items: [] });
+  const currentPages: LoadedPages<T> = pages.path === path ? pages : { path, items: [] };
   const cursor = currentPages.items.length > 0 ? currentPages.next : next;
   async function loadMore() {
     if (cursor === undefined || currentPages.isBusy) return;
     setPages({ ...currentPages, isBusy: true, failure: undefined });
     const pagePath: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(cursor)}`;
-    const result = await callApi<Answer>(pagePath);
+    const result = await callApi<Page>(pagePath);
     setPages((current) => {
       if (current.path !== path) return current;
       if (!result.ok) return { ...current, isBusy: false, failure: result.failure };

@@ -3,47 +3,47 @@ import { type FormEvent, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { CheckField, InputField, Options, Select } from "@/components/ui/controls/fields";
-import { Dialog, FormFoot } from "@/components/ui/dialog";
+import { Dialog, FormFooter } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
-import { useOnce } from "@/lib/browser/live/use-live";
+import { useReadOnce } from "@/lib/browser/live/use-live";
 import { useRequests } from "@/lib/browser/use-read";
 import { type AppField, type AppPreset } from "@/lib/contract/apps/app";
-import { type FieldValues, toFormValues, toSend } from "./app-values";
-import { appApi } from "./apps-address";
+import { type FieldValues, toFormValues, toRunInputs } from "./app-values";
+import { getAppApiPath } from "./apps-urls";
 
 type PresetsResponse = { presets: AppPreset[] };
 const getPresets = ({ presets }: PresetsResponse) => presets;
-const [OWN_VALUES, LAST] = ["own", "last"];
+const [DEFAULTS_OPTION, LAST_RUN_OPTION] = ["own", "last"];
 
 type PresetsProps = {
   app: string;
   inputs: readonly AppField[];
   values: FieldValues;
-  last?: FieldValues;
+  lastValues?: FieldValues;
   onFill: (values: FieldValues) => void;
 };
 
 /** Fills the form with the app's defaults, the last run's values, or a saved preset. */
-export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
+export function Presets({ app, inputs, values, lastValues, onFill }: PresetsProps) {
   const t = useTranslations("apps.presets");
-  const loadedPresets = useOnce(appApi(app, "presets"), getPresets);
+  const loadedPresets = useReadOnce(getAppApiPath(app, "presets"), getPresets);
   const [isSaving, setSaving] = useState(false);
   const presets = loadedPresets.value ?? [];
   if (inputs.length === 0) return null;
-  function choose(selectedPreset: string) {
-    if (selectedPreset === OWN_VALUES) return onFill({});
-    if (selectedPreset === LAST) return last && onFill(last);
+  function applyPreset(selectedPreset: string) {
+    if (selectedPreset === DEFAULTS_OPTION) return onFill({});
+    if (selectedPreset === LAST_RUN_OPTION) return lastValues && onFill(lastValues);
     const preset = presets.find(({ id }) => id === selectedPreset);
     if (preset) onFill(toFormValues(inputs, preset.inputs));
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <Select aria-label={t("fill")} value="" onChange={({ target }) => choose(target.value)} className="min-w-0 flex-1">
+      <Select aria-label={t("fill")} value="" onChange={({ target }) => applyPreset(target.value)} className="min-w-0 flex-1">
         <option value="" disabled>
           {t("fill")}
         </option>
-        <option value={OWN_VALUES}>{t("own")}</option>
-        {last ? <option value={LAST}>{t("last")}</option> : null}
+        <option value={DEFAULTS_OPTION}>{t("own")}</option>
+        {lastValues ? <option value={LAST_RUN_OPTION}>{t("last")}</option> : null}
         <Options of={presets.map(({ id, name, isTeam }) => [id, isTeam ? t("ofTeam", { name }) : name])} />
       </Select>
       <Button onClick={() => setSaving(true)}>{t("save")}</Button>
@@ -54,7 +54,7 @@ export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
         <PresetForm
           app={app}
           presets={presets.filter(({ canChange }) => canChange)}
-          values={toSend(inputs, values)}
+          values={toRunInputs(inputs, values)}
           onChanged={loadedPresets.refresh}
           onClose={() => setSaving(false)}
         />
@@ -78,17 +78,20 @@ function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProp
   const [isTeam, setTeam] = useState(false);
   const { busyWith, failure, send } = useRequests<"change">();
   const isBusy = busyWith !== undefined;
-  const samePreset = presets.find((preset) => preset.name === name.trim());
-  async function call(method: "POST" | "PUT" | "DELETE", id?: string): Promise<boolean> {
+  const existingPreset = presets.find((preset) => preset.name === name.trim());
+  async function changePreset(method: "POST" | "PUT" | "DELETE", id?: string): Promise<boolean> {
     const json = method === "DELETE" ? undefined : { name: name.trim(), inputs: values, isTeam };
-    const result = await send("change", callApi(id === undefined ? appApi(app, "presets") : appApi(app, "presets", id), { method, json }));
+    const result = await send(
+      "change",
+      callApi(id === undefined ? getAppApiPath(app, "presets") : getAppApiPath(app, "presets", id), { method, json }),
+    );
     if (result.ok) await onChanged();
     return result.ok;
   }
   async function save(event: FormEvent) {
     event.preventDefault();
     event.stopPropagation();
-    if (name.trim() !== "" && !isBusy && (await call(samePreset ? "PUT" : "POST", samePreset?.id))) onClose();
+    if (name.trim() !== "" && !isBusy && (await changePreset(existingPreset ? "PUT" : "POST", existingPreset?.id))) onClose();
   }
   return (
     <form className="flex flex-col gap-3 text-ink" onSubmit={(event) => void save(event)}>
@@ -104,7 +107,7 @@ function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProp
                 tone="quiet"
                 busy={isBusy}
                 aria-label={t("removeOf", { name: preset.name })}
-                onClick={() => void call("DELETE", preset.id)}
+                onClick={() => void changePreset("DELETE", preset.id)}
               >
                 {t("remove")}
               </Button>
@@ -113,7 +116,7 @@ function PresetForm({ app, presets, values, onChanged, onClose }: PresetFormProp
         </ul>
       ) : null}
       {failure ? <FailureMessage failure={failure} /> : null}
-      <FormFoot onClose={onClose} busy={isBusy} disabled={name.trim() === ""} label={t(samePreset ? "replace" : "act")} />
+      <FormFooter onClose={onClose} busy={isBusy} disabled={name.trim() === ""} label={t(existingPreset ? "replace" : "act")} />
     </form>
   );
 }

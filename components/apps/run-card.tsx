@@ -1,7 +1,7 @@
 import { Download } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-message";
+import { formatFailure } from "@/components/frame/failure/failure-message";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { ButtonLink } from "@/components/ui/link";
@@ -17,12 +17,12 @@ import { apiPath, toJobHref } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { getOwn } from "@/lib/contract/json/json";
 import { truncateText } from "@/lib/contract/plain-line";
-import { fileAddress } from "./app-files";
+import { getAppFileUrl } from "./app-files";
 import { findDifferingInputs } from "./app-values";
-import { appApi } from "./apps-address";
+import { getAppApiPath } from "./apps-urls";
 import { RunError } from "./run-problems";
 
-const tones: Readonly<Record<AppRunState, Tone>> = {
+const stateTones: Readonly<Record<AppRunState, Tone>> = {
   sending: "wait",
   unsent: "bad",
   refused: "bad",
@@ -39,7 +39,7 @@ export type ShownResult = { run: AppRun; result: AppResult; item: ViewerItem };
 export function toShownResults(run: AppRun, result: AppResult): ShownResult[] {
   const { path, kind, number, name, label } = result;
   if (kind !== "image" || path === undefined) return [];
-  const src = toUrl(path);
+  const src = toResultUrl(path);
   return [
     {
       run,
@@ -49,46 +49,46 @@ export function toShownResults(run: AppRun, result: AppResult): ShownResult[] {
   ];
 }
 
-function toUrl(path: string): string {
+function toResultUrl(path: string): string {
   return apiPath(`/${path.replace(/^\/+/, "")}`);
 }
 
 type RunCardProps = {
   app: AppView;
   run: AppRun;
-  before: AppRun | undefined;
-  marked: readonly string[];
-  onMark: (id: string) => void;
+  previousRun: AppRun | undefined;
+  selectedIds: readonly string[];
+  onToggleSelection: (id: string) => void;
   onOpen: (id: string) => void;
   onReuse: (inputs: AppValues) => void;
   onChanged: () => Promise<void>;
 };
 
-export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onChanged }: RunCardProps) {
+export function RunCard({ app, run, previousRun, selectedIds, onToggleSelection, onOpen, onReuse, onChanged }: RunCardProps) {
   const t = useTranslations("apps.runs");
   const errors = useTranslations("errors");
-  const [isEnding, setEnding] = useState(false);
+  const [isCancelling, setCancelling] = useState(false);
   const { id, state, createdAt, results, progress, step, jobId, inputs } = run;
   const pictures = results.flatMap((result) => toShownResults(run, result));
-  const hiddenResults = results.filter((result) => toShownResults(run, result).length === 0);
+  const otherResults = results.filter((result) => toShownResults(run, result).length === 0);
   async function cancel() {
-    setEnding(true);
-    const result = await callApi(appApi(app.id, "runs", id, "cancel"), { method: "POST" });
-    if (!result.ok) showToast({ tone: "bad", text: failureText(errors, result.failure) });
+    setCancelling(true);
+    const result = await callApi(getAppApiPath(app.id, "runs", id, "cancel"), { method: "POST" });
+    if (!result.ok) showToast({ tone: "bad", text: formatFailure(errors, result.failure) });
     await onChanged();
-    setEnding(false);
+    setCancelling(false);
   }
   return (
     <article data-run={id} aria-label={t(`state.${state}`)} className="min-w-0 rounded-lg border border-line bg-surface">
       <div className="flex min-h-[44px] flex-wrap items-center gap-x-3 gap-y-1.5 border-b border-line px-3 py-1.5">
         <span role="status">
-          <StatusBadge tone={tones[state]} word={t(`state.${state}`)} />
+          <StatusBadge tone={stateTones[state]} label={t(`state.${state}`)} />
         </span>
         {state === "in_progress" && progress !== undefined ? <Progress value={progress} step={step} /> : null}
         <RelativeTime ms={createdAt} className="text-sm text-ink-3" />
         <span className="ml-auto flex flex-wrap items-center gap-2">
           {state === "pending" || state === "in_progress" ? (
-            <Button size="small" tone="danger" busy={isEnding} onClick={() => void cancel()}>
+            <Button size="small" tone="danger" busy={isCancelling} onClick={() => void cancel()}>
               {t("cancel")}
             </Button>
           ) : null}
@@ -128,9 +128,9 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
                   <Button
                     size="small"
                     tone="quiet"
-                    aria-pressed={marked.includes(item.id)}
+                    aria-pressed={selectedIds.includes(item.id)}
                     className="aria-pressed:bg-off-soft aria-pressed:text-ink"
-                    onClick={() => onMark(item.id)}
+                    onClick={() => onToggleSelection(item.id)}
                   >
                     {t("mark")}
                   </Button>
@@ -148,9 +148,9 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
             ))}
           </ul>
         ) : null}
-        {hiddenResults.length > 0 ? (
+        {otherResults.length > 0 ? (
           <ul className="flex flex-col gap-3">
-            {hiddenResults.map(({ number, kind, name, label, path, text }) => (
+            {otherResults.map(({ number, kind, name, label, path, text }) => (
               <OutputMedia
                 key={number}
                 view={{
@@ -164,13 +164,13 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
                   temporary: false,
                 }}
                 node={label}
-                {...(path !== undefined && { url: toUrl(path) })}
+                {...(path !== undefined && { url: toResultUrl(path) })}
               />
             ))}
           </ul>
         ) : null}
         {state === "completed" && results.length === 0 ? <p className="text-ink-2">{t("noResults")}</p> : null}
-        <RunInputs app={app.id} inputs={app.inputs} run={run} before={before} />
+        <RunInputs app={app.id} inputs={app.inputs} run={run} previousRun={previousRun} />
       </div>
     </article>
   );
@@ -187,15 +187,25 @@ function Progress({ value, step }: { value: number; step: AppRun["step"] }) {
   );
 }
 
-/** The run's inputs. Inputs changed since the previous run are shown, the others are collapsed. */
-function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly AppField[]; run: AppRun; before: AppRun | undefined }) {
+/** Shows the inputs that changed since the previous run. The full list is collapsed. */
+function RunInputs({
+  app,
+  inputs,
+  run,
+  previousRun,
+}: {
+  app: string;
+  inputs: readonly AppField[];
+  run: AppRun;
+  previousRun: AppRun | undefined;
+}) {
   const t = useTranslations("apps.runs");
   const filledInputs = inputs.filter(({ name }) => getOwn(run.inputs, name) !== undefined);
-  const changedFields = before ? findDifferingInputs(filledInputs, [run.inputs, before.inputs]) : [];
+  const changedFields = previousRun ? findDifferingInputs(filledInputs, [run.inputs, previousRun.inputs]) : [];
   if (filledInputs.length === 0) return null;
-  const list = (appFields: readonly AppField[]) => (
+  const renderInputs = (fields: readonly AppField[]) => (
     <dl className="grid grid-cols-[minmax(80px,max-content)_minmax(0,1fr)] gap-x-3 gap-y-1">
-      {appFields.map((input) => (
+      {fields.map((input) => (
         <div key={input.name} className="contents">
           <dt className="max-w-40 truncate text-ink-3">{input.label}</dt>
           <dd className="min-w-0 break-words">
@@ -207,26 +217,33 @@ function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly
   );
   return (
     <div className="flex flex-col gap-1.5 text-sm">
-      {changedFields.length > 0 && changedFields.length < filledInputs.length ? list(changedFields) : null}
+      {changedFields.length > 0 && changedFields.length < filledInputs.length ? renderInputs(changedFields) : null}
       <details>
         <summary className="cursor-pointer text-ink-3 hover:text-ink">{t("given")}</summary>
-        <div className="pt-1.5">{list(filledInputs)}</div>
+        <div className="pt-1.5">{renderInputs(filledInputs)}</div>
       </details>
     </div>
   );
 }
 
-const MAX_SHOWN = 300;
+const MAX_VALUE_LENGTH = 300;
 
 export function AppValueView({ app, input: { control }, value }: { app: string; input: AppField; value: unknown }) {
   const t = useTranslations("apps.runs");
   if (value === undefined) return <span className="text-ink-3">{t("nothing")}</span>;
   if (control.kind === "picture" && typeof value === "string")
     return (
-      <Picture src={fileAddress(app, value, 256)} alt={t("givenPicture")} width={96} height={72} fit="contain" className="h-[72px] w-24" />
+      <Picture
+        src={getAppFileUrl(app, value, 256)}
+        alt={t("givenPicture")}
+        width={96}
+        height={72}
+        fit="contain"
+        className="h-[72px] w-24"
+      />
     );
   if (control.kind === "video" || control.kind === "audio") return t("aFile");
   if (control.kind === "switch") return t(value === true ? "on" : "off");
   const choice = control.kind === "choice" ? control.choices.find((choice) => choice.value === value)?.label : undefined;
-  return truncateText(choice || String(value), MAX_SHOWN);
+  return truncateText(choice || String(value), MAX_VALUE_LENGTH);
 }

@@ -6,14 +6,14 @@ import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink, Link } from "@/components/ui/link";
 import { useTimeFormat } from "@/components/ui/time";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { asObject, asText } from "@/lib/contract/json/json";
 import { formatBytes } from "@/lib/shared/text";
 import { type FieldProblem } from "./app-values";
 
-/** The input's label and what it accepts, such as "Picture: needs an image". */
+/** Returns a function that formats a problem, such as "Picture: needs an image". */
 export function useProblemText(): (problem: FieldProblem) => string {
   const t = useTranslations("apps.problem");
   const locale = useLocale();
@@ -22,31 +22,31 @@ export function useProblemText(): (problem: FieldProblem) => string {
     const { label, code, control = "text", limit } = problem;
     if (code === "missing") return t(`missing.${control}`, { label });
     if (code === "wrong_type") return t(`wrong_type.${control}`, { label });
-    const isCounted = code === "too_many_pixels" && limit !== undefined;
-    const limitText = isCounted ? new Intl.NumberFormat(locale).format(limit) : String(limit ?? "");
+    const isPixelLimit = code === "too_many_pixels" && limit !== undefined;
+    const limitText = isPixelLimit ? new Intl.NumberFormat(locale).format(limit) : String(limit ?? "");
     return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : limitText });
   };
 }
 
-/** Why a run has no results. Members who may see the workflow can expand the node's error. */
+/** Explains why a run has no results. Links to the failed node. */
 export function RunError({ app, run: { state, error, jobId } }: { app: AppView; run: AppRun }) {
   const t = useTranslations("apps");
   const problemText = useProblemText();
   const code = state === "unsent" ? "not_sent" : error?.code;
   if (code === "inputs" || code === "workflow" || (error && code === undefined)) {
-    const refused = app.canSeeWorkflow
+    const workflowText = app.canSeeWorkflow
       ? t("refused.workflowTextOwn")
       : t("refused.workflowText", { maker: app.maker?.name ?? t("refused.noMaker") });
-    const problems = (error?.problems ?? []).map((appInputProblem) =>
-      problemText("code" in appInputProblem ? appInputProblem : { ...appInputProblem, code: "message" }),
+    const problems = (error?.problems ?? []).map((inputProblem) =>
+      problemText("code" in inputProblem ? inputProblem : { ...inputProblem, code: "message" }),
     );
-    const lines = code === "inputs" ? problems : [code === "workflow" ? refused : error?.message];
+    const messages = code === "inputs" ? problems : [code === "workflow" ? workflowText : error?.message];
     const { node } = error ?? {};
     return (
       <div className="flex flex-col gap-1">
         <ul role="alert" className="break-words text-bad">
-          {lines.map((line) => (
-            <li key={line}>{line}</li>
+          {messages.map((message) => (
+            <li key={message}>{message}</li>
           ))}
         </ul>
         {state === "unknown" ? <p className="text-ink-2">{t("runs.unknownText")}</p> : null}
@@ -65,20 +65,20 @@ export function RunError({ app, run: { state, error, jobId } }: { app: AppView; 
   return state === "unknown" ? <p className="text-ink-2">{t("runs.unknownText")}</p> : null;
 }
 
-/** Why a run was not started: a limit of the app, its workflow, or its service. */
+/** Explains why a run was not started. */
 export function RunRefusal({ app, failure, onRetry }: { app: AppView; failure: ApiFailure; onRetry: () => void }) {
   const t = useTranslations("apps.refused");
   const common = useTranslations("common");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const runsAppsOnly = useRunsAppsOnly();
   const { limit, most: max, again, reason, node } = asObject(failure.details) ?? {};
   const retry = <Button onClick={onRetry}>{common("retry")}</Button>;
-  if (limit === "atOnce") return <FailureNotice title={t("atOnce", { max: Number(max) })} next={t("atOnceText")} actions={retry} />;
+  if (limit === "atOnce") return <FailureNotice title={t("atOnce", { max: Number(max) })} remedy={t("atOnceText")} actions={retry} />;
   if (limit === "runsPerDay")
     return (
       <FailureNotice
         title={t("runsPerDay", { max: Number(max) })}
-        next={t("runsPerDayText", { time: clock(Number(again), "until") ?? "" })}
+        remedy={t("runsPerDayText", { time: formatTime(Number(again), "until") ?? "" })}
       />
     );
   if (reason === "workflow") {
@@ -86,30 +86,30 @@ export function RunRefusal({ app, failure, onRetry }: { app: AppView; failure: A
     return (
       <FailureNotice
         title={t("workflow")}
-        next={text}
+        remedy={text}
         actions={app.canSeeWorkflow ? <NodeLink app={app} node={asText(node)} /> : undefined}
       />
     );
   }
-  if (runsAppsOnly && awayCodes.has(failure.code)) {
+  if (runsAppsOnly && unavailableCodes.has(failure.code)) {
     const maker = app.maker?.name ?? t("noMakerAway");
     const text = failure.code === "PAYMENT_REQUIRED" ? t("unpaidText", { maker }) : t("awayText", { maker });
-    return <FailureNotice title={t("away")} next={text} actions={retry} />;
+    return <FailureNotice title={t("away")} remedy={text} actions={retry} />;
   }
   return <FailureMessage failure={failure} onRetry={onRetry} />;
 }
 
-/** Problems that members who only run apps can't solve, since they need the settings or an account at the service. */
-const awayCodes = new Set([
+/** Failures that members who only run apps can't fix, since that requires the settings or an account at the service. */
+const unavailableCodes = new Set([
   ...["API_KEY_MISSING", "NO_CONNECTION", "UPSTREAM_UNREACHABLE", "UPSTREAM_UNREADABLE", "UPSTREAM_REFUSED_KEY", "UPSTREAM_NOT_FOUND"],
   ...["UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "PAYMENT_REQUIRED", "FORBIDDEN"],
 ]);
 
 function NodeLink({ app, node }: { app: AppView; node: string | undefined }) {
   const t = useTranslations("apps");
-  const address = withQuery("/run", { app: app.id, connection: app.connectionId });
+  const runHref = withQuery("/run", { app: app.id, connection: app.connectionId });
   return (
-    <ButtonLink href={node === undefined ? address : `${address}${toNodeHash(node)}`}>
+    <ButtonLink href={node === undefined ? runHref : `${runHref}${toNodeHash(node)}`}>
       {t(node === undefined ? "showWorkflow" : "form.showNode")}
     </ButtonLink>
   );

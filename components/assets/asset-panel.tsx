@@ -8,7 +8,7 @@ import { ButtonLink } from "@/components/ui/link";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { assetHref, useAsset, useAssetRights } from "./asset-calls";
+import { getAssetHref, useAsset, useAssetRights } from "./asset-api";
 import { AssetFacts } from "./detail/asset-facts";
 import { AssetActions, AssetPreview, AssetSummary } from "./detail/asset-preview";
 import { AssetTags, useAssetEdits } from "./detail/asset-tags";
@@ -22,12 +22,12 @@ type AssetPanelProps = {
   connection?: string;
   canChange: boolean;
   onClose: () => void;
-  /** Updates the row as well. */
+  /** Also updates the asset in the list. */
   onPatch: (id: string, change: (asset: AssetView) => AssetView) => void;
   onDeleted: (id: string) => void;
 };
 
-/** An asset's details next to the gallery. The gallery keeps the keyboard: arrow keys move to the next picture, and the panel follows. */
+/** An asset's details next to the gallery. The gallery keeps the focus, so arrow keys move to the next asset and the panel follows. */
 export function AssetPanel({ id, listedAsset, connectionId, connection, canChange, onClose, onPatch, onDeleted }: AssetPanelProps) {
   const t = useTranslations("assets.panel");
   const assets = useTranslations("assets");
@@ -50,7 +50,7 @@ export function AssetPanel({ id, listedAsset, connectionId, connection, canChang
       className="sticky top-[calc(52px+var(--tool-bar))] z-10 h-[calc(100*var(--dvh)-52px-var(--tool-bar))] w-[320px] shrink-0 overflow-y-auto border-l border-line bg-surface p-4"
     >
       <div className="mb-2.5 flex items-center justify-end gap-2">
-        <ButtonLink href={assetHref(id, connection)} tone="quiet" size="small" className="mr-auto -ml-2">
+        <ButtonLink href={getAssetHref(id, connection)} tone="quiet" size="small" className="mr-auto -ml-2">
           {t("openPage")}
         </ButtonLink>
         <IconButton icon={X} label={t("close")} tone="quiet" title={`${t("close")} (Esc)`} onClick={onClose} />

@@ -9,12 +9,12 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink, Link } from "@/components/ui/link";
-import { type TimedValue, toInitial } from "@/lib/browser/live/use-live";
-import { shortId, withQuery } from "@/lib/browser/urls";
+import { type TimedValue, toInitialOptions } from "@/lib/browser/live/use-live";
+import { toShortId, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
-import { useAsset, useAssetRights } from "./asset-calls";
+import { useAsset, useAssetRights } from "./asset-api";
 import { AssetFacts } from "./detail/asset-facts";
 import { AssetActions, AssetPreview, AssetSummary } from "./detail/asset-preview";
 import { AssetTags, useAssetEdits } from "./detail/asset-tags";
@@ -29,9 +29,9 @@ type AssetScreenProps = {
 
 export function AssetScreen({ assetId, connection, canChange, asset: assetPromise }: AssetScreenProps) {
   const t = useTranslations("assets");
-  const first = use(assetPromise);
+  const initialResult = use(assetPromise);
   const connectionId = useConnection()?.id;
-  const live = useAsset({ id: assetId, connectionId, ...toInitial(first) });
+  const live = useAsset({ id: assetId, connectionId, ...toInitialOptions(initialResult) });
   const { failure, refresh } = live;
   const [isDeleted, setDeleted] = useState(false);
   const isDeletedOrMissing = isDeleted || failure?.code === "NOT_FOUND";
@@ -44,16 +44,16 @@ export function AssetScreen({ assetId, connection, canChange, asset: assetPromis
     onDone: () => void refresh(),
     onDeleted: () => setDeleted(true),
   });
-  const list = withQuery("/assets", { connection });
+  const listHref = withQuery("/assets", { connection });
   return (
     <>
       <PageHeader
         trail={
-          <Link href={list} className="rounded-sm hover:text-ink">
+          <Link href={listHref} className="rounded-sm hover:text-ink">
             {t("title")} /
           </Link>
         }
-        title={<span className="break-all">{asset?.name ?? shortId(assetId)}</span>}
+        title={<span className="break-all">{asset?.name ?? toShortId(assetId)}</span>}
       >
         {asset ? <Freshness atMs={live.atMs} isFailing={failure !== undefined} /> : null}
       </PageHeader>
@@ -61,7 +61,7 @@ export function AssetScreen({ assetId, connection, canChange, asset: assetPromis
         <EmptyState
           title={t(isDeleted ? "page.deleted" : "page.missing")}
           text={t(isDeleted ? "page.deletedText" : "page.missingText")}
-          action={<ButtonLink href={list}>{t("page.back")}</ButtonLink>}
+          action={<ButtonLink href={listHref}>{t("page.back")}</ButtonLink>}
         />
       ) : null}
       {failure && !isDeletedOrMissing ? (
@@ -74,7 +74,7 @@ export function AssetScreen({ assetId, connection, canChange, asset: assetPromis
           </div>
           <Card title={t("details.title")} className="lg:row-span-2" bodyClassName="flex flex-col gap-3">
             <AssetActions asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
-            <AssetSummary asset={asset} connectionId={connectionId} isShownWhole />
+            <AssetSummary asset={asset} connectionId={connectionId} isFullImageVisible />
             <AssetTags asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />
             <AssetFacts asset={asset} connectionId={connectionId} connection={connection} />
           </Card>

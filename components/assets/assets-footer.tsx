@@ -10,45 +10,54 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
 import { useNumberFormat } from "@/components/ui/time";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { MAX_PAGE_SIZE, useAssetRights } from "./asset-calls";
-import { type AssetsLook, isFiltered, unfiltered } from "./assets-address";
+import { MAX_PAGE_SIZE, useAssetRights } from "./asset-api";
+import { type AssetsDisplayOptions, emptyFilters,isFiltered } from "./assets-urls";
 import { type AssetAction, type Entry } from "./bulk/use-asset-bulk";
 import { type AssetsSource } from "./gallery/chunk-store";
-import { type Picking } from "./gallery/use-picking";
+import { type AssetSelection } from "./gallery/use-asset-selection";
 
 type AssetsFooterProps = {
   source: AssetsSource;
   hasMore: boolean | undefined;
-  by: AssetsLook["by"];
+  pagingMode: AssetsDisplayOptions["by"];
   listState: ListState<AssetsQuery>;
-  /** The first visible one, counted from 0. */
+  /** Zero-based index of the first visible asset. */
   firstIndex: number;
-  onPagingChange: (by: AssetsLook["by"]) => void;
+  onPagingChange: (pagingMode: AssetsDisplayOptions["by"]) => void;
   onJump: (index: number) => void;
   onSelectAll: () => void;
 };
 
-/** On phones it is above the navigation, since the end of a long list can't be reached by scrolling. */
-const bar =
+/** On phones, the footer stays above the navigation, since the end of a long list can't be reached by scrolling. */
+const footerStyle =
   "sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 mt-auto flex h-11 shrink-0 items-center gap-3 border-t border-line bg-bg px-4 text-ink-3 md:bottom-0 md:px-5";
 
 /** The position in the list, with page links or a field to jump to a position. */
-export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onPagingChange, onJump, onSelectAll }: AssetsFooterProps) {
+export function AssetsFooter({
+  source,
+  hasMore,
+  pagingMode,
+  listState,
+  firstIndex,
+  onPagingChange,
+  onJump,
+  onSelectAll,
+}: AssetsFooterProps) {
   const t = useTranslations("assets.foot");
-  const number = useNumberFormat();
+  const formatNumber = useNumberFormat();
   const query = useListQuery(listState);
   const { count, total } = source;
   const buttons = (
     <>
       <Button size="small" onClick={onSelectAll} className="max-sm:hidden">
-        {t(by === "pages" ? "selectPage" : "selectView")}
+        {t(pagingMode === "pages" ? "selectPage" : "selectView")}
       </Button>
-      <Button size="small" onClick={() => onPagingChange(by === "pages" ? "endless" : "pages")}>
-        {t(by === "pages" ? "toEndless" : "toPages")}
+      <Button size="small" onClick={() => onPagingChange(pagingMode === "pages" ? "endless" : "pages")}>
+        {t(pagingMode === "pages" ? "toEndless" : "toPages")}
       </Button>
     </>
   );
-  if (by === "pages") {
+  if (pagingMode === "pages") {
     return (
       <Paging
         offset={query.offset}
@@ -60,19 +69,19 @@ export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onPag
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >
         {buttons}
-        <PageControls offset={query.offset} limit={query.limit} total={total} maxLimit={MAX_PAGE_SIZE} onGo={listState.go} />
+        <PageControls offset={query.offset} limit={query.limit} total={total} maxLimit={MAX_PAGE_SIZE} onNavigate={listState.navigate} />
       </Paging>
     );
   }
-  const at = Math.min(count, firstIndex + 1);
+  const currentPosition = Math.min(count, firstIndex + 1);
   return (
-    <nav data-lower-edge="" aria-label={t("label")} className={bar}>
+    <nav data-lower-edge="" aria-label={t("label")} className={footerStyle}>
       <span className="flex-1 truncate tabular-nums">
         {total === undefined
-          ? t("placeOpen", { at: number(at) })
-          : at <= 1
+          ? t("placeOpen", { at: formatNumber(currentPosition) })
+          : currentPosition <= 1
             ? t("all", { count: total })
-            : t("place", { at: number(at), total: number(total) })}
+            : t("place", { at: formatNumber(currentPosition), total: formatNumber(total) })}
       </span>
       {buttons}
       <form
@@ -85,7 +94,7 @@ export function AssetsFooter({ source, hasMore, by, listState, firstIndex, onPag
       >
         <label className="flex items-center gap-1.5">
           {t("jump")}
-          <Input name="place" inputMode="numeric" autoComplete="off" placeholder={number(1)} className="w-[88px] text-right" />
+          <Input name="place" inputMode="numeric" autoComplete="off" placeholder={formatNumber(1)} className="w-[88px] text-right" />
         </label>
         <Button type="submit" size="small" className="max-sm:hidden">
           {t("go")}
@@ -99,46 +108,54 @@ export function AssetsEmpty({ listState, canChange }: { listState: ListState<Ass
   const query = useListQuery(listState);
   const { getHref } = listState;
   const t = useTranslations("assets");
-  const action = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
+  const renderLink = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0)
     return (
-      <EmptyState title={t("empty.pastEnd")} text={t("empty.pastEndText")} action={action(getHref({ offset: 0 }), t("empty.firstPage"))} />
+      <EmptyState
+        title={t("empty.pastEnd")}
+        text={t("empty.pastEndText")}
+        action={renderLink(getHref({ offset: 0 }), t("empty.firstPage"))}
+      />
     );
   if (isFiltered(query)) {
     return (
-      <EmptyState title={t("empty.filteredTitle")} text={t("empty.filteredText")} action={action(getHref(unfiltered), t("filter.reset"))} />
+      <EmptyState
+        title={t("empty.filteredTitle")}
+        text={t("empty.filteredText")}
+        action={renderLink(getHref(emptyFilters), t("filter.reset"))}
+      />
     );
   }
-  return <EmptyState title={t("empty.title")} text={t("empty.text")} action={canChange ? action("/run", t("empty.run")) : undefined} />;
+  return <EmptyState title={t("empty.title")} text={t("empty.text")} action={canChange ? renderLink("/run", t("empty.run")) : undefined} />;
 }
 
 const BulkBar = dynamic(() => import("./bulk/bulk-bar").then((module) => module.BulkBar), { ssr: false });
 
-type AssetsSelectedProps = {
-  picking: Picking;
+type AssetsSelectionProps = {
+  selection: AssetSelection;
   query: AssetsQuery;
   total: number | undefined;
   connectionId?: string;
   connection?: string;
   canChange: boolean;
-  onDone: (assetAct: AssetAction, entries: readonly Entry[]) => void;
+  onDone: (action: AssetAction, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
 };
 
-/** Mounted on the first selection, and stays mounted to show results. */
-export function AssetsSelected(props: AssetsSelectedProps) {
-  const { store } = props.picking;
-  const hasSelection = useSelectionValue(store, () => store.ids().size > 0);
+/** Mounts on the first selection, and stays mounted to show results. */
+export function AssetsSelection(props: AssetsSelectionProps) {
+  const { store } = props.selection;
+  const hasSelection = useSelectionValue(store, () => store.getIds().size > 0);
   const [hadSelection, setHadSelection] = useState(false);
   if (hasSelection && !hadSelection) setHadSelection(true);
-  return hadSelection ? <Selected {...props} /> : null;
+  return hadSelection ? <SelectionBulkBar {...props} /> : null;
 }
 
-/** The selection: a list of assets, or all that match. */
-function Selected({ picking, query, total, connectionId, connection, canChange, onDone, onCompare }: AssetsSelectedProps) {
+/** The selection is a list of assets, or all assets that match the query. */
+function SelectionBulkBar({ selection, query, total, connectionId, connection, canChange, onDone, onCompare }: AssetsSelectionProps) {
   const rights = useAssetRights(connectionId, canChange);
-  const { store, chosen } = picking;
-  const ids = useSelectionValue(store, store.ids);
+  const { store, getSelectedAssets: chosen } = selection;
+  const ids = useSelectionValue(store, store.getIds);
   const isMatching = useSelectionValue(store, store.isMatching);
   const selected = useMemo(
     () =>
@@ -158,9 +175,9 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
       onCompare={onCompare}
       onClear={store.clear}
       onRestored={store.add}
-      isReading={picking.isReading}
+      isLoading={selection.isLoading}
       total={total}
-      onAll={hasMoreMatches && !isMatching ? picking.all : undefined}
+      onSelectAll={hasMoreMatches && !isMatching ? selection.selectAll : undefined}
     />
   );
 }

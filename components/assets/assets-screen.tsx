@@ -15,20 +15,20 @@ import { ContentSkeleton } from "@/components/frame/page-skeleton";
 import { useStoredAssets } from "@/components/frame/stored-assets";
 import { Button } from "@/components/ui/controls/button";
 import { useRouter } from "@/components/ui/link";
-import { useShown, useViewing } from "@/components/viewer/use-viewing";
+import { useShownItem, useViewing } from "@/components/viewer/use-viewing";
 import { type TimedValue } from "@/lib/browser/live/use-live";
 import { type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Result } from "@/lib/shared/result";
-import { assetHref } from "./asset-calls";
-import { type AssetPage, assetsHref, getListKey, isFiltered, unfiltered } from "./assets-address";
-import { AssetsEmpty, AssetsFooter, AssetsSelected } from "./assets-footer";
-import { AssetsFilters, AssetsTools, useLook } from "./assets-tools";
+import { getAssetHref } from "./asset-api";
+import { AssetsEmpty, AssetsFooter, AssetsSelection } from "./assets-footer";
+import { AssetsFilters, AssetsTools, useDisplayOptions } from "./assets-tools";
+import { type AssetPage, emptyFilters,getAssetsHref, getListKey, isFiltered } from "./assets-urls";
 import { type AssetAction, type Entry } from "./bulk/use-asset-bulk";
 import { Gallery, type GalleryHandle } from "./gallery/gallery";
-import { aroundPage, storeOffsetInUrl, useEndless, usePaged } from "./gallery/use-endless";
-import { usePicking } from "./gallery/use-picking";
+import { useAssetSelection } from "./gallery/use-asset-selection";
+import { combinePageWithList, storeOffsetInUrl, useEndlessAssets, usePagedAssets } from "./gallery/use-assets-source";
 
 const AssetPanel = dynamic(() => import("./asset-panel").then((module) => module.AssetPanel), { ssr: false });
 const AssetsCompare = dynamic(() => import("./assets-viewer").then((module) => module.AssetsCompare), { ssr: false });
@@ -52,87 +52,87 @@ type AssetsScreenProps = {
 export function AssetsScreen({ query, connection, view, canChange, assets: assetsPromise }: AssetsScreenProps) {
   const t = useTranslations("assets");
   const router = useRouter();
-  const first = use(assetsPromise);
+  const initialResult = use(assetsPromise);
   const connectionId = useConnection()?.id;
-  const [look, setLook] = useLook();
-  const isPaged = look.by === "pages";
+  const [displayOptions, setDisplayOptions] = useDisplayOptions();
+  const isPaged = displayOptions.by === "pages";
   const address = useMemo(
     (): ListAddress<AssetsQuery> => ({
-      keyOf: assetsHref,
-      getHref: (next) => assetsHref(next, { look, connection, view }),
-      push: (href, isReplacing) => router[isReplacing ? "replace" : "push"](href),
+      getKey: getAssetsHref,
+      getHref: (next) => getAssetsHref(next, { displayOptions, connection, view }),
+      push: (href, shouldReplace) => router[shouldReplace ? "replace" : "push"](href),
     }),
-    [router, look, connection, view],
+    [router, displayOptions, connection, view],
   );
   const listState = useListState(query, address);
   const isNavigating = useIsNavigating(listState);
-  const endless = useEndless({ query, connectionId, first, isOn: !isPaged });
-  const paged = usePaged({ query, connectionId, first, isOn: isPaged });
+  const endless = useEndlessAssets({ query, connectionId, initialResult, isEnabled: !isPaged });
+  const paged = usePagedAssets({ query, connectionId, first: initialResult, isOn: isPaged });
   const source = isPaged ? paged : endless;
   const { failure } = source;
   // The service doesn't support assets, so there is nothing to filter, add or retry.
   const isUnsupported = failure !== undefined && isMissingOperation(failure);
-  const picking = usePicking(source, getListKey(query) + (isPaged ? query.offset : ""));
+  const selection = useAssetSelection(source, getListKey(query) + (isPaged ? query.offset : ""));
   useStoredAssets(source.refresh);
 
-  const getPageHref = useCallback((id: string) => assetHref(id, connection), [connection]);
+  const getPageHref = useCallback((id: string) => getAssetHref(id, connection), [connection]);
   const openPanel = useOpenPanel("asset", getPageHref);
   const openId = useOpenPanelId(openPanel);
   const goToPage = useCallback((id: string) => void (isAddressableId(id) && router.push(getPageHref(id))), [router, getPageHref]);
-  const search = useSearchParams();
+  const searchParams = useSearchParams();
   // Each combination of filters has its own scroll position.
-  const galleryKey = `${getListKey(query)} ${look.by} ${isPaged ? query.offset : ""}`;
-  const startIndex = useInitialOffset(galleryKey, isPaged ? 0 : (parseOffset(search?.get("offset")) ?? query.offset));
-  const [restPosition, setRestPosition] = useState({ galleryKey, index: startIndex });
-  const firstIndex = restPosition.galleryKey === galleryKey ? restPosition.index : startIndex;
+  const galleryKey = `${getListKey(query)} ${displayOptions.by} ${isPaged ? query.offset : ""}`;
+  const startIndex = useInitialOffset(galleryKey, isPaged ? 0 : (parseOffset(searchParams?.get("offset")) ?? query.offset));
+  const [scrollPosition, setScrollPosition] = useState({ galleryKey, index: startIndex });
+  const firstIndex = scrollPosition.galleryKey === galleryKey ? scrollPosition.index : startIndex;
   const gallery = useRef<GalleryHandle>(undefined);
   /** Calls to the gallery while its code is still loading. */
   const pendingActions = useRef<{ galleryKey: string; action: (handle: GalleryHandle) => void }[]>([]);
-  const onReady = useCallback(
+  const handleReady = useCallback(
     (handle: GalleryHandle | undefined) => {
       gallery.current = handle;
       if (!handle) return;
       const dueActions = pendingActions.current.filter((item) => item.galleryKey === galleryKey);
       pendingActions.current = [];
-      for (const { action } of dueActions) queueMicrotask(() => action(gallery.current ?? handle)); // an effect must not render synchronously
+      for (const { action } of dueActions) queueMicrotask(() => action(gallery.current ?? handle)); // An effect must not render synchronously.
     },
     [galleryKey],
   );
   const withGallery = (action: (handle: GalleryHandle) => void) =>
     gallery.current ? action(gallery.current) : void pendingActions.current.push({ galleryKey, action });
-  const onRest = useCallback(
+  const handleScrollEnd = useCallback(
     (index: number) => {
-      setRestPosition({ galleryKey, index });
+      setScrollPosition({ galleryKey, index });
       if (!isPaged) storeOffsetInUrl(index);
     },
     [isPaged, galleryKey],
   );
-  const assetsSource = isPaged ? aroundPage(paged, query.offset, endless) : endless;
-  const pageStart = isPaged ? query.offset : 0;
+  const viewerSource = isPaged ? combinePageWithList(paged, query.offset, endless) : endless;
+  const pageOffset = isPaged ? query.offset : 0;
   const viewing = useViewing({
-    indexOf: assetsSource.indexOf,
-    getId: (index) => assetsSource.at(index)?.id,
-    onRest: isPaged ? undefined : storeOffsetInUrl,
+    indexOf: viewerSource.indexOf,
+    getId: (index) => viewerSource.at(index)?.id,
+    onSettled: isPaged ? undefined : storeOffsetInUrl,
     onClosed: (index) => {
-      const isOnPage = index >= pageStart && index < pageStart + source.count;
-      if (!isOnPage) return listState.go({ offset: Math.floor(index / query.limit) * query.limit });
-      gallery.current?.reveal(index - pageStart);
-      // Focuses the last viewed picture, since the original tile may have been scrolled away.
-      focusTile(assetsSource.at(index)?.id);
+      const isOnPage = index >= pageOffset && index < pageOffset + source.count;
+      if (!isOnPage) return listState.navigate({ offset: Math.floor(index / query.limit) * query.limit });
+      gallery.current?.reveal(index - pageOffset);
+      // Focuses the last viewed asset, since the original tile may have been scrolled away.
+      focusTile(viewerSource.at(index)?.id);
     },
   });
-  const openViewer = (index: number) => viewing.open(pageStart + index);
-  const comparison = useShown("compare");
+  const openViewer = (index: number) => viewing.open(pageOffset + index);
+  const comparison = useShownItem("compare");
   const compare = useCallback((ids: readonly string[]) => comparison.open(ids.join(",")), [comparison]);
-  function handleDone(assetAct: AssetAction, entries: readonly Entry[]) {
+  function handleDone(action: AssetAction, entries: readonly Entry[]) {
     // Tags are updated in place, so that nothing moves.
-    if (assetAct.kind === "delete") return source.refresh();
-    const shownIds = new Set(source.rows().map(({ id }) => id));
-    for (const { id, total } of entries) if (total && shownIds.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
+    if (action.kind === "delete") return source.refresh();
+    const shownIds = new Set(source.getRows().map(({ id }) => id));
+    for (const { id, allTags } of entries) if (allTags && shownIds.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...allTags] }));
   }
-  const shared = {
+  const sharedProps = {
     source,
-    picking,
+    selection,
     connectionId,
     connection,
     openId,
@@ -140,8 +140,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
     onOpen: openPanel.open,
     onPage: goToPage,
     onView: openViewer,
-    onRest,
-    onReady,
+    onScrollEnd: handleScrollEnd,
+    onReady: handleReady,
   };
   return (
     <>
@@ -156,13 +156,13 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
             <AssetsFilters
               listState={listState}
               connectionId={connectionId}
-              seenTags={() => [...new Set(source.rows().flatMap(({ tags }) => tags))].sort()}
+              getLoadedTags={() => [...new Set(source.getRows().flatMap(({ tags }) => tags))].sort()}
             />
           </div>
           <AssetsTools
             listState={listState}
-            look={look}
-            onLookChange={setLook}
+            displayOptions={displayOptions}
+            onDisplayOptionsChange={setDisplayOptions}
             onView={source.count > 0 && !source.isEmpty ? () => openViewer(firstIndex) : undefined}
             canShare={canChange}
           />
@@ -176,7 +176,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
               onRetry={source.refresh}
               actions={
                 failure.status === 400 && isFiltered(query) ? (
-                  <Button onClick={() => listState.go(unfiltered)}>{t("filter.reset")}</Button>
+                  <Button onClick={() => listState.navigate(emptyFilters)}>{t("filter.reset")}</Button>
                 ) : null
               }
               // Always visible above the list.
@@ -187,19 +187,24 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
           <NewRows
             count={source.newCount}
             text={t("grid.waiting", { count: source.newCount })}
-            onFirstPage={isPaged && query.offset > 0 ? () => listState.go({ offset: 0 }) : undefined}
+            onFirstPage={isPaged && query.offset > 0 ? () => listState.navigate({ offset: 0 }) : undefined}
           />
           {!source.isEmpty && source.count === 0 && !source.unreadable ? <AssetsEmpty listState={listState} canChange={canChange} /> : null}
-          {source.count > 0 && !source.isEmpty && look.look === "gallery" ? (
+          {source.count > 0 && !source.isEmpty && displayOptions.look === "gallery" ? (
             <div aria-busy={isNavigating || undefined} className={isNavigating ? "opacity-60" : undefined}>
-              <Gallery key={galleryKey} {...shared} size={look.size} fit={look.fit === "whole" ? "contain" : "cover"} />
+              <Gallery
+                key={galleryKey}
+                {...sharedProps}
+                size={displayOptions.size}
+                fit={displayOptions.fit === "whole" ? "contain" : "cover"}
+              />
             </div>
           ) : null}
-          {source.count > 0 && !source.isEmpty && look.look === "table" ? (
-            <AssetsTable key={galleryKey} {...shared} listState={listState} />
+          {source.count > 0 && !source.isEmpty && displayOptions.look === "table" ? (
+            <AssetsTable key={galleryKey} {...sharedProps} listState={listState} />
           ) : null}
-          <AssetsSelected
-            picking={picking}
+          <AssetsSelection
+            selection={selection}
             query={query}
             total={source.total}
             connectionId={connectionId}
@@ -230,7 +235,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
       </div>
       {viewing.isOpen ? (
         <AssetsViewer
-          source={assetsSource}
+          source={viewerSource}
           viewing={viewing}
           onCompare={compare}
           isCovered={comparison.value !== undefined}
@@ -241,8 +246,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
       {comparison.value === undefined ? null : (
         <AssetsCompare
           key={comparison.value}
-          named={comparison.value}
-          find={(id) => source.at(source.indexOf(id))}
+          idList={comparison.value}
+          findAsset={(id) => source.at(source.indexOf(id))}
           connectionId={connectionId}
           connection={connection}
           onClose={comparison.close}
@@ -252,15 +257,15 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
         <AssetsFooter
           source={source}
           hasMore={paged.hasMore}
-          by={look.by}
+          pagingMode={displayOptions.by}
           listState={listState}
           firstIndex={firstIndex}
-          onPagingChange={(by) => {
-            const offset = by === "pages" ? Math.floor(firstIndex / query.limit) * query.limit : query.offset;
-            router.push(assetsHref({ ...query, offset }, { look: { ...look, by }, connection, view }));
+          onPagingChange={(pagingMode) => {
+            const offset = pagingMode === "pages" ? Math.floor(firstIndex / query.limit) * query.limit : query.offset;
+            router.push(getAssetsHref({ ...query, offset }, { displayOptions: { ...displayOptions, by: pagingMode }, connection, view }));
           }}
           onJump={(index) => withGallery(({ jumpTo }) => jumpTo(index))}
-          onSelectAll={() => withGallery(({ inView }) => picking.band(inView(), picking.store.ids()))}
+          onSelectAll={() => withGallery(({ getVisibleIndexes: inView }) => selection.updateBand(inView(), selection.store.getIds()))}
         />
       )}
     </>
@@ -269,9 +274,9 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
 
 /** The URL's offset when the list was opened. Scrolling changes the URL, but not this value. */
 function useInitialOffset(galleryKey: string, offset: number): number {
-  const [start, setStart] = useState({ galleryKey, offset });
-  if (start.galleryKey === galleryKey) return start.offset;
-  setStart({ galleryKey, offset });
+  const [initial, setInitial] = useState({ galleryKey, offset });
+  if (initial.galleryKey === galleryKey) return initial.offset;
+  setInitial({ galleryKey, offset });
   return offset;
 }
 

@@ -4,7 +4,7 @@ import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { useConnection, useConnectionParam, useFeature } from "@/components/frame/connection/connection-context";
-import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
+import { filterButtonStyle, FilterRow } from "@/components/frame/list/filters-panel";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
 import { type ListState, useListQuery } from "@/components/frame/list/list-state";
 import { getUploadSources, openUploadSource } from "@/components/frame/upload-sources";
@@ -16,40 +16,40 @@ import { Link } from "@/components/ui/link";
 import { parseSearch, toSearchValues } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import {
-  assetsHref,
-  type AssetsLook,
+  type AssetsDisplayOptions,
+  builtInTags,
+  displayParams,
+  emptyFilters,
+  getAssetsHref,
+  getSavedViewHref,
+  getTagState,
+  getVisibleTags,
   isFiltered,
-  lookParams,
-  ownTags,
-  shownTags,
-  sortings,
-  tagState,
-  unfiltered,
-  viewHref,
+  sortOptions,
   withNextTagState,
-} from "./assets-address";
-import { readFilter } from "./filter/metadata-rows";
+} from "./assets-urls";
+import { parseFilter } from "./filter/metadata-rows";
 import { tileSizes } from "./gallery/gallery-layout";
 
 const ViewsDialog = dynamic(() => import("@/components/frame/list/list-dialogs").then((module) => module.ViewsDialog), { ssr: false });
 
 type AssetsToolsProps = {
   listState: ListState<AssetsQuery>;
-  look: AssetsLook;
-  onLookChange: (change: Partial<AssetsLook>) => void;
-  /** Absent where there are no assets. */
+  displayOptions: AssetsDisplayOptions;
+  onDisplayOptionsChange: (change: Partial<AssetsDisplayOptions>) => void;
+  /** Absent if there are no assets. */
   onView: (() => void) | undefined;
   canShare: boolean;
 };
 
-/** The view's own tools, on the right of the tool bar. */
-export function AssetsTools({ listState, look, onLookChange, onView, canShare }: AssetsToolsProps) {
+/** The view controls on the right of the toolbar. */
+export function AssetsTools({ listState, displayOptions, onDisplayOptionsChange, onView, canShare }: AssetsToolsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("assets");
   const query = useListQuery(listState);
   const [isOpen, setOpen] = useState(false);
-  const isGallery = look.look === "gallery";
-  const pressedStyle = (isOn: boolean) => (isOn ? "border-ink bg-off-soft" : undefined);
+  const isGallery = displayOptions.look === "gallery";
+  const getPressedStyle = (isPressed: boolean) => (isPressed ? "border-ink bg-off-soft" : undefined);
   return (
     <>
       <SortSelect listState={listState} />
@@ -61,15 +61,15 @@ export function AssetsTools({ listState, look, onLookChange, onView, canShare }:
         icon={Grid2x2}
         label={t("look.gallery")}
         aria-pressed={isGallery}
-        onClick={() => onLookChange({ look: "gallery" })}
-        className={pressedStyle(isGallery)}
+        onClick={() => onDisplayOptionsChange({ look: "gallery" })}
+        className={getPressedStyle(isGallery)}
       />
       <IconButton
         icon={List}
         label={t("look.table")}
         aria-pressed={!isGallery}
-        onClick={() => onLookChange({ look: "table" })}
-        className={pressedStyle(!isGallery)}
+        onClick={() => onDisplayOptionsChange({ look: "table" })}
+        className={getPressedStyle(!isGallery)}
       />
       {isGallery ? (
         <>
@@ -78,27 +78,27 @@ export function AssetsTools({ listState, look, onLookChange, onView, canShare }:
             min={0}
             max={tileSizes.length - 1}
             step={1}
-            value={tileSizes.indexOf(look.size)}
+            value={tileSizes.indexOf(displayOptions.size)}
             aria-label={t("look.size")}
-            aria-valuetext={t(`look.sizes.${look.size}`)}
+            aria-valuetext={t(`look.sizes.${displayOptions.size}`)}
             title={t("look.size")}
-            onChange={({ currentTarget }) => onLookChange({ size: tileSizes[Number(currentTarget.value)] ?? "medium" })}
+            onChange={({ currentTarget }) => onDisplayOptionsChange({ size: tileSizes[Number(currentTarget.value)] ?? "medium" })}
             className="w-[72px] shrink-0"
           />
           <IconButton
-            icon={look.fit === "whole" ? Maximize : Minimize}
+            icon={displayOptions.fit === "whole" ? Maximize : Minimize}
             label={t("look.whole")}
-            aria-pressed={look.fit === "whole"}
-            onClick={() => onLookChange({ fit: look.fit === "whole" ? "fill" : "whole" })}
-            className={pressedStyle(look.fit === "whole")}
+            aria-pressed={displayOptions.fit === "whole"}
+            onClick={() => onDisplayOptionsChange({ fit: displayOptions.fit === "whole" ? "fill" : "whole" })}
+            className={getPressedStyle(displayOptions.fit === "whole")}
           />
         </>
       ) : null}
       {isOpen ? (
         <ViewsDialog
           screen="assets"
-          query={assetsHref({ ...query, offset: 0 }, { look }).split("?")[1] ?? ""}
-          getHref={(saved) => viewHref(saved, connectionParam)}
+          query={getAssetsHref({ ...query, offset: 0 }, { displayOptions }).split("?")[1] ?? ""}
+          getHref={(saved) => getSavedViewHref(saved, connectionParam)}
           canShare={canShare}
           onClose={() => setOpen(false)}
         />
@@ -111,18 +111,18 @@ export function AssetsTools({ listState, look, onLookChange, onView, canShare }:
 function SortSelect({ listState }: { listState: ListState<AssetsQuery> }) {
   const query = useListQuery(listState);
   const t = useTranslations("assets");
-  const sorting = sortings.find(({ sort, order }) => sort === query.sort && order === query.order);
+  const sortOption = sortOptions.find(({ sort, order }) => sort === query.sort && order === query.order);
   return (
     <Select
       aria-label={t("filter.sort")}
-      value={sorting?.key ?? ""}
+      value={sortOption?.key ?? ""}
       onChange={({ currentTarget }) => {
-        const sorting = sortings.find(({ key }) => key === currentTarget.value);
-        if (sorting) listState.go({ sort: sorting.sort, order: sorting.order });
+        const sortOption = sortOptions.find(({ key }) => key === currentTarget.value);
+        if (sortOption) listState.navigate({ sort: sortOption.sort, order: sortOption.order });
       }}
       className="max-w-[126px] shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
     >
-      <Options of={sortings.map(({ key }) => [key, t(`sort.${key}`)])} />
+      <Options of={sortOptions.map(({ key }) => [key, t(`sort.${key}`)])} />
     </Select>
   );
 }
@@ -140,22 +140,22 @@ export function UploadMenu() {
   );
 }
 
-/** The look in the URL. Changing it updates only the URL, without a server request. */
-export function useLook(): [AssetsLook, (change: Partial<AssetsLook>) => void] {
-  const search = useSearchParams();
-  const look = useMemo(() => parseSearch(lookParams, new URLSearchParams(search ?? "")).query, [search]);
-  const change = useCallback(
-    (part: Partial<AssetsLook>) => {
-      const address = new URL(window.location.href);
-      for (const [name, value] of Object.entries(toSearchValues(lookParams, { ...look, ...part }))) {
-        if (value === undefined) address.searchParams.delete(name);
-        else address.searchParams.set(name, String(value));
+/** The display options in the URL. A change updates only the URL, without a server request. */
+export function useDisplayOptions(): [AssetsDisplayOptions, (change: Partial<AssetsDisplayOptions>) => void] {
+  const searchParams = useSearchParams();
+  const displayOptions = useMemo(() => parseSearch(displayParams, new URLSearchParams(searchParams ?? "")).query, [searchParams]);
+  const updateOptions = useCallback(
+    (changes: Partial<AssetsDisplayOptions>) => {
+      const url = new URL(window.location.href);
+      for (const [name, value] of Object.entries(toSearchValues(displayParams, { ...displayOptions, ...changes }))) {
+        if (value === undefined) url.searchParams.delete(name);
+        else url.searchParams.set(name, String(value));
       }
-      window.history.replaceState(null, "", address.pathname + address.search);
+      window.history.replaceState(null, "", url.pathname + url.search);
     },
-    [look],
+    [displayOptions],
   );
-  return [look, change];
+  return [displayOptions, updateOptions];
 }
 
 const TagDialog = dynamic(() => import("./filter/filter-dialogs").then((module) => module.TagDialog), { ssr: false });
@@ -164,20 +164,20 @@ const MetadataDialog = dynamic(() => import("./filter/filter-dialogs").then((mod
 type AssetsFiltersProps = {
   listState: ListState<AssetsQuery>;
   connectionId: string | undefined;
-  /** The tags of the loaded assets. */
-  seenTags: () => string[];
+  /** Returns the tags of the loaded assets. */
+  getLoadedTags: () => string[];
 };
 
-/** Every filter is in the URL, so that a reload, a link and Back show the same pictures. */
-export function AssetsFilters({ listState, connectionId, seenTags }: AssetsFiltersProps) {
+/** All filters are in the URL, so that reloads, shared links and Back show the same assets. */
+export function AssetsFilters({ listState, connectionId, getLoadedTags }: AssetsFiltersProps) {
   const t = useTranslations("assets");
   // A filter in the URL that the connection does not support is still shown, so that it can be removed.
   const canFilter = useFeature("metadataFilter");
-  const [open, setOpen] = useState<"tags" | "metadata">();
+  const [openDialog, setOpenDialog] = useState<"tags" | "metadata">();
   const query = useListQuery(listState);
-  const { getHref, go } = listState;
-  const conditions = readFilter(query.metadata_filter).length;
-  const close = () => setOpen(undefined);
+  const { getHref, navigate: go } = listState;
+  const conditionCount = parseFilter(query.metadata_filter).length;
+  const close = () => setOpenDialog(undefined);
   const moreButton = useRef<HTMLButtonElement>(null);
   return (
     <>
@@ -190,8 +190,8 @@ export function AssetsFilters({ listState, connectionId, seenTags }: AssetsFilte
         onSearch={(name) => go({ name_contains: name || undefined }, true)}
       />
       <div className="-my-1 -mr-2 -ml-1 flex min-w-0 items-center gap-2 overflow-x-auto mask-r-from-[calc(100%-12px)] py-1 pr-3 pl-1 empty:hidden max-md:contents">
-        {shownTags(query).map((tag) => {
-          const state = tagState(query, tag);
+        {getVisibleTags(query).map((tag) => {
+          const state = getTagState(query, tag);
           return (
             <Link
               key={tag}
@@ -202,7 +202,7 @@ export function AssetsFilters({ listState, connectionId, seenTags }: AssetsFilte
                 if (event.metaKey || event.ctrlKey || event.shiftKey) return;
                 event.preventDefault();
                 go(withNextTagState(query, tag));
-                // This click removes the tag's chip, unless it is a built-in tag, and the focus would be lost.
+                // This click removes the tag's chip unless the tag is built in, and the focus would be lost.
                 if (state === "exclude" && !isBuiltInTag(tag)) moreButton.current?.focus();
               }}
               aria-label={t(`filter.tag.${state}`, { tag })}
@@ -224,16 +224,16 @@ export function AssetsFilters({ listState, connectionId, seenTags }: AssetsFilte
         type="button"
         aria-haspopup="dialog"
         aria-label={t("filter.addTagLabel")}
-        onClick={() => setOpen("tags")}
+        onClick={() => setOpenDialog("tags")}
         className={chipStyle(false, "shrink-0")}
       >
         <span aria-hidden="true">+</span> {t("filter.addTag")}
       </button>
-      <FiltersPopover count={conditions + (query.include_public ? 0 : 1)}>
-        {canFilter || conditions > 0 ? (
+      <FiltersPopover count={conditionCount + (query.include_public ? 0 : 1)}>
+        {canFilter || conditionCount > 0 ? (
           <FilterRow name={t("filter.metadata")}>
-            <button type="button" aria-haspopup="dialog" onClick={() => setOpen("metadata")} className={filterButton}>
-              <span className="flex-1">{t("filter.metadataCount", { count: conditions })}</span>
+            <button type="button" aria-haspopup="dialog" onClick={() => setOpenDialog("metadata")} className={filterButtonStyle}>
+              <span className="flex-1">{t("filter.metadataCount", { count: conditionCount })}</span>
               <span aria-hidden="true">▾</span>
             </button>
           </FilterRow>
@@ -243,18 +243,24 @@ export function AssetsFilters({ listState, connectionId, seenTags }: AssetsFilte
           checked={query.include_public}
           onChange={() => go({ include_public: !query.include_public })}
         />
-        {open === "metadata" ? (
+        {openDialog === "metadata" ? (
           <MetadataDialog filter={query.metadata_filter} onFilter={(metadata_filter) => go({ metadata_filter })} onClose={close} />
         ) : null}
       </FiltersPopover>
-      <ClearFilters isSet={isFiltered(query)} onClear={() => go(unfiltered)} />
-      {open === "tags" ? (
-        <TagDialog query={query} connectionId={connectionId} loadedTags={[...ownTags, ...seenTags()]} onChange={go} onClose={close} />
+      <ClearFilters isSet={isFiltered(query)} onClear={() => go(emptyFilters)} />
+      {openDialog === "tags" ? (
+        <TagDialog
+          query={query}
+          connectionId={connectionId}
+          loadedTags={[...builtInTags, ...getLoadedTags()]}
+          onChange={go}
+          onClose={close}
+        />
       ) : null}
     </>
   );
 }
 
 function isBuiltInTag(tag: string): boolean {
-  return ownTags.some((ownTag) => ownTag === tag);
+  return builtInTags.some((builtInTag) => builtInTag === tag);
 }

@@ -1,19 +1,19 @@
 import { useTranslations } from "next-intl";
 import { useEffect } from "react";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure/failure-message";
+import { formatFailure } from "@/components/frame/failure/failure-message";
 import { showToast } from "@/components/ui/toast-store";
 import { Compare } from "@/components/viewer/compare";
 import { MAX_COMPARED, type ReadWorkflow, type useViewing, type ViewerItem } from "@/components/viewer/use-viewing";
 import { Viewer } from "@/components/viewer/viewer";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { shortId, withQuery } from "@/lib/browser/urls";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { toShortId, withQuery } from "@/lib/browser/urls";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { ok, type Result } from "@/lib/shared/result";
-import { assetFileUrl, assetHref, assetPath, pictureUrl, useAsset, useServesFiles } from "./asset-calls";
+import { getAssetFileUrl, getAssetHref, getAssetPath, getAssetThumbnailUrl, useAsset, useServesFiles } from "./asset-api";
 import { type AssetsSource } from "./gallery/chunk-store";
 
 type AssetContext = { connectionId?: string; connection?: string };
@@ -24,7 +24,7 @@ type AssetsViewerProps = AssetContext & {
   isCovered: boolean;
 };
 
-/** How many assets to load ahead. */
+/** Number of assets to preload in each direction. */
 const PRELOAD_COUNT = 12;
 
 /** Shows the filtered list one asset at a time. A linked asset that is not in the list is shown alone. */
@@ -36,7 +36,7 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...context
   const singleAsset = useAsset({ id: id ?? "", connectionId: isSingle && id !== undefined ? context.connectionId : undefined });
   const getAsset = (index: number) => (isSingle ? singleAsset.asset : source.at(index));
   const shownAsset = getAsset(at ?? 0);
-  const canDownload = useServesFiles(context.connectionId, shownAsset && assetFileUrl(shownAsset, context.connectionId));
+  const canDownload = useServesFiles(context.connectionId, shownAsset && getAssetFileUrl(shownAsset, context.connectionId));
   useEffect(() => {
     if (at !== undefined) request(Math.max(0, at - PRELOAD_COUNT), Math.min(count, at + PRELOAD_COUNT), "full view");
   }, [request, at, count]);
@@ -45,19 +45,19 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...context
   const isUnavailable = isSingle && failure !== undefined && !singleAsset.asset && !isCovered;
   useEffect(() => {
     if (!isUnavailable) return;
-    showToast({ tone: "bad", text: failureText(errors, failure) });
+    showToast({ tone: "bad", text: formatFailure(errors, failure) });
     close();
   }, [isUnavailable, failure, errors, close]);
   // The dialog stays open throughout, since reopening it would cover a comparison above it.
   return (
     <Viewer
       count={isSingle ? 1 : count}
-      at={at ?? 0}
+      index={at ?? 0}
       getItem={(index) => {
         const asset = getAsset(index);
         return asset && toViewerItem(asset, context);
       }}
-      onMove={isSingle ? doNothing : viewing.move}
+      onMove={isSingle ? noop : viewing.move}
       onClose={close}
       onCompare={isSingle ? undefined : onCompare}
       isCovered={isCovered}
@@ -67,30 +67,30 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...context
   );
 }
 
-const doNothing = () => undefined;
+const noop = () => undefined;
 
 type AssetsCompareProps = {
   /** The ids in the URL, separated by commas. */
-  named: string;
+  idList: string;
   /** Finds an asset that is already loaded. */
-  find: (id: string) => AssetView | undefined;
+  findAsset: (id: string) => AssetView | undefined;
   connectionId?: string;
   connection?: string;
   onClose: () => void;
 };
 
-/** The URL's pictures side by side. Pictures that fail to load are reported and left out. */
-export function AssetsCompare({ named, find, connectionId, connection, onClose }: AssetsCompareProps) {
+/** Compares the assets in the URL side by side. Assets that fail to load are reported and omitted. */
+export function AssetsCompare({ idList, findAsset, connectionId, connection, onClose }: AssetsCompareProps) {
   const errors = useTranslations("errors");
   const t = useTranslations("viewer.comparing");
-  const ids = [...new Set(named.split(","))].slice(0, MAX_COMPARED);
+  const ids = [...new Set(idList.split(","))].slice(0, MAX_COMPARED);
   const { data, mutate } = useSWRImmutable(
     connectionId === undefined ? null : ["assets.compared", connectionId, ...ids],
     () =>
       Promise.all(
         ids.map(async (id): Promise<Result<AssetView, ApiFailure>> => {
-          const asset = find(id);
-          return asset ? ok(asset) : await readAsset(id, connectionId);
+          const asset = findAsset(id);
+          return asset ? ok(asset) : await fetchAsset(id, connectionId);
         }),
       ),
     // Reopening must not reuse an earlier response, which may be a failure.
@@ -101,7 +101,7 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
   const failedCount = failure && assets ? ids.length - assets.length : 0;
   const canCompare = assets === undefined || assets.length > 1;
   useEffect(() => {
-    if (failure) showToast({ tone: "bad", text: `${t("lost", { count: failedCount })} ${failureText(errors, failure)}` });
+    if (failure) showToast({ tone: "bad", text: `${t("lost", { count: failedCount })} ${formatFailure(errors, failure)}` });
     if (!canCompare) onClose();
   }, [failure, failedCount, canCompare, t, errors, onClose]);
   const hasFailed = failure !== undefined;
@@ -114,8 +114,8 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
   return <Compare items={items} readWorkflow={createWorkflowReader(connectionId)} onClose={onClose} />;
 }
 
-async function readAsset(id: string, connection: string | undefined): Promise<Result<AssetView, ApiFailure>> {
-  const result = await callApi<Asset>(assetPath(id, connection));
+async function fetchAsset(id: string, connection: string | undefined): Promise<Result<AssetView, ApiFailure>> {
+  const result = await callApi<Asset>(getAssetPath(id, connection));
   return result.ok ? ok(toAssetView(result.value)) : result;
 }
 
@@ -131,12 +131,12 @@ function toViewerItem(asset: AssetView, { connectionId, connection }: { connecti
     id: asset.id,
     name: asset.name,
     kind: asset.kind,
-    src: assetFileUrl(asset, connectionId),
-    poster: pictureUrl(asset, 512, { connection: connectionId }),
+    src: getAssetFileUrl(asset, connectionId),
+    poster: getAssetThumbnailUrl(asset, 512, { connection: connectionId }),
     width: asset.width,
     height: asset.height,
     sizeBytes: asset.sizeBytes,
-    href: assetHref(asset.id, connection),
-    ...(asset.jobId !== undefined && { jobId: asset.jobId, note: shortId(asset.jobId) }),
+    href: getAssetHref(asset.id, connection),
+    ...(asset.jobId !== undefined && { jobId: asset.jobId, note: toShortId(asset.jobId) }),
   };
 }

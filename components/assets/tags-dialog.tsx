@@ -1,10 +1,10 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { onlyTag, useTags } from "@/components/frame/tags/tags-input";
+import { findCompletion, useTags } from "@/components/frame/tags/tags-input";
 import { chipStyle } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
-import { Dialog, FormFoot } from "@/components/ui/dialog";
+import { Dialog, FormFooter } from "@/components/ui/dialog";
 import { isComposing } from "@/components/ui/hooks/page-events";
 import { parseTags } from "@/lib/shared/text";
 
@@ -12,9 +12,9 @@ type TagsDialogProps = {
   title: string;
   label: string;
   connectionId: string | undefined;
-  /** Tags of the loaded assets, offered first. */
+  /** Tags of the loaded assets, suggested first. */
   loadedTags: readonly string[];
-  /** Only existing tags can be chosen, as when removing tags. */
+  /** Allows only existing tags, as when removing tags. */
   isExistingOnly?: boolean;
   onTags: (tags: string[]) => void;
   onClose: () => void;
@@ -22,40 +22,32 @@ type TagsDialogProps = {
 
 const MAX_SUGGESTIONS = 12;
 
-/** Chooses tags, typed or from suggestions. */
-export function TagsDialog({
-  title,
-  label,
-  connectionId,
-  loadedTags,
-  isExistingOnly: isExistingOnly = false,
-  onTags,
-  onClose,
-}: TagsDialogProps) {
+/** Selects tags by typing or from suggestions. */
+export function TagsDialog({ title, label, connectionId, loadedTags, isExistingOnly = false, onTags, onClose }: TagsDialogProps) {
   const t = useTranslations("assets.tags");
   const [tags, setTags] = useState<string[]>([]);
-  const [typed, setTyped] = useState("");
+  const [inputText, setInputText] = useState("");
   const id = useId();
-  const search = typed.trim();
+  const search = inputText.trim();
   const { tags: listedTags } = useTags(isExistingOnly ? undefined : connectionId, search.includes(",") ? "" : search);
   const otherTags = [...new Set([...loadedTags, ...listedTags.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
   const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, MAX_SUGGESTIONS);
   // A tag created elsewhere may contain a comma.
   const typedTags = otherTags.includes(search) ? [search] : parseTags(search);
-  const only = onlyTag(search, suggestions);
+  const singleMatch = findCompletion(search, suggestions);
   // Text followed by a comma is a complete tag, even if another tag contains it.
   const isTagList = search.includes(",");
   const addTags = (newTags: readonly string[]) => {
     setTags([...tags.filter((other) => !newTags.includes(other)), ...newTags]);
-    setTyped("");
+    setInputText("");
   };
-  const all = [...new Set([...tags, ...typedTags])];
+  const selectedTags = [...new Set([...tags, ...typedTags])];
   return (
     <Dialog isOpen onClose={onClose} title={title}>
       <form
         action={() => {
-          if (all.length === 0) return;
-          onTags(all);
+          if (selectedTags.length === 0) return;
+          onTags(selectedTags);
           onClose();
         }}
       >
@@ -76,16 +68,16 @@ export function TagsDialog({
         </label>
         <Input
           id={id}
-          value={typed}
+          value={inputText}
           maxLength={200}
           autoComplete="off"
           placeholder={t("searchPlaceholder")}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          onChange={({ currentTarget }) => setInputText(currentTarget.value)}
           onKeyDown={(event) => {
             // Enter without text submits. During IME composition, Enter belongs to the input method.
             if (event.key !== "Enter" || isComposing(event.nativeEvent) || search === "") return;
             event.preventDefault();
-            addTags(isTagList || !only ? typedTags : [only]);
+            addTags(isTagList || !singleMatch ? typedTags : [singleMatch]);
           }}
         />
         {suggestions.length > 0 ? (
@@ -99,7 +91,7 @@ export function TagsDialog({
             ))}
           </ul>
         ) : null}
-        <FormFoot onClose={onClose} aria-disabled={all.length === 0 || undefined} label={title} />
+        <FormFooter onClose={onClose} aria-disabled={selectedTags.length === 0 || undefined} label={title} />
       </form>
     </Dialog>
   );

@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect } from "react";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
 import { ThemeSwitch } from "@/components/frame/look/theme";
-import { broadcastConfirmed } from "@/lib/browser/confirm";
+import { broadcastConfirmation } from "@/lib/browser/confirm-identity";
 
 export function AuthShell({ product, title, text, children }: { product: string; title: string; text?: ReactNode; children: ReactNode }) {
   return (
@@ -27,9 +27,9 @@ export function AuthShell({ product, title, text, children }: { product: string;
 }
 
 /** Notifies other tabs and tries to close this one. Browsers close only tabs opened by scripts, so the page also asks the user to close it. */
-export function TellConfirmed() {
+export function BroadcastConfirmed() {
   useEffect(() => {
-    broadcastConfirmed();
+    broadcastConfirmation();
     window.close();
   }, []);
   return null;

@@ -4,11 +4,11 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/sign-in-fields";
 import { Button } from "@/components/ui/controls/button";
-import { fieldText, InputField } from "@/components/ui/controls/fields";
+import { getFieldText, InputField } from "@/components/ui/controls/fields";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { getReturnPath, signIn, type SignInOutcome, signInWithProvider } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
-import { type OidcChoice } from "@/lib/contract/people/sign-in";
+import { type OidcChoice } from "@/lib/contract/members/sign-in";
 
 export function SignInForm() {
   const t = useTranslations("auth.signIn");
@@ -20,7 +20,7 @@ export function SignInForm() {
     const data = new FormData(event.currentTarget);
     setBusy(true);
     setRefusal(undefined);
-    const outcome = await signIn({ email: fieldText(data, "email"), password: fieldText(data, "password") });
+    const outcome = await signIn({ email: getFieldText(data, "email"), password: getFieldText(data, "password") });
     // A full page load, since frame, caches and connection depend on the member.
     if (outcome === "signed-in") return window.location.assign(apiPath(getReturnPath()));
     setBusy(false);
@@ -29,7 +29,7 @@ export function SignInForm() {
 
   return (
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-      {refusal ? <FailureNotice title={t(`${refusal}.title`)} next={t(`${refusal}.next`)} /> : null}
+      {refusal ? <FailureNotice title={t(`${refusal}.title`)} remedy={t(`${refusal}.next`)} /> : null}
       <InputField label={t("email")} name="email" type="email" autoComplete="username" required />
       <InputField label={t("password")} name="password" type="password" autoComplete="current-password" required />
       <Button type="submit" tone="primary" busy={isBusy}>
@@ -49,24 +49,24 @@ type ProviderButtonsProps = {
 export function ProviderButtons({ providers, token }: ProviderButtonsProps) {
   const t = useTranslations("auth.provider");
   const [busyWith, setBusyWith] = useState<string>();
-  const [refused, setRefused] = useState<{ provider: string; reason: ProviderRefusalReason }>();
+  const [refusal, setRefusal] = useState<{ provider: string; reason: ProviderRefusalReason }>();
 
-  async function go({ id, label }: OidcChoice) {
+  async function redirectToProvider({ id, label }: OidcChoice) {
     setBusyWith(id);
-    setRefused(undefined);
+    setRefusal(undefined);
     const redirect = await signInWithProvider(
       id,
       token === undefined ? { purpose: "signIn", returnTo: getReturnPath() } : { purpose: "join", token, returnTo: "/" },
     );
     if (redirect.ok) return window.location.assign(redirect.value);
     setBusyWith(undefined);
-    setRefused({ provider: label, reason: redirect.failure });
+    setRefusal({ provider: label, reason: redirect.failure });
   }
   return (
     <div className="flex flex-col gap-2">
-      {refused ? <ProviderRefusal reason={refused.reason} provider={refused.provider} /> : null}
+      {refusal ? <ProviderRefusal reason={refusal.reason} provider={refusal.provider} /> : null}
       {providers.map((provider) => (
-        <Button key={provider.id} busy={busyWith === provider.id} onClick={() => void go(provider)}>
+        <Button key={provider.id} busy={busyWith === provider.id} onClick={() => void redirectToProvider(provider)}>
           {t(busyWith === provider.id ? "opening" : "with", { provider: provider.label })}
         </Button>
       ))}

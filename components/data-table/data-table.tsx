@@ -1,16 +1,17 @@
-// The library provides the columns and the header. Rows, selection and virtualization are our own: with 1,000 rows, the library's rows take 1.5
-// times as long to render, and twice as long to update one row, since each cell is a component. Its virtualizer has 10.4 kB gzip instead of
-// 2.1 kB, and breaks the browser's search. The selection is shared with the gallery, and covers matching rows on other pages.
+// The library provides the columns and the header. Rows, selection and virtualization are custom.
+// Each cell of the library is a component, so 1,000 rows take 1.5 times as long to render, and updating one row takes twice as long.
+// The library's virtualizer is 10.4 kB gzipped instead of 2.1 kB, and breaks the browser's search.
+// The selection is shared with the gallery, and includes matching rows on other pages.
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
 import { memo, type MouseEvent, type RefObject, useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
-import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-events";
+import { isShortcutKey, usePageKey } from "@/components/ui/hooks/page-events";
 import { type Features, features, type Sizing, type Sorting, toCellColumns } from "./table-columns";
 import {
-  drawRow,
   type GroupedRows,
   groupRows,
+  renderRow,
   type RowAppearance,
   type RowGroup,
   type RowHighlights,
@@ -22,22 +23,28 @@ import {
 type GroupRowsProps<Row extends RowData> = {
   group: RowGroup<Row>;
   rowWindow: RowWindow;
-  look: RowAppearance<Row>;
+  appearance: RowAppearance<Row>;
   placeholderText: (row: Row) => string;
   /** The index of the first row in the whole list. */
-  listFirst: number;
+  firstIndex: number;
 };
 
 /** A group of rows: complete near the viewport, plain text of the same height elsewhere. */
 const GroupRows = memo(GroupRowsView) as typeof GroupRowsView;
 
-function GroupRowsView<Row extends RowData>({ group, rowWindow, look, placeholderText, listFirst }: GroupRowsProps<Row>) {
+function GroupRowsView<Row extends RowData>({
+  group,
+  rowWindow,
+  appearance: look,
+  placeholderText,
+  firstIndex: listFirst,
+}: GroupRowsProps<Row>) {
   const { key, first, offset, rows } = group;
   const subscribe = useCallback((listener: () => void) => rowWindow.subscribe(key, listener), [rowWindow, key]);
   const span = useSyncExternalStore(
     subscribe,
     () => rowWindow.getSpan(key),
-    () => rowWindow.firstSpanOf(key),
+    () => rowWindow.getInitialSpan(key),
   );
   const from = Math.max(0, span.from - offset);
   const to = Math.max(from, Math.min(rows.length, span.to - offset));
@@ -49,7 +56,7 @@ function GroupRowsView<Row extends RowData>({ group, rowWindow, look, placeholde
       style={isLong ? { height: getHeight(rows.length) } : undefined}
     >
       {from > 0 ? <PlaceholderRows rows={rows.slice(0, from)} placeholderText={placeholderText} /> : null}
-      {rows.slice(from, to).map((row, at) => drawRow(row, look, listFirst + first + from + at))}
+      {rows.slice(from, to).map((row, index) => renderRow(row, look, listFirst + first + from + index))}
       {to < rows.length ? <PlaceholderRows rows={rows.slice(to)} placeholderText={placeholderText} /> : null}
     </tbody>
   );
@@ -76,24 +83,24 @@ function PlaceholderRows<Row>({ rows, placeholderText }: PlaceholderRowsProps<Ro
 type DataTableProps<Row extends RowData> = {
   /** Read by screen readers before the table; not visible. */
   caption: string;
-  // The library's own type of a list of columns whose values differ.
+  // The library's type for columns with different value types.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- ColumnDef is invariant in its value; the library types column lists this way itself
   columns: ColumnDef<Features, Row, any>[];
   rows: readonly Row[];
   rowId: (row: Row) => string;
   isSelected?: (row: Row) => boolean;
-  /** Replaces `isSelected` in long lists: a changed mark renders only its row. */
+  /** Replaces `isSelected` in long lists. A changed mark renders only its own row. */
   marks?: RowHighlights;
   isBusy?: (row: Row) => boolean;
   /** The text of a row. If set, rows far from the viewport are plain text, which the browser's search still finds. */
   placeholderText?: (row: Row) => string;
-  /** Set if `rows` are a part of a longer list. */
+  /** Set if `rows` is part of a longer list. */
   part?: { first: number; total: number };
-  /** Handles clicks on all rows, with any button. */
+  /** Handles clicks on all rows, with any mouse button. */
   onClick?: (event: MouseEvent<HTMLElement>) => void;
   sorting?: Sorting;
   sizing?: Sizing;
-  /** Column widths do not depend on the content. All columns except one must have a width. */
+  /** Makes column widths independent of the content. All columns except one must have a width. */
   isFixed?: boolean;
   isCompact?: boolean;
   className?: string;
@@ -101,7 +108,7 @@ type DataTableProps<Row extends RowData> = {
 
 const noRows: never[] = [];
 
-/** Rows are keyed by `rowId`, so that responses don't affect scroll or focus. */
+/** Rows are keyed by id, so that new data does not change the scroll position or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowId, isSelected, marks, isBusy, placeholderText, part, onClick, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);
@@ -109,15 +116,15 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   // The library gets no rows: they are created where they are rendered.
   const table = useTable<Features, Row>({ features, columns, data: noRows, getRowId: rowId });
   const isLong = placeholderText !== undefined && props.isFixed === true;
-  const leaves = table.getAllLeafColumns();
+  const leafColumns = table.getAllLeafColumns();
   const widths = sizing?.widths;
-  const cellColumns = useMemo(() => toCellColumns(table, leaves, isLong, widths), [table, leaves, isLong, widths]);
+  const cellColumns = useMemo(() => toCellColumns(table, leafColumns, isLong, widths), [table, leafColumns, isLong, widths]);
   const isPart = part !== undefined || placeholderText !== undefined;
-  const look = useMemo(
+  const appearance = useMemo(
     () => ({ rowId, cellColumns, isBusy, isSelected, marks, isLong, isPart }),
     [rowId, cellColumns, isBusy, isSelected, marks, isLong, isPart],
   );
-  const listFirst = part?.first ?? 0;
+  const firstIndex = part?.first ?? 0;
   return (
     <table
       ref={element}
@@ -129,7 +136,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
         "data-table",
         isLong ? "long-rows" : props.isFixed && "fixed-columns",
         placeholderText && "grouped-rows",
-        hasWidths(sizing) && "cut-cells",
+        hasCustomWidths(sizing) && "cut-cells",
         props.isCompact && "compact-rows",
         onClick && "pressable",
         props.className,
@@ -138,15 +145,15 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
       <caption className="sr-only">{caption}</caption>
       <TableHead table={table} sorting={sorting} sizing={sizing} isLong={isLong} />
       {placeholderText ? (
-        <GroupedBody element={element} rows={rows} look={look} listFirst={listFirst} placeholderText={placeholderText} />
+        <GroupedBody element={element} rows={rows} look={appearance} listFirst={firstIndex} placeholderText={placeholderText} />
       ) : (
-        <PlainBody rows={rows} look={look} listFirst={listFirst} />
+        <PlainBody rows={rows} look={appearance} listFirst={firstIndex} />
       )}
     </table>
   );
 }
 
-function hasWidths(sizing: Sizing | undefined): boolean {
+function hasCustomWidths(sizing: Sizing | undefined): boolean {
   return sizing !== undefined && Object.keys(sizing.widths).length > 0;
 }
 
@@ -157,8 +164,8 @@ type TableBodyProps<Row extends RowData> = {
   listFirst: number;
 };
 
-function PlainBody<Row extends RowData>({ rows, look, listFirst }: TableBodyProps<Row>) {
-  return <tbody>{rows.map((row, at) => drawRow(row, look, listFirst + at))}</tbody>;
+function PlainBody<Row extends RowData>({ rows, look: appearance, listFirst: firstIndex }: TableBodyProps<Row>) {
+  return <tbody>{rows.map((row, index) => renderRow(row, appearance, firstIndex + index))}</tbody>;
 }
 
 type GroupedBodyProps<Row extends RowData> = TableBodyProps<Row> & {
@@ -167,15 +174,28 @@ type GroupedBodyProps<Row extends RowData> = TableBodyProps<Row> & {
 };
 
 /** Rows near the viewport are complete, the others plain text. Scrolling renders only groups of rows. */
-function GroupedBody<Row extends RowData>({ element, rows, look, listFirst, placeholderText }: GroupedBodyProps<Row>) {
-  const grouped = useGrouped(rows, look.rowId);
+function GroupedBody<Row extends RowData>({
+  element,
+  rows,
+  look: appearance,
+  listFirst: firstIndex,
+  placeholderText,
+}: GroupedBodyProps<Row>) {
+  const grouped = useGroupedRows(rows, appearance.rowId);
   const rowWindow = useRowWindow(element, grouped);
   return grouped.groups.map((group) => (
-    <GroupRows key={group.key} group={group} rowWindow={rowWindow} look={look} placeholderText={placeholderText} listFirst={listFirst} />
+    <GroupRows
+      key={group.key}
+      group={group}
+      rowWindow={rowWindow}
+      appearance={appearance}
+      placeholderText={placeholderText}
+      firstIndex={firstIndex}
+    />
   ));
 }
 
-function useGrouped<Row>(rows: readonly Row[], getId: (row: Row) => string): GroupedRows<Row> {
+function useGroupedRows<Row>(rows: readonly Row[], getId: (row: Row) => string): GroupedRows<Row> {
   const [groups, setGroups] = useState(() => groupRows(rows, getId));
   if (groups.rows === rows) return groups;
   const next = groupRows(rows, getId, groups);
@@ -184,17 +204,18 @@ function useGrouped<Row>(rows: readonly Row[], getId: (row: Row) => string): Gro
 }
 
 /**
- * j and k, and on a row the arrows, move between rows, and select with Shift. x selects the row, Enter opens it. Ignored while typing.
+ * The keys j and k move between rows, as do the arrow keys on a focused row. Shift extends the selection, x toggles the row and Enter opens it.
+ * Ignored while typing.
  */
 function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   usePageKey((event) => {
-    if (!isFreeKey(event)) return;
+    if (!isShortcutKey(event)) return;
     const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr[data-row]") ?? [])];
     const focusedIndex = rows.findIndex((row) => row.contains(document.activeElement));
     const key = event.key.toLowerCase();
-    const by = getStep(key, focusedIndex >= 0 && document.activeElement?.matches("a, input") === true);
-    if (by !== undefined) {
-      const next = focusedIndex < 0 ? rows[firstInView(rows)] : findNeighbour(rows, focusedIndex, by);
+    const step = getRowStep(key, focusedIndex >= 0 && document.activeElement?.matches("a, input") === true);
+    if (step !== undefined) {
+      const next = focusedIndex < 0 ? rows[findFirstVisibleIndex(rows)] : findAdjacentRow(rows, focusedIndex, step);
       if (event.shiftKey) for (const row of [rows[focusedIndex], next]) toggleRow(row, true);
       const link = next?.querySelector<HTMLElement>("a[href]");
       link?.focus({ preventScroll: true });
@@ -207,25 +228,25 @@ function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   });
 }
 
-/** Elsewhere, arrows scroll the page or move within a row's menu. */
-function getStep(key: string, isOnRow: boolean): 1 | -1 | undefined {
+/** Outside a row, the arrow keys scroll the page or move within a menu. */
+function getRowStep(key: string, isOnRow: boolean): 1 | -1 | undefined {
   if (key === "j" || (key === "arrowdown" && isOnRow)) return 1;
   return key === "k" || (key === "arrowup" && isOnRow) ? -1 : undefined;
 }
 
 /** The next row in the list; undefined if it is not rendered. */
-function findNeighbour(rows: readonly HTMLElement[], index: number, by: 1 | -1): HTMLElement | undefined {
+function findAdjacentRow(rows: readonly HTMLElement[], index: number, step: 1 | -1): HTMLElement | undefined {
   const getRowIndex = (row: HTMLElement | undefined) => Number(row?.getAttribute("aria-rowindex"));
-  const next = rows[index + by];
-  return getRowIndex(next) === 0 || getRowIndex(next) === getRowIndex(rows[index]) + by ? next : undefined;
+  const next = rows[index + step];
+  return getRowIndex(next) === 0 || getRowIndex(next) === getRowIndex(rows[index]) + step ? next : undefined;
 }
 
-function firstInView(rows: readonly HTMLElement[]): number {
-  const at = rows.findIndex((row) => row.getBoundingClientRect().top >= 0);
-  return Math.max(0, at);
+function findFirstVisibleIndex(rows: readonly HTMLElement[]): number {
+  const index = rows.findIndex((row) => row.getBoundingClientRect().top >= 0);
+  return Math.max(0, index);
 }
 
 function toggleRow(row: HTMLElement | undefined, isSelected?: boolean): void {
-  const box = row?.querySelector<HTMLInputElement>('input[type="checkbox"]');
-  if (box && (isSelected === undefined || box.checked !== isSelected)) box.click();
+  const checkbox = row?.querySelector<HTMLInputElement>('input[type="checkbox"]');
+  if (checkbox && (isSelected === undefined || checkbox.checked !== isSelected)) checkbox.click();
 }

@@ -15,21 +15,21 @@ type PagingProps = {
   /** The next offset, if this page is shorter than the others. */
   nextOffset?: number;
   getHref: (offset: number) => string;
-  /** Replaces the plain text "100 per page" by controls. */
+  /** Replaces the plain text "100 per page" with controls. */
   children?: ReactNode;
   className?: string;
 };
 
-/** Real links, so that a page can be reloaded, shared and opened in a new tab. */
+/** Uses links, so that a page can be reloaded, shared and opened in a new tab. */
 export function Paging({ offset, limit, count, total, hasMore, nextOffset, getHref, children, className }: PagingProps) {
   const t = useTranslations("common.paging");
-  const number = useNumberFormat();
-  const { from, to, previous, next } = pageRange({ offset, limit, count, total, hasMore, nextOffset });
-  const words = { from: number(from), to: number(to), total: number(total ?? 0) };
-  const range = () => {
-    if (count > 0) return total === undefined ? t("rangeOpen", words) : t("range", words);
+  const formatNumber = useNumberFormat();
+  const { from, to, previous, next } = getPageRange({ offset, limit, count, total, hasMore, nextOffset });
+  const values = { from: formatNumber(from), to: formatNumber(to), total: formatNumber(total ?? 0) };
+  const getRangeText = () => {
+    if (count > 0) return total === undefined ? t("rangeOpen", values) : t("range", values);
     if (total === undefined) return t("noneOpen");
-    return total > 0 ? t("noneOf", words) : t("none");
+    return total > 0 ? t("noneOf", values) : t("none");
   };
   return (
     <nav
@@ -40,21 +40,21 @@ export function Paging({ offset, limit, count, total, hasMore, nextOffset, getHr
         className,
       )}
     >
-      <span className="flex-1 whitespace-nowrap">{range()}</span>
+      <span className="flex-1 whitespace-nowrap">{getRangeText()}</span>
       {children ?? <span>{t("perPage", { count: limit })}</span>}
       <span className="ml-auto flex gap-3">
-        <Step label={t("previous")} href={previous === undefined ? undefined : getHref(previous)}>
+        <StepLink label={t("previous")} href={previous === undefined ? undefined : getHref(previous)}>
           ‹
-        </Step>
-        <Step label={t("next")} href={next === undefined ? undefined : getHref(next)}>
+        </StepLink>
+        <StepLink label={t("next")} href={next === undefined ? undefined : getHref(next)}>
           ›
-        </Step>
+        </StepLink>
       </span>
     </nav>
   );
 }
 
-function Step({ label, href, children }: { label: string; href?: string; children: ReactNode }) {
+function StepLink({ label, href, children }: { label: string; href?: string; children: ReactNode }) {
   const style = buttonStyle({ size: "small-icon" });
   if (href === undefined) {
     return (
@@ -70,7 +70,7 @@ function Step({ label, href, children }: { label: string; href?: string; childre
   );
 }
 
-const sizes = [25, 50, 100, 250, 500, 1000];
+const pageSizes = [25, 50, 100, 250, 500, 1000];
 
 type PageControlsProps = {
   offset: number;
@@ -78,34 +78,34 @@ type PageControlsProps = {
   total?: number;
   /** Maximum rows per response. */
   maxLimit?: number;
-  onGo: (change: { offset: number; limit?: number }) => void;
+  onNavigate: (change: { offset: number; limit?: number }) => void;
 };
 
 /** The number of rows per page, and a jump to any page. When the size changes, the first visible row stays on the page. */
-export function PageControls({ offset, limit, total, maxLimit = 1000, onGo }: PageControlsProps) {
+export function PageControls({ offset, limit, total, maxLimit = 1000, onNavigate }: PageControlsProps) {
   const t = useTranslations("common.paging");
-  const number = useNumberFormat();
+  const formatNumber = useNumberFormat();
   const page = Math.floor(offset / limit) + 1;
-  const pages = total === undefined ? undefined : Math.max(1, Math.ceil(total / limit));
-  const choices = [...new Set([...sizes.filter((size) => size <= maxLimit), limit])].sort((a, b) => a - b);
+  const pageCount = total === undefined ? undefined : Math.max(1, Math.ceil(total / limit));
+  const choices = [...new Set([...pageSizes.filter((size) => size <= maxLimit), limit])].sort((a, b) => a - b);
   return (
     <>
       <Select
         aria-label={t("size")}
         value={limit}
         onChange={({ currentTarget: { value } }) =>
-          onGo({ limit: Number(value), offset: Math.floor(offset / Number(value)) * Number(value) })
+          onNavigate({ limit: Number(value), offset: Math.floor(offset / Number(value)) * Number(value) })
         }
       >
         <Options of={choices.map((size) => [size, t("perPage", { count: size })])} />
       </Select>
-      {pages !== undefined && pages > 1 ? (
+      {pageCount !== undefined && pageCount > 1 ? (
         <form
           className="flex items-center gap-1.5 whitespace-nowrap"
           onSubmit={(event) => {
             event.preventDefault();
             const pageNumber = Number(new FormData(event.currentTarget).get("page"));
-            if (Number.isInteger(pageNumber)) onGo({ offset: (Math.min(pages, Math.max(1, pageNumber)) - 1) * limit });
+            if (Number.isInteger(pageNumber)) onNavigate({ offset: (Math.min(pageCount, Math.max(1, pageNumber)) - 1) * limit });
           }}
         >
           <Input
@@ -113,36 +113,36 @@ export function PageControls({ offset, limit, total, maxLimit = 1000, onGo }: Pa
             name="page"
             inputMode="numeric"
             aria-label={t("page")}
-            defaultValue={Math.min(page, pages)}
+            defaultValue={Math.min(page, pageCount)}
             className="w-14 text-right"
           />
-          {t("ofPages", { count: number(pages) })}
+          {t("ofPages", { count: formatNumber(pageCount) })}
         </form>
       ) : null}
     </>
   );
 }
 
-type Page = { offset: number; limit: number; count: number; total?: number; hasMore?: boolean; nextOffset?: number };
+type PageQuery = { offset: number; limit: number; count: number; total?: number; hasMore?: boolean; nextOffset?: number };
 
-/** The rows of this page and its neighbours' offsets. Without a total, a full page implies a next one unless the service denies it. */
-export function pageRange({ offset, limit, count, total, hasMore, nextOffset = offset + limit }: Page): {
+/** Returns the rows of this page, and the offsets of the previous and next page. Without a total, a full page implies a next one. */
+export function getPageRange({ offset, limit, count, total, hasMore, nextOffset = offset + limit }: PageQuery): {
   from: number;
   to: number;
   previous?: number;
   next?: number;
 } {
   const hasNext = total !== undefined ? nextOffset < total : nextOffset < offset + limit || (hasMore ?? count >= limit);
-  const isBeyond = total !== undefined && offset >= total;
+  const isPastEnd = total !== undefined && offset >= total;
   return {
     from: count === 0 ? offset : offset + 1,
     to: offset + count,
-    ...(offset > 0 && { previous: isBeyond ? lastOffset(total, limit) : Math.max(0, offset - limit) }),
+    ...(offset > 0 && { previous: isPastEnd ? getLastOffset(total, limit) : Math.max(0, offset - limit) }),
     ...(hasNext && { next: nextOffset }),
   };
 }
 
 /** The offset of the last page. */
-export function lastOffset(total: number, limit: number): number {
+export function getLastOffset(total: number, limit: number): number {
   return Math.max(0, Math.ceil(total / limit) - 1) * limit;
 }

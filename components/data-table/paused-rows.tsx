@@ -2,14 +2,14 @@ import { useState, useSyncExternalStore } from "react";
 
 /** `baseTotal`: the total when the rows were last refreshed. */
 type ShownRows<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Row[]; newCount: number; baseTotal: number | undefined };
-/** `isHeld`: set on later pages, where new rows never appear automatically. */
-type Page = { total: number | undefined; isHeld: boolean };
+/** `isAlwaysPaused`: set on later pages, where new rows never appear automatically. */
+type PageState = { total: number | undefined; isAlwaysPaused: boolean };
 
-/** New rows appear immediately at the top of the first page. Elsewhere they wait, so that nothing jumps. `view` identifies the query. */
+/** New rows appear immediately at the top of the first page. Elsewhere they wait, so that the list does not jump. `view` identifies the query. */
 export function usePausedRows<Row extends { id: string }>(
   view: string,
   latest: Row[],
-  { total, isHeld }: Page,
+  { total, isAlwaysPaused }: PageState,
 ): { rows: Row[]; newCount: number } {
   const [shownRows, setShownRows] = useState<ShownRows<Row>>({
     view,
@@ -25,52 +25,52 @@ export function usePausedRows<Row extends { id: string }>(
     () => !shownRows.isPaused || isAtTop(),
     () => true,
   );
-  const isNew = shownRows.latest !== latest || shownRows.view !== view;
-  const isAway = isHeld || (shownRows.isPaused ? !isAtTopAgain : isNew && !isAtTop());
-  const isPaused = isAway && shownRows.view === view && shownRows.rows.length > 0;
-  if (!isNew && shownRows.isPaused === isPaused) return shownRows;
+  const hasChanged = shownRows.latest !== latest || shownRows.view !== view;
+  const shouldPause = isAlwaysPaused || (shownRows.isPaused ? !isAtTopAgain : hasChanged && !isAtTop());
+  const isPaused = shouldPause && shownRows.view === view && shownRows.rows.length > 0;
+  if (!hasChanged && shownRows.isPaused === isPaused) return shownRows;
   const baseTotal = isPaused ? shownRows.baseTotal : total;
   const growth = total === undefined || baseTotal === undefined ? undefined : total - baseTotal;
   const next = isPaused ? pauseRows(shownRows.rows, latest, growth === undefined || growth > 0) : { rows: latest, newCount: 0 };
   const rows = shownRows.view === view ? reuseRows(shownRows.rows, next.rows) : next.rows;
   // There may be more new rows than fit on one page.
   const newCount = next.newCount > 0 ? Math.max(next.newCount, growth ?? 0) : 0;
-  const now = { view, latest, isPaused, rows, newCount, baseTotal };
-  setShownRows(now);
-  return now;
+  const updatedRows = { view, latest, isPaused, rows, newCount, baseTotal };
+  setShownRows(updatedRows);
+  return updatedRows;
 }
 
 type WithId = { id: string };
 
 /**
- * Updates the shown rows in place while new rows wait. Rows that new ones pushed off the page are kept. Removed rows are replaced by rows from
- * the next page. `isGrown`: the list is longer than when the rows were first shown.
+ * Updates the shown rows in place while new rows wait. Rows pushed off the page by new ones are kept. Removed rows are replaced by rows from
+ * the next page. `hasGrown`: the list is longer than when the rows were first shown.
  */
 export function pauseRows<Row extends WithId>(
   rows: readonly Row[],
   latest: readonly Row[],
-  isGrown = true,
+  hasGrown = true,
 ): { rows: Row[]; newCount: number } {
   const latestById = new Map(latest.map((row) => [row.id, row]));
   const shownIds = new Set(rows.map(({ id }) => id));
   const lastShownIndex = latest.findLastIndex(({ id }) => shownIds.has(id));
-  if (lastShownIndex < 0 && !isGrown) return { rows: [...latest], newCount: 0 };
-  const followers = lastShownIndex < 0 ? [] : latest.slice(lastShownIndex + 1);
-  const newCount = latest.length - followers.length - rows.filter(({ id }) => latestById.has(id)).length;
-  const firstPushedOff = rows.findLastIndex(({ id }) => latestById.has(id)) + 1;
-  const canPush = followers.length === 0 && newCount > 0 && latest.length >= rows.length;
-  const retainedRows = rows.flatMap((row, at) => latestById.get(row.id) ?? (canPush && at >= firstPushedOff ? row : []));
-  return { rows: [...retainedRows, ...followers], newCount };
+  if (lastShownIndex < 0 && !hasGrown) return { rows: [...latest], newCount: 0 };
+  const followingRows = lastShownIndex < 0 ? [] : latest.slice(lastShownIndex + 1);
+  const newCount = latest.length - followingRows.length - rows.filter(({ id }) => latestById.has(id)).length;
+  const firstPushedIndex = rows.findLastIndex(({ id }) => latestById.has(id)) + 1;
+  const canPushRows = followingRows.length === 0 && newCount > 0 && latest.length >= rows.length;
+  const retainedRows = rows.flatMap((row, index) => latestById.get(row.id) ?? (canPushRows && index >= firstPushedIndex ? row : []));
+  return { rows: [...retainedRows, ...followingRows], newCount };
 }
 
 /** Reuses the objects of unchanged rows and lists, so that they are not rendered again. */
 export function reuseRows<Row extends WithId>(before: Row[], after: Row[]): Row[] {
   const rowsById = new Map(before.map((row) => [row.id, row]));
-  const shared = after.map((row) => {
-    const last = rowsById.get(row.id);
-    return last && (last === row || hasSameFields(last, row)) ? last : row;
+  const mergedRows = after.map((row) => {
+    const previousRow = rowsById.get(row.id);
+    return previousRow && (previousRow === row || hasSameFields(previousRow, row)) ? previousRow : row;
   });
-  return shared.length === before.length && shared.every((row, at) => row === before[at]) ? before : shared;
+  return mergedRows.length === before.length && mergedRows.every((row, index) => row === before[index]) ? before : mergedRows;
 }
 
 function hasSameFields(a: object, b: object): boolean {
@@ -82,17 +82,17 @@ function hasSameValue(a: unknown, b: unknown): boolean {
   return a === b || (typeof a === "object" && typeof b === "object" && a !== null && b !== null && hasSameFields(a, b));
 }
 
-// Whether the page is scrolled to the top. Updated on scroll, since reading it while rendering would force a layout.
+// Tracks whether the page is scrolled to the top. Updated on scroll, because reading the position while rendering would force a layout.
 
-const TOP_PX = 40;
+const TOP_THRESHOLD_PX = 40;
 
-let isTop = true;
+let isScrolledToTop = true;
 const listeners = new Set<() => void>();
 
 function updateIsTop(): void {
-  const next = window.scrollY < TOP_PX;
-  if (next === isTop) return;
-  isTop = next;
+  const next = window.scrollY < TOP_THRESHOLD_PX;
+  if (next === isScrolledToTop) return;
+  isScrolledToTop = next;
   for (const notify of listeners) notify();
 }
 
@@ -108,7 +108,7 @@ export function subscribeToTop(listener: () => void): () => void {
 
 /** Valid only while there is a subscriber. Updated on scroll. */
 export function isAtTop(): boolean {
-  return isTop;
+  return isScrolledToTop;
 }
 
 type NewRowsProps = {
@@ -118,7 +118,7 @@ type NewRowsProps = {
   onFirstPage?: () => void;
 };
 
-/** The count of waiting new rows. A click scrolls to the top, where they appear. */
+/** Shows the number of waiting new rows. A click scrolls to the top, where they appear. */
 export function NewRows({ count, text, onFirstPage }: NewRowsProps) {
   if (count === 0) return null;
   return (

@@ -1,22 +1,22 @@
 import { type KeyboardEvent, type PointerEvent } from "react";
 import { type Sizing } from "./table-columns";
 
-const MIN_PX = 48;
-const MAX_PX = 800;
+const MIN_WIDTH_PX = 48;
+const MAX_WIDTH_PX = 800;
 const STEP_PX = 16;
 
-const clampWidth = (px: number) => Math.round(Math.min(MAX_PX, Math.max(MIN_PX, px)));
+const clampWidth = (px: number) => Math.round(Math.min(MAX_WIDTH_PX, Math.max(MIN_WIDTH_PX, px)));
 
-/** The right edge of a header, moved by dragging or by arrow keys. */
+/** Resizes a column by dragging the right edge of its header, or with the arrow keys. */
 export function ResizeHandle({ id, px, sizing }: { id: string; px: number | undefined; sizing: Sizing }) {
-  function drag(event: PointerEvent<HTMLElement>) {
+  function startDrag(event: PointerEvent<HTMLElement>) {
     const cell = event.currentTarget.closest("th");
     if (!cell || event.button !== 0) return;
     event.preventDefault();
     const handle = event.currentTarget;
-    const from = { x: event.clientX, width: cell.offsetWidth };
-    const getWidth = (x: number) => clampWidth(from.width + x - from.x);
-    // During the drag the column's width is set directly; the rows are updated once, at the end.
+    const start = { x: event.clientX, width: cell.offsetWidth };
+    const getWidth = (x: number) => clampWidth(start.width + x - start.x);
+    // During the drag, the column's width is set directly. The rows are updated once, at the end.
     const cells = [cell, ...getCellsBelow(cell)];
     const move = ({ clientX }: globalThis.PointerEvent) => {
       for (const { style } of cells) Object.assign(style, { width: `${getWidth(clientX)}px`, flex: "none" });
@@ -25,32 +25,32 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
       handle.removeEventListener("pointermove", move);
       handle.removeEventListener("pointerup", end);
       handle.removeEventListener("pointercancel", end);
-      if (type === "pointerup" && clientX !== from.x) sizing.onResize(id, getWidth(clientX));
+      if (type === "pointerup" && clientX !== start.x) sizing.onResize(id, getWidth(clientX));
     };
     handle.setPointerCapture(event.pointerId);
     handle.addEventListener("pointermove", move);
     handle.addEventListener("pointerup", end);
     handle.addEventListener("pointercancel", end);
   }
-  function press(event: KeyboardEvent<HTMLElement>) {
-    const change = { ArrowLeft: -STEP_PX, ArrowRight: STEP_PX }[event.key];
+  function handleKeyDown(event: KeyboardEvent<HTMLElement>) {
+    const deltaPx = { ArrowLeft: -STEP_PX, ArrowRight: STEP_PX }[event.key];
     const cell = event.currentTarget.closest("th");
-    if (change === undefined || !cell) return;
+    if (deltaPx === undefined || !cell) return;
     event.preventDefault();
-    sizing.onResize(id, clampWidth(cell.offsetWidth + change));
+    sizing.onResize(id, clampWidth(cell.offsetWidth + deltaPx));
   }
   return (
     <span
       role="slider"
       tabIndex={0}
-      aria-label={sizing.label(id)}
+      aria-label={sizing.getLabel(id)}
       aria-orientation="horizontal"
-      aria-valuemin={MIN_PX}
-      aria-valuemax={MAX_PX}
-      aria-valuenow={px ?? MIN_PX}
+      aria-valuemin={MIN_WIDTH_PX}
+      aria-valuemax={MAX_WIDTH_PX}
+      aria-valuenow={px ?? MIN_WIDTH_PX}
       aria-valuetext={px === undefined ? sizing.defaultWidth : `${px} px`}
-      onPointerDown={drag}
-      onKeyDown={press}
+      onPointerDown={startDrag}
+      onKeyDown={handleKeyDown}
       className="resize-handle max-md:hidden"
     />
   );

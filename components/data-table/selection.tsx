@@ -29,15 +29,15 @@ export function SelectRow({ id, label, store }: SelectRowProps) {
 }
 
 export function SelectAllRows({ label, store, isEmpty = false }: Omit<SelectRowProps, "id"> & { isEmpty?: boolean }) {
-  const share = useSelectionValue(store, store.share);
+  const pageSelection = useSelectionValue(store, store.getPageSelection);
   return (
     <label className="select-cell">
       <Checkbox
         aria-label={label}
-        checked={share === "all"}
-        indeterminate={share === "some"}
+        checked={pageSelection === "all"}
+        indeterminate={pageSelection === "some"}
         disabled={isEmpty}
-        onChange={() => (share === "all" ? store.clear() : store.selectPage())}
+        onChange={() => (pageSelection === "all" ? store.clear() : store.selectPage())}
       />
     </label>
   );
@@ -46,25 +46,25 @@ export function SelectAllRows({ label, store, isEmpty = false }: Omit<SelectRowP
 /** The selected ids of a list, in order. Removed rows are deselected. `selectable`: the rows that "select all" selects. */
 export function useSelection(ids: readonly string[], selectable = ids) {
   const [store] = useState(createSelection);
-  const selectionValue = useSelectionValue(store, store.ids);
-  useEffect(() => store.list(ids, selectable));
-  useAllRowsKey(store);
-  return { store, ids: ids.filter((id) => selectionValue.has(id)) };
+  const selectedIds = useSelectionValue(store, store.getIds);
+  useEffect(() => store.setRows(ids, selectable));
+  useSelectAllRowsKey(store);
+  return { store, ids: ids.filter((id) => selectedIds.has(id)) };
 }
 
-/** Ctrl A or ⌘ A selects the rows of the page; pressed again, all matching rows. */
-export function useAllRowsKey(store: SelectionStore, selectMatching?: () => void): void {
-  useAllKey(
-    () => store.ids().size > 0 || document.activeElement?.closest("tr[data-row]") != null,
+/** Ctrl A or ⌘ A selects the rows of the page. Pressed again, it selects all matching rows. */
+export function useSelectAllRowsKey(store: SelectionStore, selectMatching?: () => void): void {
+  useSelectAllKey(
+    () => store.getIds().size > 0 || document.activeElement?.closest("tr[data-row]") != null,
     () => {
-      if (store.share() === "all" && selectMatching) selectMatching();
+      if (store.getPageSelection() === "all" && selectMatching) selectMatching();
       else if (!store.isMatching()) store.selectPage();
     },
   );
 }
 
 /** `isApplicable`: something is selected or the focus is in the list. Otherwise the browser handles the key. */
-export function useAllKey(isApplicable: () => boolean, select: () => void): void {
+export function useSelectAllKey(isApplicable: () => boolean, select: () => void): void {
   usePageKey((event) => {
     const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;
     if (key.toLowerCase() !== "a" || metaKey === ctrlKey || shiftKey || altKey || event.defaultPrevented) return;
@@ -74,23 +74,23 @@ export function useAllKey(isApplicable: () => boolean, select: () => void): void
   });
 }
 
-// The selection is outside React's state, so that selecting a row renders one checkbox. `isMatching`: all rows that match the filters are
-// selected, on all pages, until single rows are selected.
+// The selection is outside React's state, so that selecting a row renders only one checkbox. `isMatching`: all rows that match the filters are
+// selected, on all pages, until individual rows are selected.
 
 export type SelectionStore = ReturnType<typeof createSelection>;
 
 export function createSelection() {
   let listedIds: readonly string[] = [];
-  let page: readonly string[] = [];
+  let selectableIds: readonly string[] = [];
   let ids: ReadonlySet<string> = new Set();
   let isMatching = false;
   let excludedIds: ReadonlySet<string> = new Set();
   let anchor: string | undefined;
   const changes = createStore(() => 0);
   const notify = () => changes.setState((count) => count + 1);
-  const setSelected = (next: ReadonlySet<string>, matching = false) => {
+  const setSelected = (next: ReadonlySet<string>, isAllMatching = false) => {
     ids = next;
-    isMatching = matching;
+    isMatching = isAllMatching;
     excludedIds = new Set();
     notify();
   };
@@ -98,41 +98,41 @@ export function createSelection() {
   return {
     subscribe: changes.subscribe,
     /** Sets the page's rows, in order. `selectable`: the rows that "select all" selects. */
-    list(rows: readonly string[], selectable = rows): void {
-      if (isSame(rows, listedIds) && isSame(selectable, page)) return;
+    setRows(rows: readonly string[], selectable = rows): void {
+      if (areSameIds(rows, listedIds) && areSameIds(selectable, selectableIds)) return;
       listedIds = rows;
-      page = selectable;
+      selectableIds = selectable;
       if (ids.size > 0) notify();
     },
-    ids: () => ids,
+    getIds: () => ids,
     isMatching: () => isMatching,
     has,
     /** Whether none, some or all rows of the page are selected. */
-    share(): "none" | "some" | "all" {
-      if (ids.size === 0 || page.length === 0) return "none";
-      const count = page.filter(has).length;
-      return count === 0 ? "none" : count === page.length ? "all" : "some";
+    getPageSelection(): "none" | "some" | "all" {
+      if (ids.size === 0 || selectableIds.length === 0) return "none";
+      const count = selectableIds.filter(has).length;
+      return count === 0 ? "none" : count === selectableIds.length ? "all" : "some";
     },
-    /** Toggles a row; with `isRange`, the range since the last clicked row. */
-    select(id: string, isOn: boolean, isRange = false): void {
+    /** Selects or deselects a row. With `isRange`, applies to the range since the last clicked row. */
+    select(id: string, isSelected: boolean, isRange = false): void {
       const next = new Set(isMatching ? listedIds.filter(has) : ids);
-      for (const each of isRange ? getRange(listedIds, anchor, id) : [id]) {
-        if (isOn) next.add(each);
-        else next.delete(each);
+      for (const rowId of isRange ? getRange(listedIds, anchor, id) : [id]) {
+        if (isSelected) next.add(rowId);
+        else next.delete(rowId);
       }
       anchor = id;
       setSelected(next);
     },
     /** Adds these rows, unless all matching rows are selected. */
-    add(these: Iterable<string>): void {
-      if (!isMatching) setSelected(new Set([...ids, ...these]));
+    add(newIds: Iterable<string>): void {
+      if (!isMatching) setSelected(new Set([...ids, ...newIds]));
     },
     /** Selects only these rows, anywhere in the list. */
     replace: (ids: Iterable<string>) => setSelected(new Set(ids)),
-    selectPage: () => setSelected(new Set(page)),
+    selectPage: () => setSelected(new Set(selectableIds)),
     selectMatching: () => setSelected(new Set(listedIds), true),
-    /** Excludes these from all matching rows; the caller then loads and selects the others. */
-    leaveOut(ids: Iterable<string>): void {
+    /** Excludes these rows from all matching rows. The caller then loads and selects the others. */
+    exclude(ids: Iterable<string>): void {
       excludedIds = new Set(ids);
       notify();
     },
@@ -146,6 +146,6 @@ export function createSelection() {
   };
 }
 
-function isSame(ids: readonly string[], otherIds: readonly string[]): boolean {
-  return ids.length === otherIds.length && ids.every((id, at) => id === otherIds[at]);
+function areSameIds(ids: readonly string[], otherIds: readonly string[]): boolean {
+  return ids.length === otherIds.length && ids.every((id, index) => id === otherIds[index]);
 }

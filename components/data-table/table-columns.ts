@@ -34,23 +34,23 @@ export function createColumns<Row extends RowData>() {
   return createColumnHelper<Features, Row>();
 }
 
-/** By column: its current sort direction, if any, and its click handler. */
+/** The current sort direction and the click handler of each sortable column. */
 export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;
 
-/** Widths set by the user, in pixels. `label` names a column's handle, `defaultWidth` is read out for columns without a set width. */
+/** Widths set by the user, in pixels. `getLabel` returns the label of a column's handle. `defaultWidth` is announced for columns without a set width. */
 export type Sizing = {
   widths: Readonly<Record<string, number>>;
   onResize: (id: string, px: number) => void;
-  label: (id: string) => string;
+  getLabel: (id: string) => string;
   defaultWidth: string;
 };
 
-/** Adds the column's own style; the common style is in the stylesheet. */
-export function headCellStyle(columnStyle: ColumnStyle | undefined, isLong = false): string | undefined {
+/** Returns the column's own classes. The common style is in the stylesheet. */
+export function getHeadCellClass(columnStyle: ColumnStyle | undefined, isLong = false): string | undefined {
   return cn(columnStyle?.align, columnStyle?.visibility, getWidthClass(columnStyle, isLong)) || undefined;
 }
 
-function bodyCellStyle(columnStyle: ColumnStyle | undefined, isLong = false): string | undefined {
+function getBodyCellClass(columnStyle: ColumnStyle | undefined, isLong = false): string | undefined {
   return cn(columnStyle?.align, columnStyle?.visibility, isLong && getWidthClass(columnStyle, isLong)) || undefined;
 }
 
@@ -84,20 +84,20 @@ export function toCellColumns<Row extends RowData>(
       const { cell, meta } = column.columnDef;
       return {
         id: column.id,
-        renderCell: (row) => (typeof cell === "function" ? cell(cellContext(table, column, row)) : cell),
-        className: bodyCellStyle(meta, isLong),
-        style: isLong ? widthStyle(widths?.[column.id]) : undefined,
+        renderCell: (row) => (typeof cell === "function" ? cell(createCellContext(table, column, row)) : cell),
+        className: getBodyCellClass(meta, isLong),
+        style: isLong ? toWidthStyle(widths?.[column.id]) : undefined,
       };
     }),
   };
 }
 
-export function widthStyle(px: number | undefined): CSSProperties | undefined {
+export function toWidthStyle(px: number | undefined): CSSProperties | undefined {
   return px === undefined ? undefined : { width: px, flex: "none" };
 }
 
-/** The context that the library passes to a cell. Cell objects are created lazily, since creating all would dominate a row's work. */
-function cellContext<Row extends RowData>(
+/** The context that the library passes to a cell. Cell objects are created lazily, because creating them is the slowest part of rendering a row. */
+function createCellContext<Row extends RowData>(
   table: ReactTable<Features, Row>,
   column: Column<Features, Row, unknown>,
   row: ModelRow<Features, Row>,

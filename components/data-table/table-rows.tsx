@@ -4,7 +4,7 @@ import { memo, type ReactNode, type RefObject, useEffect, useId, useMemo, useSta
 import { flushSync } from "react-dom";
 import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { useHydrated } from "@/components/ui/time";
-import { type CellColumns, type Features, headCellStyle, type Sizing, type Sorting, widthStyle } from "./table-columns";
+import { type CellColumns, type Features, getHeadCellClass, type Sizing, type Sorting, toWidthStyle } from "./table-columns";
 
 // Loaded after hydration. The list also works without handles.
 const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle, loadEmptyComponent), { ssr: false });
@@ -44,11 +44,11 @@ type HeadCellProps<Row extends RowData> = {
 };
 
 function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children }: HeadCellProps<Row>) {
-  const look = header.column.columnDef.meta;
+  const columnStyle = header.column.columnDef.meta;
   const px = sizing?.widths[header.id];
   // Without this, screen readers would read the handle's width as part of the column's name.
   const nameId = useId();
-  const isSized = sizing !== undefined && !look?.isFixedWidth;
+  const isSized = sizing !== undefined && !columnStyle?.isFixedWidth;
   const isHydrated = useHydrated();
   return (
     <th
@@ -57,8 +57,8 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
       aria-labelledby={isSized ? nameId : undefined}
       aria-sort={sort?.direction && ariaSort[sort.direction]}
       role={isLong ? "columnheader" : undefined}
-      style={widthStyle(px)}
-      className={headCellStyle(look, isLong)}
+      style={toWidthStyle(px)}
+      className={getHeadCellClass(columnStyle, isLong)}
     >
       {sort ? (
         <button type="button" id={nameId} onClick={sort.onSort} className="rounded-sm hover:text-ink">
@@ -66,7 +66,7 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
           {sort.direction ? <span aria-hidden="true"> {sortArrows[sort.direction]}</span> : null}
         </button>
       ) : (
-        <span id={nameId} className={look?.hiddenHeader ? "sr-only" : undefined}>
+        <span id={nameId} className={columnStyle?.hiddenHeader ? "sr-only" : undefined}>
           {children}
         </span>
       )}
@@ -86,13 +86,13 @@ export type RowAppearance<Row extends RowData> = {
   marks: RowHighlights | undefined;
   /** Rows are laid out as boxes, and need an explicit role. */
   isLong: boolean;
-  /** Only a part of the list is in the table, so each row states its index. */
+  /** Only part of the list is in the table, so each row needs an `aria-rowindex`. */
   isPart: boolean;
 };
 
 /** A function, so that a row is one component, not two. */
-export function drawRow<Row extends RowData>(row: Row, look: RowAppearance<Row>, index: number): ReactNode {
-  const { rowId, cellColumns, isBusy, isSelected, marks, isLong, isPart } = look;
+export function renderRow<Row extends RowData>(row: Row, appearance: RowAppearance<Row>, index: number): ReactNode {
+  const { rowId, cellColumns, isBusy, isSelected, marks, isLong, isPart } = appearance;
   const id = rowId(row);
   return (
     <TableRow
@@ -124,8 +124,8 @@ type TableRowProps<Row extends RowData> = {
 const TableRow = memo(TableRowView) as typeof TableRowView;
 
 function TableRowView<Row extends RowData>({ row, id, index, cellColumns, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {
-  const isMarked = useSyncExternalStore(marks?.subscribe ?? neverNotify, () => marks?.has(id) ?? false, alwaysFalse);
-  // A changed mark does not render the cells. Cells are called as functions, since mounting them is slow.
+  const isHighlighted = useSyncExternalStore(marks?.subscribe ?? neverNotify, () => marks?.has(id) ?? false, alwaysFalse);
+  // A changed mark does not render the cells. Cells are called as functions, because mounting them is slow.
   const cells = useMemo(() => {
     const model = cellColumns.createModel(row, id);
     return cellColumns.columns.map(({ id: column, renderCell, className, style }) => (
@@ -140,7 +140,7 @@ function TableRowView<Row extends RowData>({ row, id, index, cellColumns, isBusy
       role={isLong ? "row" : undefined}
       aria-rowindex={index === undefined ? undefined : index + 2}
       aria-busy={isBusy || undefined}
-      data-selected={isSelected || isMarked || undefined}
+      data-selected={isSelected || isHighlighted || undefined}
       className="group"
     >
       {cells}
@@ -154,16 +154,16 @@ const neverNotify = () => () => undefined;
 /** Rows are rendered in groups, so that a new row renders only its own group. */
 export const ROWS_PER_GROUP = 10;
 
-/** The rows rendered by the server, more than fit on a tall screen. */
-const FIRST_ROWS = 30;
-/** The time for rendering rows per frame. The browser needs as long again for layout and paint. */
+/** The number of rows rendered by the server. More than fit on a tall screen. */
+const INITIAL_ROW_COUNT = 30;
+/** The time for rendering rows per frame. The browser needs about the same time for layout and paint. */
 const FRAME_BUDGET_MS = 4;
 /** While visible rows are missing, rendering rows takes precedence over frames. */
 const URGENT_BUDGET_MS = 8;
 
 /** Renders the rows near the viewport, as many per frame as possible without missing the next frame. */
 export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, grouped: GroupedRows<Row>): RowWindow {
-  const [rowWindow] = useState(() => createRowWindow(FIRST_ROWS / ROWS_PER_GROUP));
+  const [rowWindow] = useState(() => createRowWindow(INITIAL_ROW_COUNT / ROWS_PER_GROUP));
   useEffect(() => {
     let frame = 0;
     const isPinned = (key: number) => document.activeElement?.closest("tbody")?.dataset.group === String(key);
@@ -187,14 +187,14 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
   return rowWindow;
 }
 
-/** Runs a frame's share of the work and returns whether more remains. Groups are dropped only when no rows are missing. */
+/** Renders rows within the frame's budget. Returns whether work remains. Groups are dropped only when no rows are missing. */
 function runFrame(rowWindow: RowWindow, view: View, isPinned: (key: number) => boolean): boolean {
-  const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_BUDGET_MS : FRAME_BUDGET_MS);
+  const deadlineMs = performance.now() + (rowWindow.hasIncompleteRow(view) ? URGENT_BUDGET_MS : FRAME_BUDGET_MS);
   let renderedCount = 0;
   // One group at a time, since two take longer than a frame on a slow machine.
-  const renderOne = () => flushSync(() => rowWindow.makeOne(view));
-  while ((renderedCount === 0 || performance.now() < untilMs) && renderOne()) renderedCount += 1;
-  return renderedCount > 0 || rowWindow.dropOne(view, isPinned);
+  const renderNextRow = () => flushSync(() => rowWindow.completeNextRow(view));
+  while ((renderedCount === 0 || performance.now() < deadlineMs) && renderNextRow()) renderedCount += 1;
+  return renderedCount > 0 || rowWindow.dropFarGroup(view, isPinned);
 }
 
 function measureView<Row>(table: HTMLTableElement | null, { rows, base, groups }: GroupedRows<Row>): View | undefined {
@@ -213,8 +213,8 @@ export function toView({ top, rowPx, screenPx, count, base }: ScrollGeometry): V
   return { from: toIndex(-top), to: toIndex(screenPx - top), first: base, last: base + count - 1 };
 }
 
-// Tracks which rows are complete, outside React's state, so that a new row renders only its group. Visible rows are first, then nearby ones, one
-// at a time, so that the caller can stop after its share of the frame.
+// Tracks which rows are complete, outside React's state, so that a new row renders only its group. Visible rows are completed first, then nearby
+// ones. Each call completes one row, so that the caller can stop when the frame's budget is used up.
 
 export type View = {
   from: number;
@@ -227,22 +227,22 @@ type Span = { from: number; to: number };
 
 export type RowWindow = ReturnType<typeof createRowWindow>;
 
-const none: Span = { from: 0, to: 0 };
-const all: Span = { from: 0, to: ROWS_PER_GROUP };
+const emptySpan: Span = { from: 0, to: 0 };
+const fullSpan: Span = { from: 0, to: ROWS_PER_GROUP };
 const toGroupKey = (index: number) => Math.floor(index / ROWS_PER_GROUP);
 const includesOffset = ({ from, to }: Span, offset: number) => offset >= from && offset < to;
 
-/** `firstWhole`: the number of initially complete groups. */
-export function createRowWindow(firstWhole: number) {
-  const spans = new Map<number, Span>(Array.from({ length: firstWhole }, (_, key) => [key, all]));
+/** `initialGroupCount`: the number of initially complete groups. */
+export function createRowWindow(initialGroupCount: number) {
+  const spans = new Map<number, Span>(Array.from({ length: initialGroupCount }, (_, key) => [key, fullSpan]));
   const listeners = new Map<number, () => void>();
   let firstKey = 0;
   const setSpan = (key: number, span: Span) => {
-    if (span === none) spans.delete(key);
+    if (span === emptySpan) spans.delete(key);
     else spans.set(key, span);
     listeners.get(key)?.();
   };
-  const getSpan = (key: number): Span => spans.get(key) ?? (key < firstKey && spans.get(firstKey)?.from === 0 ? all : none);
+  const getSpan = (key: number): Span => spans.get(key) ?? (key < firstKey && spans.get(firstKey)?.from === 0 ? fullSpan : emptySpan);
   return {
     subscribe(key: number, listener: () => void): () => void {
       listeners.set(key, listener);
@@ -250,39 +250,39 @@ export function createRowWindow(firstWhole: number) {
     },
     /** New rows above complete rows are complete immediately, so that they don't flicker. */
     getSpan,
-    firstSpanOf: (key: number) => (key >= 0 && key < firstWhole ? all : none),
+    getInitialSpan: (key: number) => (key >= 0 && key < initialGroupCount ? fullSpan : emptySpan),
     /** Whether a visible row is incomplete. */
-    isCut: ({ from, to, first, last }: View) =>
-      firstMissingGroup({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, getSpan) !== undefined,
+    hasIncompleteRow: ({ from, to, first, last }: View) =>
+      findIncompleteRow({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, getSpan) !== undefined,
     /** Completes the most urgent row. Returns false if there is none. */
-    makeOne(view: View): boolean {
-      for (let key = toGroupKey(view.first); key < firstKey; key += 1) if (getSpan(key) === all) spans.set(key, all);
+    completeNextRow(view: View): boolean {
+      for (let key = toGroupKey(view.first); key < firstKey; key += 1) if (getSpan(key) === fullSpan) spans.set(key, fullSpan);
       firstKey = toGroupKey(view.first);
-      const missedIndex = firstMissingGroup(view, getSpan);
-      if (missedIndex === undefined) return false;
-      const key = toGroupKey(missedIndex);
-      setSpan(key, growSpan(getSpan(key), key * ROWS_PER_GROUP, missedIndex, view));
+      const missingIndex = findIncompleteRow(view, getSpan);
+      if (missingIndex === undefined) return false;
+      const key = toGroupKey(missingIndex);
+      setSpan(key, growSpan(getSpan(key), key * ROWS_PER_GROUP, missingIndex, view));
       return true;
     },
-    /** Drops a group far from view and returns false if there is none. A `mustStay` group contains the focus. */
-    dropOne(view: View, isPinned: (key: number) => boolean): boolean {
-      const key = [...spans.keys()].find((each) => isFar(each, view) && !isPinned(each));
-      if (key !== undefined) setSpan(key, none);
+    /** Drops a group far from the viewport. Returns false if there is none. A pinned group contains the focus. */
+    dropFarGroup(view: View, isPinned: (key: number) => boolean): boolean {
+      const key = [...spans.keys()].find((groupKey) => isFar(groupKey, view) && !isPinned(groupKey));
+      if (key !== undefined) setSpan(key, emptySpan);
       return key !== undefined;
     },
   };
 }
 
-/** Grows the span by one row towards `index`; rows beyond the ends of the list count as complete. */
+/** Grows the span by one row towards `index`. Rows beyond the ends of the list count as complete. */
 function growSpan({ from, to }: Span, start: number, index: number, { first, last }: View): Span {
   const offset = index - start;
   const next = from === to ? { from: offset, to: offset + 1 } : offset < from ? { from: from - 1, to } : { from, to: to + 1 };
-  const isWhole = next.from <= Math.max(0, first - start) && next.to >= Math.min(ROWS_PER_GROUP, last - start + 1);
-  return isWhole ? all : next;
+  const isFull = next.from <= Math.max(0, first - start) && next.to >= Math.min(ROWS_PER_GROUP, last - start + 1);
+  return isFull ? fullSpan : next;
 }
 
 /** Finds the first incomplete row: visible rows first, then up to a screen below and above, in whole groups. */
-function firstMissingGroup({ from, to, first, last }: View, getSpan: (key: number) => Span): number | undefined {
+function findIncompleteRow({ from, to, first, last }: View, getSpan: (key: number) => Span): number | undefined {
   const rowCount = to - from + 1;
   const end = Math.min(last, (toGroupKey(to + rowCount) + 1) * ROWS_PER_GROUP - 1);
   for (let index = from; index <= end;) {
@@ -293,49 +293,53 @@ function firstMissingGroup({ from, to, first, last }: View, getSpan: (key: numbe
   }
   const start = Math.max(first, toGroupKey(from - rowCount) * ROWS_PER_GROUP);
   for (let index = from - 1; index >= start;) {
-    const firstKey = toGroupKey(index) * ROWS_PER_GROUP;
+    const groupStart = toGroupKey(index) * ROWS_PER_GROUP;
     const span = getSpan(toGroupKey(index));
-    if (!includesOffset(span, index - firstKey)) return index;
-    index = firstKey + span.from - 1;
+    if (!includesOffset(span, index - groupStart)) return index;
+    index = groupStart + span.from - 1;
   }
   return undefined;
 }
 
-/** Whether the group is further away than rows are prepared, so that scrolling back and forth causes no work. */
+/** Whether the group is far outside the prepared rows. The distance avoids rendering rows again when the user scrolls back and forth. */
 function isFar(key: number, { from, to }: View): boolean {
   const maxDistance = (to - from + 1) * 1.5;
   return (key + 1) * ROWS_PER_GROUP < from - maxDistance || key * ROWS_PER_GROUP > to + maxDistance;
 }
 
-/** `key` stays with its rows: new rows above get groups of their own. `first`: its index in the list; `offset`: its first row within it. */
+/** `key` is stable, since new rows above get their own groups. `first`: the list index of the first row. `offset`: its index within the group. */
 export type RowGroup<Row> = { key: number; first: number; offset: number; rows: readonly Row[] };
-/** `base`: the first row's position on an endless line, on which rows keep their positions. */
+/** `base`: the absolute position of the first row. Rows keep their absolute positions when new rows are added above. */
 export type GroupedRows<Row> = { rows: readonly Row[]; base: number; groups: readonly RowGroup<Row>[] };
 
 const noGroups: GroupedRows<never> = { rows: [], base: 0, groups: [] };
 
 /** Unchanged rows reuse their groups, so changing one row of a thousand renders one group. */
-export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: GroupedRows<Row> = noGroups): GroupedRows<Row> {
-  const base = getBase(rows, idOf, before);
-  const groupsByKey = new Map(before.groups.map((group) => [group.key, group]));
+export function groupRows<Row>(rows: readonly Row[], getId: (row: Row) => string, previous: GroupedRows<Row> = noGroups): GroupedRows<Row> {
+  const base = getBase(rows, getId, previous);
+  const groupsByKey = new Map(previous.groups.map((group) => [group.key, group]));
   const groups: RowGroup<Row>[] = [];
   for (let from = 0; from < rows.length;) {
     const key = Math.floor((base + from) / ROWS_PER_GROUP);
     const to = Math.min(rows.length, (key + 1) * ROWS_PER_GROUP - base);
-    const last = groupsByKey.get(key);
-    const windowRows = rows.slice(from, to);
-    const isSame = last?.rows.length === windowRows.length && last.rows.every((row, at) => row === windowRows[at]);
-    groups.push(isSame && last.first === from ? last : { key, first: from, offset: base + from - key * ROWS_PER_GROUP, rows: windowRows });
+    const previousGroup = groupsByKey.get(key);
+    const slicedRows = rows.slice(from, to);
+    const isSame = previousGroup?.rows.length === slicedRows.length && previousGroup.rows.every((row, index) => row === slicedRows[index]);
+    groups.push(
+      isSame && previousGroup.first === from
+        ? previousGroup
+        : { key, first: from, offset: base + from - key * ROWS_PER_GROUP, rows: slicedRows },
+    );
     from = to;
   }
   return { rows, base, groups };
 }
 
-function getBase<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: GroupedRows<Row>): number {
-  const indexById = new Map(before.rows.map((row, at) => [idOf(row), at]));
-  for (const [at, row] of rows.entries()) {
-    const previousIndex = indexById.get(idOf(row));
-    if (previousIndex !== undefined) return before.base + previousIndex - at;
+function getBase<Row>(rows: readonly Row[], getId: (row: Row) => string, previous: GroupedRows<Row>): number {
+  const indexById = new Map(previous.rows.map((row, index) => [getId(row), index]));
+  for (const [index, row] of rows.entries()) {
+    const previousIndex = indexById.get(getId(row));
+    if (previousIndex !== undefined) return previous.base + previousIndex - index;
   }
   return 0;
 }

@@ -14,24 +14,24 @@ import { callApi } from "@/lib/browser/api";
 import { postToHost } from "@/lib/browser/embed/host-page";
 import { createThumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
-import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { type AssetsResponse } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 
-const PAGE = 24;
+const PAGE_SIZE = 24;
 
-/** The host requested an asset: the person finds one by name, newest first, and its id is sent to the host. */
+/** Lets the user choose an asset for the host page, and sends its id to the host. */
 export function ChooseScreen({ origin }: { origin: string }) {
   const t = useTranslations("embedding.choose");
   const router = useRouter();
   const connection = useConnection()?.id;
   const [name, setName] = useState("");
   const [offset, setOffset] = useState(0);
-  const path = withQuery("/api/assets", { name_contains: name, sort: "created_at", order: "desc", offset, limit: PAGE, connection });
-  const { data, error, isLoading, mutate } = useRead(connection && path, () => callApi<AssetsAnswer>(path), { keepPreviousData: true });
+  const path = withQuery("/api/assets", { name_contains: name, sort: "created_at", order: "desc", offset, limit: PAGE_SIZE, connection });
+  const { data, error, isLoading, mutate } = useRead(connection && path, () => callApi<AssetsResponse>(path), { keepPreviousData: true });
   const assets = (data?.assets ?? []).map(toAssetView);
-  const hasMore = data?.has_more ?? assets.length === PAGE;
+  const hasMore = data?.has_more ?? assets.length === PAGE_SIZE;
 
-  function choose(asset: AssetView | undefined) {
+  function sendAsset(asset: AssetView | undefined) {
     if (!asset) return;
     postToHost([origin], { type: "asset-chosen", id: asset.id, name: asset.name, hash: asset.hash ?? null });
     router.back();
@@ -48,8 +48,8 @@ export function ChooseScreen({ origin }: { origin: string }) {
           placeholder={t("name")}
           maxLength={500}
           text={name}
-          onSearch={(words) => {
-            setName(words);
+          onSearch={(text) => {
+            setName(text);
             setOffset(0);
           }}
         />
@@ -57,17 +57,17 @@ export function ChooseScreen({ origin }: { origin: string }) {
         {!error && !isLoading && assets.length === 0 ? <EmptyState title={t("none")} text={t("noneText")} /> : null}
         <AssetChoices
           label={t("list")}
-          isWhole
+          isFullPage
           assets={assets}
           getSrc={(asset) => createThumbnailUrl({ connection, asset, edge: 256, fit: "fill" })}
-          onClick={(id) => choose(assets.find((asset) => asset.id === id))}
+          onClick={(id) => sendAsset(assets.find((asset) => asset.id === id))}
         />
         {offset > 0 || hasMore ? (
           <div className="flex gap-2">
-            <Button disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE))}>
+            <Button disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE_SIZE))}>
               {t("newer")}
             </Button>
-            <Button disabled={!hasMore} onClick={() => setOffset(offset + PAGE)}>
+            <Button disabled={!hasMore} onClick={() => setOffset(offset + PAGE_SIZE)}>
               {t("older")}
             </Button>
           </div>

@@ -1,12 +1,12 @@
 import { type ReactNode } from "react";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { toCurrent } from "@/components/frame/connection/current-connection";
+import { toCurrentConnection } from "@/components/frame/connection/current-connection";
 import { CountsProvider } from "@/components/frame/counts-context";
 import { MemberProvider } from "@/components/frame/member-context";
 import { SessionWatch } from "@/components/frame/session-watch";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView } from "@/lib/contract/console";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type EmbeddedSession } from "./host-bridge";
 import { HostMessages } from "./host-messages";
 
@@ -19,11 +19,11 @@ type EmbedShellProps = {
   children: ReactNode;
 };
 
-/** The frame of embedded pages: shows only the read-only notice, and exchanges messages with the host page. */
+/** Layout of embedded pages. Has no navigation, and exchanges messages with the host page. */
 export function EmbedShell({ role, session, connections, currentId, canChange, children }: EmbedShellProps) {
   return (
     <MemberProvider role={role} canChange={canChange}>
-      <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
+      <ConnectionProvider currentId={currentId} connections={connections.map(toCurrentConnection)}>
         <CountsProvider>
           <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none">
             <SessionWatch role={role}>{children}</SessionWatch>

@@ -3,26 +3,32 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useSWRConfig } from "swr";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { failureText } from "@/components/frame/failure/failure-message";
+import { formatFailure } from "@/components/frame/failure/failure-message";
 import { followJobs } from "@/components/frame/follow-jobs";
 import { setEmbedTheme } from "@/components/frame/look/theme";
 import { usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi, onResponse } from "@/lib/browser/api";
-import { beginSession, type BeginSessionResult, endEmbedSession, isSessionInMemory, shareBearer } from "@/lib/browser/embed/embed-session";
+import { isFailure, toFailure } from "@/lib/browser/api-failure";
+import {
+  endEmbedSession,
+  isSessionInMemory,
+  shareBearer,
+  startEmbedSession,
+  type StartEmbedSessionResult,
+} from "@/lib/browser/embed/embed-session";
 import { type EndReason, type HostMessage, onHostMessage, postToHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { restartLive } from "@/lib/browser/live/use-live";
-import { persisted, tabStorage } from "@/lib/browser/persisted";
-import { readFailure } from "@/lib/browser/read-answer";
-import { isFailure, toFailure } from "@/lib/browser/read-failure";
+import { parseFailureResponse } from "@/lib/browser/parse-response";
+import { createPersistedValue, tabStorage } from "@/lib/browser/persisted-value";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
 
-/** A fixed height, since elements as high as the window would grow each time the host adapts the frame to the page. */
+/** Elements as high as the window would grow each time the host resizes the frame, so they get a fixed height. */
 const MIN_HEIGHT = "8px";
-const rightsChangedFlag = () => persisted("lightdesk.rights-changed", (storedValue) => storedValue === true, tabStorage);
+const getRightsChangedFlag = () => createPersistedValue("lightdesk.rights-changed", (storedValue) => storedValue === true, tabStorage);
 
 /** `leftMs`: the session's remaining time when the page was rendered. */
 export type EmbeddedSession = { origin: string; leftMs: number };
@@ -36,53 +42,53 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   const path = search === "" ? pathname : `${pathname}?${search}`;
   const { mutate } = useSWRConfig();
   const [origins] = useState([origin]);
-  const [isHeightReported, setHeightReported] = useState(false);
+  const [shouldReportHeight, setShouldReportHeight] = useState(false);
   const sentPath = useRef<string>(undefined);
 
-  function leave(reason: EndReason) {
+  function leaveSession(reason: EndReason) {
     postToHost(origins, { type: "session-ended", reason });
     // A full page load, so that no user data remains in memory.
     const { lang: language, dataset } = document.documentElement;
     window.location.replace(apiPath(withQuery("/start", { ended: reason, language, theme: dataset.theme })));
   }
-  function resume(isSame: boolean) {
+  function handleRenewal(isSame: boolean) {
     if (isSame) {
       void restartLive();
       return void mutate(() => true);
     }
     postToHost(origins, { type: "session-ended", reason: "changed" });
-    rightsChangedFlag().set(true);
+    getRightsChangedFlag().set(true);
     window.location.reload();
   }
   const renewal = useRef<Renewal>(undefined);
-  const renewed = useEffectEvent(resume);
-  const ended = useEffectEvent(leave);
+  const onSessionRenewed = useEffectEvent(handleRenewal);
+  const onSessionEnded = useEffectEvent(leaveSession);
   useEffect(() => {
-    const started = startRenewal(leftMs, {
+    const newRenewal = startRenewal(leftMs, {
       requestTicket: () => postToHost(origins, { type: "want-ticket" }),
-      begin: (ticket) => beginSession(ticket, origin),
-      onRenewed: (isSame) => renewed(isSame),
-      onEnded: (reason) => ended(reason),
+      createSession: (ticket) => startEmbedSession(ticket, origin),
+      onRenewed: (isSame) => onSessionRenewed(isSame),
+      onEnded: (reason) => onSessionEnded(reason),
     });
-    renewal.current = started;
-    return () => started.stop();
+    renewal.current = newRenewal;
+    return () => newRenewal.stop();
   }, [leftMs, origin, origins]);
   async function updateAppearance(change: EmbedAppearance) {
     if (change.theme) setEmbedTheme(change.theme);
     const result = await callApi("/api/embed/session", { method: "PATCH", json: change });
     if (result.ok && change.language) router.refresh();
   }
-  const receive = useEffectEvent((message: HostMessage) => {
+  const handleMessage = useEffectEvent((message: HostMessage) => {
     if (message.type === "navigate") router.push(message.to);
     else if (message.type === "theme") void updateAppearance({ theme: message.theme });
     else if (message.type === "language") void updateAppearance({ language: message.language });
-    else if (message.type === "height") setHeightReported(message.follow);
+    else if (message.type === "height") setShouldReportHeight(message.follow);
     else if (message.type === "choose-asset") router.push("/choose");
-    else if (message.type === "end") void endEmbedSession().then(() => leave("host"));
+    else if (message.type === "end") void endEmbedSession().then(() => leaveSession("host"));
     else if (message.type === "ticket") void renewal.current?.receive(message);
   });
 
-  useEffect(() => onHostMessage(origins, (message) => receive(message)), [origins]);
+  useEffect(() => onHostMessage(origins, (message) => handleMessage(message)), [origins]);
   useEffect(() => shareBearer(), []);
   useEffect(() => {
     if (sentPath.current === path) return;
@@ -91,52 +97,52 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
     else postToHost(origins, { type: "navigated", path });
     sentPath.current = path;
   }, [origins, path]);
-  const showChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
+  const showRightsChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
   useEffect(() => {
-    const rights = rightsChangedFlag();
-    if (!rights.get()) return;
-    rights.forget();
-    showChanged();
+    const flag = getRightsChangedFlag();
+    if (!flag.get()) return;
+    flag.remove();
+    showRightsChanged();
   }, []);
   useDownloads();
-  useHostJobs(origins);
-  useContentHeight(isHeightReported, origins);
+  useJobReports(origins);
+  useContentHeight(shouldReportHeight, origins);
   return null;
 }
 
 /** Reports changes of the page's height to the host, if requested. */
-function useContentHeight(isOn: boolean, origins: readonly string[]): void {
+function useContentHeight(isEnabled: boolean, origins: readonly string[]): void {
   useEffect(() => {
     const content = document.getElementById("content");
-    if (!isOn || !content) return;
+    if (!isEnabled || !content) return;
     document.documentElement.style.setProperty("--dvh", MIN_HEIGHT);
     let sentHeight = 0;
-    const notify = () => {
+    const reportHeight = () => {
       const height = Math.ceil(content.getBoundingClientRect().height);
       if (height !== sentHeight) postToHost(origins, { type: "height", height });
       sentHeight = height;
     };
-    const observer = new ResizeObserver(notify);
+    const observer = new ResizeObserver(reportHeight);
     observer.observe(content);
-    notify();
+    reportHeight();
     return () => {
       observer.disconnect();
       document.documentElement.style.removeProperty("--dvh");
     };
-  }, [isOn, origins]);
+  }, [isEnabled, origins]);
 }
 
-/** Reports jobs submitted on this page to the host, and their ends. App runs are not reported. */
-export function useHostJobs(origins: readonly string[]): void {
+/** Reports to the host when a job submitted on this page starts or ends. Ignores app runs. */
+export function useJobReports(origins: readonly string[]): void {
   const connection = useConnection()?.id;
-  const currentConnection = useEffectEvent(() => connection);
+  const getCurrentConnection = useEffectEvent(() => connection);
   useEffect(
     () =>
       followJobs({
-        currentConnection: () => currentConnection(),
+        currentConnection: () => getCurrentConnection(),
         onSubmitted: ({ id, app }) => app === undefined && postToHost(origins, { type: "job-submitted", id }),
         onEnded({ id, app }, status) {
-          // The state of a removed job is unknown.
+          // The status of a deleted job is unknown.
           if (app === undefined && status !== "unknown") postToHost(origins, { type: "job-ended", id, status });
         },
       }),
@@ -144,17 +150,17 @@ export function useHostJobs(origins: readonly string[]): void {
   );
 }
 
-/** Fetches downloads itself, since the browser would request them without the frame's cookie and token. */
+/** Fetches downloads with scripts, since the browser would request them without the frame's cookie and token. */
 function useDownloads(): void {
   const errors = useTranslations("errors");
   const save = useEffectEvent(async (href: string, name: string) => {
     try {
       const response = await fetch(href);
-      if (!response.ok) throw readFailure(response.status, response.headers.get("retry-after"), await response.text());
+      if (!response.ok) throw parseFailureResponse(response.status, response.headers.get("retry-after"), await response.text());
       saveFile(name || parseFileName(response.headers.get("content-disposition") ?? ""), await response.blob());
     } catch (error) {
       const failure = isFailure(error) ? error : toFailure(error);
-      showToast({ tone: "bad", text: failureText(errors, failure) });
+      showToast({ tone: "bad", text: formatFailure(errors, failure) });
     }
   });
   useEffect(() => {
@@ -171,51 +177,51 @@ function useDownloads(): void {
 
 /** Parses the file name from the header, which has an ASCII and a full version. */
 function parseFileName(disposition: string): string {
-  const [, whole] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
-  const [, plain] = /filename="([^"]*)"/i.exec(disposition) ?? [];
-  return whole === undefined ? (plain ?? "") : decodeURIComponent(whole);
+  const [, utf8Name] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
+  const [, asciiName] = /filename="([^"]*)"/i.exec(disposition) ?? [];
+  return utf8Name === undefined ? (asciiName ?? "") : decodeURIComponent(utf8Name);
 }
 
-// Renews an embedded session: requests a ticket before the session ends, or immediately when the console reports its end. A refused ticket ends
-// the session. Without a response, it retries until the session expires. Must never accept a ticket that was not requested.
+// Renews an embedded session by requesting a ticket before the session ends, or as soon as the console rejects a request. A refused ticket
+// ends the session. Without a response, it retries until the session expires. Never accepts a ticket that was not requested.
 
 const RENEW_BEFORE_MS = 3 * 60_000;
-const RETRY_MS = 20_000;
+const RETRY_INTERVAL_MS = 20_000;
 
-type TicketRequests = {
+type RenewalDependencies = {
   requestTicket: () => void;
-  begin: (ticket: TicketMessage) => Promise<BeginSessionResult>;
+  createSession: (ticket: TicketMessage) => Promise<StartEmbedSessionResult>;
   onRenewed: (isSame: boolean) => void;
   onEnded: (reason: Exclude<EndReason, "host">) => void;
 };
 type Renewal = { receive(ticket: TicketMessage): Promise<void>; stop(): void };
 
-export function startRenewal(leftMs: number, { requestTicket, begin, onRenewed, onEnded }: TicketRequests): Renewal {
+export function startRenewal(leftMs: number, { requestTicket, createSession, onRenewed, onEnded }: RenewalDependencies): Renewal {
   let endMs = Date.now() + leftMs;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRequested = false;
-  let isOver = false;
+  let hasEnded = false;
 
   function scheduleRenewal(waitMs: number): void {
     clearTimeout(timer);
-    if (!isOver) timer = setTimeout(renew, Math.max(0, waitMs));
+    if (!hasEnded) timer = setTimeout(renew, Math.max(0, waitMs));
   }
   function renew(): void {
     if (Date.now() >= endMs) return end("expired");
     isRequested = true;
     requestTicket();
-    scheduleRenewal(Math.min(RETRY_MS, endMs - Date.now()));
+    scheduleRenewal(Math.min(RETRY_INTERVAL_MS, endMs - Date.now()));
   }
   function end(reason: Exclude<EndReason, "host">): void {
-    if (isOver) return;
-    isOver = true;
+    if (hasEnded) return;
+    hasEnded = true;
     clearTimeout(timer);
     onEnded(reason);
   }
   const stopListening = onResponse(({ path, status }) => {
     if (status !== 401 || isRequested || path === "/api/embed/tickets") return;
     // The host may still send another ticket, since the member's role may have changed.
-    endMs = Math.min(endMs, Date.now() + RETRY_MS);
+    endMs = Math.min(endMs, Date.now() + RETRY_INTERVAL_MS);
     renew();
   });
   scheduleRenewal(leftMs - RENEW_BEFORE_MS);
@@ -223,8 +229,8 @@ export function startRenewal(leftMs: number, { requestTicket, begin, onRenewed, 
     async receive(ticket) {
       if (!isRequested) return;
       isRequested = false;
-      const sessionResult = await begin(ticket);
-      if (isOver) return;
+      const sessionResult = await createSession(ticket);
+      if (hasEnded) return;
       if (sessionResult.ok) {
         endMs = Date.now() + sessionResult.leftMs;
         scheduleRenewal(sessionResult.leftMs - RENEW_BEFORE_MS);
@@ -232,7 +238,7 @@ export function startRenewal(leftMs: number, { requestTicket, begin, onRenewed, 
       } else if (sessionResult.reason !== "unreachable" && sessionResult.reason !== "console") end("refused");
     },
     stop() {
-      isOver = true;
+      hasEnded = true;
       stopListening();
       clearTimeout(timer);
     },

@@ -3,43 +3,43 @@ import { type FormEvent, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { createStore } from "zustand/vanilla";
 import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
-import { summarize, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
-import { FailureMessage, failureText } from "@/components/frame/failure/failure-message";
+import { summarize, useBulkOperations } from "@/components/data-table/bulk/use-bulk-operations";
+import { FailureMessage, formatFailure } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { InputField } from "@/components/ui/controls/fields";
-import { Dialog, DialogFoot, FormFoot } from "@/components/ui/dialog";
+import { Dialog, DialogFooter, FormFooter } from "@/components/ui/dialog";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { type Tone } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { affectsAllCalls, type BatchOutcome, callWithRetry, runInBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { affectsAllCalls, type BatchOutcome, type BulkCallContext,callWithRetry, runInBatches } from "@/lib/browser/bulk/bulk-calls";
 import { type DroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { fileApiPath, listApiPath, moveApiPath, toFolderName } from "./files-view";
+import { fileApiPath, listApiPath, moveApiPath, normalizePath } from "./files-view";
 
 type NewFolderEntry = { connection: string | undefined; path: string };
 
-/** Folders that this tab created and that have no file yet. */
-const newFolderStore = createStore<readonly NewFolderEntry[]>(() => []);
+/** Folders created in this tab that contain no file yet. */
+const newFoldersStore = createStore<readonly NewFolderEntry[]>(() => []);
 
 export function useNewFolders(connection: string | undefined) {
-  const newFolders = useStore(newFolderStore).filter((each) => each.connection === connection);
+  const newFolders = useStore(newFoldersStore).filter((entry) => entry.connection === connection);
   return {
     paths: newFolders.map(({ path }) => path),
-    make: (path: string) => newFolderStore.setState([...newFolderStore.getState(), { connection, path }], true),
-    forget: (path: string) =>
-      newFolderStore.setState(
-        newFolderStore.getState().filter((each) => each.connection !== connection || each.path !== path),
+    add: (path: string) => newFoldersStore.setState([...newFoldersStore.getState(), { connection, path }], true),
+    remove: (path: string) =>
+      newFoldersStore.setState(
+        newFoldersStore.getState().filter((entry) => entry.connection !== connection || entry.path !== path),
         true,
       ),
   };
 }
 
-type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, dropped: DroppedFiles) => void };
+type NewFolderProps = { onCreate: (name: string) => void; onFiles: (name: string, dropped: DroppedFiles) => void };
 
 /** Uploads the chosen files into a new folder, since services don't store empty folders. */
 export function NewFolder(props: NewFolderProps) {
@@ -56,11 +56,11 @@ export function NewFolder(props: NewFolderProps) {
   );
 }
 
-function NewFolderForm({ onName, onFiles, onClose }: NewFolderProps & { onClose: () => void }) {
+function NewFolderForm({ onCreate: onName, onFiles, onClose }: NewFolderProps & { onClose: () => void }) {
   const t = useTranslations("files.newFolder");
-  const [typed, setTyped] = useState("");
-  const name = toFolderName(typed);
-  const pick = useFilePicker({
+  const [nameInput, setNameInput] = useState("");
+  const name = normalizePath(nameInput);
+  const filePicker = useFilePicker({
     isMultiple: true,
     onFiles(files) {
       if (name === undefined) return;
@@ -79,21 +79,21 @@ function NewFolderForm({ onName, onFiles, onClose }: NewFolderProps & { onClose:
       <InputField
         label={t("name")}
         hint={t("hint")}
-        error={typed.trim() !== "" && name === undefined ? t("odd") : undefined}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
+        error={nameInput.trim() !== "" && name === undefined ? t("odd") : undefined}
+        value={nameInput}
+        onChange={(event) => setNameInput(event.currentTarget.value)}
         autoFocus
       />
-      {pick.input}
-      <DialogFoot>
+      {filePicker.input}
+      <DialogFooter>
         <Button onClick={onClose}>{t("cancel")}</Button>
-        <Button onClick={pick.open} disabled={name === undefined}>
+        <Button onClick={filePicker.open} disabled={name === undefined}>
           {t("pick")}
         </Button>
         <Button type="submit" tone="primary" disabled={name === undefined}>
           {t("create")}
         </Button>
-      </DialogFoot>
+      </DialogFooter>
     </form>
   );
 }
@@ -117,21 +117,21 @@ export function MoveFile(props: MoveFileProps) {
 
 function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onClose: () => void }) {
   const t = useTranslations("files.move");
-  const [typed, setTyped] = useState(path);
+  const [pathInput, setPathInput] = useState(path);
   const [isBusy, setBusy] = useState(false);
   const [isTaken, setTaken] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  const to = toFolderName(typed);
+  const newPath = normalizePath(pathInput);
   async function submit(event: FormEvent) {
     event.preventDefault();
-    if (to === undefined || to === path || isBusy) return;
+    if (newPath === undefined || newPath === path || isBusy) return;
     setBusy(true);
     setFailure(undefined);
-    const moveResult = await callApi<UserdataFile>(moveApiPath(path, to, { connection, overwrite: isTaken }), { method: "POST" });
+    const moveResult = await callApi<UserdataFile>(moveApiPath(path, newPath, { connection, overwrite: isTaken }), { method: "POST" });
     setBusy(false);
     if (moveResult.ok) {
       onClose();
-      // The path that the service returns, which may spell the name differently.
+      // Services may normalize the name, so the returned path is used.
       return onMoved(moveResult.value.path);
     }
     if (moveResult.failure.status === 409 && !isTaken) return setTaken(true);
@@ -143,21 +143,21 @@ function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onCl
       <InputField
         label={t("to")}
         hint={t("hint")}
-        error={isTaken ? t("taken") : typed.trim() !== "" && to === undefined ? t("odd") : undefined}
-        value={typed}
+        error={isTaken ? t("taken") : pathInput.trim() !== "" && newPath === undefined ? t("odd") : undefined}
+        value={pathInput}
         autoFocus
         onChange={(event) => {
-          setTyped(event.currentTarget.value);
+          setPathInput(event.currentTarget.value);
           setTaken(false);
         }}
       />
       {failure ? <FailureMessage failure={failure} className="mt-3" /> : null}
-      <FormFoot
+      <FormFooter
         onClose={onClose}
-        keep={t("cancel")}
+        cancelLabel={t("cancel")}
         tone={isTaken ? "danger" : "primary"}
         busy={isBusy}
-        disabled={to === undefined || to === path}
+        disabled={newPath === undefined || newPath === path}
         label={t(isTaken ? "replace" : "send")}
       />
     </form>
@@ -167,9 +167,9 @@ function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onCl
 const outcomes = ["deleted", "unable", "unknown", "failed", "notDone"] as const;
 type Outcome = (typeof outcomes)[number];
 /** `id`: the file's path. */
-type DeletedFile = { id: string; outcome: Outcome; failure?: ApiFailure };
+type FileDeletion = { id: string; outcome: Outcome; failure?: ApiFailure };
 
-const MAX_CONCURRENT = 4;
+const MAX_CONCURRENT_DELETIONS = 4;
 
 /** The files of these entries. Folders are replaced by all files below them. */
 export async function listFiles(paths: readonly string[], connection: string | undefined): Promise<Result<{ id: string }[], ApiFailure>> {
@@ -183,15 +183,15 @@ export async function listFiles(paths: readonly string[], connection: string | u
 }
 
 /** Deletes the files, a few at a time. Stops at a failure that would affect every other file too. */
-export function deleteFiles(files: readonly { id: string }[], work: Work): Promise<DeletedFile[]> {
-  async function batch(files: readonly { id: string }[]): Promise<BatchOutcome<DeletedFile>> {
+export function deleteFiles(files: readonly { id: string }[], work: BulkCallContext): Promise<FileDeletion[]> {
+  async function deleteBatch(files: readonly { id: string }[]): Promise<BatchOutcome<FileDeletion>> {
     const entries = await Promise.all(files.map(({ id }) => deleteFile(id, work)));
-    return { entries, isOver: entries.some(({ failure }) => failure && (affectsAllCalls(failure) || isMissingOperation(failure))) };
+    return { entries, shouldStop: entries.some(({ failure }) => failure && (affectsAllCalls(failure) || isMissingOperation(failure))) };
   }
-  return runInBatches(files, work.isLeaving ? Math.max(1, files.length) : MAX_CONCURRENT, batch, work);
+  return runInBatches(files, work.isLeaving ? Math.max(1, files.length) : MAX_CONCURRENT_DELETIONS, deleteBatch, work);
 }
 
-async function deleteFile(id: string, work: Work): Promise<DeletedFile> {
+async function deleteFile(id: string, work: BulkCallContext): Promise<FileDeletion> {
   const result = await callWithRetry(fileApiPath(id, { connection: work.connection }), { method: "DELETE" }, work);
   if (result.ok) return { id, outcome: "deleted" };
   const { failure } = result;
@@ -199,14 +199,14 @@ async function deleteFile(id: string, work: Work): Promise<DeletedFile> {
   return { id, outcome: isMissingOperation(failure) ? "unable" : isUnknown ? "unknown" : "failed", failure };
 }
 
-const tones: Readonly<Record<Outcome, Tone>> = { deleted: "ok", unable: "off", unknown: "bad", failed: "bad", notDone: "off" };
-const getTone = (outcome: Outcome) => tones[outcome];
+const toneByOutcome: Readonly<Record<Outcome, Tone>> = { deleted: "ok", unable: "off", unknown: "bad", failed: "bad", notDone: "off" };
+const getTone = (outcome: Outcome) => toneByOutcome[outcome];
 /** Deleting is idempotent. */
-const isRetryable = ({ outcome }: DeletedFile) => outcome === "unknown" || outcome === "failed" || outcome === "notDone";
+const isRetryable = ({ outcome }: FileDeletion) => outcome === "unknown" || outcome === "failed" || outcome === "notDone";
 
 function useSummarizeEntries() {
   const t = useTranslations("files.removal.count");
-  return (entries: readonly DeletedFile[]) =>
+  return (entries: readonly FileDeletion[]) =>
     summarize(outcomes, entries, { getTone, getText: ({ outcome, count }) => t(outcome, { count }) });
 }
 
@@ -214,16 +214,16 @@ function useSummarizeEntries() {
 export function useFileRemoval({ connection, refresh }: { connection: string | undefined; refresh: () => Promise<unknown> }) {
   const t = useTranslations("files.removal");
   const summarizeEntries = useSummarizeEntries();
-  const work = useBulkWork<"delete", { id: string }, DeletedFile>({
+  const work = useBulkOperations<"delete", { id: string }, FileDeletion>({
     connection,
-    carryOut: ({ items }, context) => deleteFiles(items, context),
+    execute: ({ items }, context) => deleteFiles(items, context),
     onDone: () => void refresh(),
-    onRestored: (_act, items) => showToast({ tone: "off", text: t("back", { count: items.length }) }),
+    onRestored: (_action, items) => showToast({ tone: "off", text: t("back", { count: items.length }) }),
     onUnfinished: (entries) => showToast(summarizeEntries(entries)),
-    outlivesPage: true,
+    shouldOutlivePage: true,
   });
   const isListing = useRef(false);
-  const busyIds = work.works.flatMap(({ phase }) =>
+  const busyIds = work.operations.flatMap(({ phase }) =>
     phase.kind === "undoable" || phase.kind === "working" ? phase.items.map(({ id }) => id) : [],
   );
   return {
@@ -247,17 +247,17 @@ export function RemovalLines({ removal }: { removal: ReturnType<typeof useFileRe
   const summarizeEntries = useSummarizeEntries();
   return (
     <BulkLines
-      words="files.removal"
+      namespace="files.removal"
       actions={removal}
-      undoableText={({ items }) => t("undoable", { count: items.length })}
-      workingText={({ doneCount, items }) => t("working", { done: doneCount, total: items.length })}
+      getUndoableText={({ items }) => t("undoable", { count: items.length })}
+      getWorkingText={({ doneCount, items }) => t("working", { done: doneCount, total: items.length })}
       summarize={summarizeEntries}
-      failureText={(failure) => failureText(errors, failure)}
+      getFailureText={(failure) => formatFailure(errors, failure)}
       isRetryable={isRetryable}
-      entryLook={{
+      entryAppearance={{
         getTone: ({ outcome }) => getTone(outcome),
         getText: ({ outcome, failure }) =>
-          [t(`outcome.${outcome}`), failure && outcome !== "unable" && failureText(errors, failure)].filter(Boolean).join(" "),
+          [t(`outcome.${outcome}`), failure && outcome !== "unable" && formatFailure(errors, failure)].filter(Boolean).join(" "),
         getName: () => undefined,
       }}
     />

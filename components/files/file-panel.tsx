@@ -13,8 +13,8 @@ import { LoadingBlocks } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
 import { notifyResponse } from "@/lib/browser/api";
-import { readFirstBytes } from "@/lib/browser/files/byte-source";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { readBytes } from "@/lib/browser/files/byte-source";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
@@ -29,13 +29,13 @@ type FilePanelProps = {
   row: FileRow | undefined;
   connection: string | undefined;
   canChange: boolean;
-  abilities: ReturnType<typeof useCapabilities>;
+  capabilities: ReturnType<typeof useCapabilities>;
   onClose: () => void;
   onRemove: () => void;
   onMoved: (to: string) => void;
 };
 
-export function FilePanel({ path, row, connection, canChange, abilities, onClose, onRemove, onMoved }: FilePanelProps) {
+export function FilePanel({ path, row, connection, canChange, capabilities: abilities, onClose, onRemove, onMoved }: FilePanelProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("files.panel");
   const locale = useLocale();
@@ -94,24 +94,24 @@ export function FilePanel({ path, row, connection, canChange, abilities, onClose
       ) : null}
       {abilities.isRefused("userdata.move") ? <p className="text-ink-2">{t("noMove")}</p> : null}
       {canRead ? (
-        <Content key={path} path={path} row={row} connection={connection} abilities={abilities} onGone={() => setMissingPath(path)} />
+        <Content key={path} path={path} row={row} connection={connection} capabilities={abilities} onMissing={() => setMissingPath(path)} />
       ) : null}
       {canRead ? null : <p className="text-ink-2">{t("noRead")}</p>}
     </aside>
   );
 }
 
-type ContentProps = Pick<FilePanelProps, "path" | "row" | "connection" | "abilities"> & { onGone: () => void };
+type ContentProps = Pick<FilePanelProps, "path" | "row" | "connection" | "capabilities"> & { onMissing: () => void };
 
 /** Skips requests that would fail or return nothing, since the browser logs them as errors. */
-function Content({ path, row, connection, abilities, onGone }: ContentProps) {
+function Content({ path, row, connection, capabilities: abilities, onMissing: onGone }: ContentProps) {
   const t = useTranslations("files.content");
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
   if (abilities.isLoading) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
-  const isRead = abilities.has("userdata.read") === true;
+  const canRead = abilities.has("userdata.read") === true;
   // If the file is changed or removed elsewhere, its size or time in the list changes.
   const version = row ? `${row.bytes} ${row.modifiedMs}` : "";
-  return <FileContent path={path} connection={connection} version={version} isRead={isRead} onGone={onGone} />;
+  return <FileContent path={path} connection={connection} version={version} canRead={canRead} onMissing={onGone} />;
 }
 
 type FileContentProps = {
@@ -119,20 +119,20 @@ type FileContentProps = {
   connection: string | undefined;
   /** When this changes, the content is read again. */
   version: string;
-  /** Whether the service serves files, so that an unreadable one is missing. */
-  isRead: boolean;
-  onGone: () => void;
+  /** Whether the service serves files. If it does, an unreadable file is missing. */
+  canRead: boolean;
+  onMissing: () => void;
 };
 
 /** Shows text exactly as stored. */
-function FileContent({ path, connection, version, isRead, onGone }: FileContentProps) {
+function FileContent({ path, connection, version, canRead: isRead, onMissing: onGone }: FileContentProps) {
   const t = useTranslations("files.content");
   const locale = useLocale();
   const fetchText = async () => {
-    const text = await readText(path, connection);
-    if (text.ok) return text.value;
-    if (text.failure.status === 404 && !isMissingOperation(text.failure)) onGone();
-    throw text.failure;
+    const result = await readText(path, connection);
+    if (result.ok) return result.value;
+    if (result.failure.status === 404 && !isMissingOperation(result.failure)) onGone();
+    throw result.failure;
   };
   const options = { shouldRetryOnError: false, revalidateOnFocus: false, keepPreviousData: true };
   const { data, error, mutate } = useSWR<FileText, ApiFailure>(["files.text", connection, path, version], fetchText, options);
@@ -165,10 +165,10 @@ export const MAX_TEXT_BYTES = 256 * 1024;
 type FileText = { kind: "text"; text: string; isWhole: boolean } | { kind: "bytes" };
 
 export async function readText(path: string, connection: string | undefined): Promise<Result<FileText, ApiFailure>> {
-  const address = fileApiPath(path, { connection });
-  const firstBytesResult = await readFirstBytes(apiPath(address), MAX_TEXT_BYTES);
+  const requestPath = fileApiPath(path, { connection });
+  const firstBytesResult = await readBytes(apiPath(requestPath), MAX_TEXT_BYTES);
   if (firstBytesResult.ok) return ok(toText(firstBytesResult.value.bytes, firstBytesResult.value.isWhole));
-  notifyResponse({ path: address, method: "GET", status: firstBytesResult.failure.status, failure: firstBytesResult.failure });
+  notifyResponse({ path: requestPath, method: "GET", status: firstBytesResult.failure.status, failure: firstBytesResult.failure });
   return firstBytesResult;
 }
 

@@ -3,7 +3,7 @@
 import { FileJson, FileText, Folder } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { use, useMemo } from "react";
-import { LowerEdge, SelectionBar } from "@/components/data-table/bulk/work-line";
+import { BottomBar, SelectionBar } from "@/components/data-table/bulk/bottom-bar";
 import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
 import { SelectAllRows, type SelectionStore, SelectRow, useSelection } from "@/components/data-table/selection";
@@ -19,8 +19,8 @@ import { useDropTarget } from "@/components/ui/hooks/use-file-picker";
 import { Link, useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
-import { type DroppedFiles, readDrop } from "@/lib/browser/files/dropped-files";
-import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
+import { type DroppedFiles, readDroppedFiles } from "@/lib/browser/files/dropped-files";
+import { type TimedValue, toInitialOptions, useLive } from "@/lib/browser/live/use-live";
 import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
@@ -28,23 +28,23 @@ import { type Result } from "@/lib/shared/result";
 import { formatBytes } from "@/lib/shared/text";
 import { NewFolder, RemovalLines, useFileRemoval, useNewFolders } from "./file-dialogs";
 import { FilePanel } from "./file-panel";
-import { FilesEmpty, FilesToolBar, PickFiles, Trail } from "./files-tool-bar";
+import { Breadcrumbs,FilesEmpty, FilesToolBar, UploadButtons } from "./files-tool-bar";
 import {
   type FileRow,
   filesHref,
   fileSorts,
   type FilesQuery,
   type FilesView,
-  ROWS,
+  joinPath,
+  ROWS_PER_PAGE,
   toCrumbs,
   toFilesView,
   viewApiPath,
-  within,
   withNewFolders,
 } from "./files-view";
-import { UploadsList, useFileIntake } from "./uploads-list";
+import { UploadsList, useFileUploads } from "./uploads-list";
 
-const fileAbilities: readonly Capability[] = ["userdata.read", "userdata.delete", "userdata.move"];
+const fileCapabilities: readonly Capability[] = ["userdata.read", "userdata.delete", "userdata.move"];
 
 type FilesScreenProps = {
   query: FilesQuery;
@@ -53,7 +53,7 @@ type FilesScreenProps = {
   files: Promise<Result<TimedValue<FilesView>, Failure>>;
 };
 
-const rowId = (row: FileRow) => row.path;
+const getRowId = (row: FileRow) => row.path;
 const noRows: readonly FileRow[] = [];
 
 export function FilesScreen({ query, openedPath, canChange, files }: FilesScreenProps) {
@@ -61,41 +61,41 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
   const t = useTranslations("files");
   const locale = useLocale();
   const router = useRouter();
-  const first = use(files);
+  const initialResult = use(files);
   const connection = useConnection()?.id;
   const { dir, all, name, sort, order, offset } = query;
   const parseFiles = useMemo(
     () => (files: UserdataFile[]) => toFilesView(files, { dir, all, name, sort, order, offset }),
     [dir, all, name, sort, order, offset],
   );
-  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...toInitial(first), read: parseFiles });
+  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...toInitialOptions(initialResult), read: parseFiles });
   const view = live.value;
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;
   // No numbers are shown if the list is empty and can't be read.
   const currentView = live.failure && rows.length === 0 ? undefined : view;
-  const hasFiles = view !== undefined && view.files > 0;
-  const abilities = useCapabilities(hasFiles ? connection : undefined, fileAbilities, query.dir);
-  const selection = useSelection(rows.filter(({ files }) => files > 0).map(rowId));
+  const hasFiles = view !== undefined && view.fileCount > 0;
+  const capabilities = useCapabilities(hasFiles ? connection : undefined, fileCapabilities, query.dir);
+  const selection = useSelection(rows.filter(({ fileCount: files }) => files > 0).map(getRowId));
   const removal = useFileRemoval({ connection, refresh: live.refresh });
-  const { uploads, addTo } = useFileIntake({ connection, refresh: live.refresh });
-  const go = (change: Partial<FilesQuery>, file?: string) =>
+  const { uploads, uploadFiles } = useFileUploads({ connection, refresh: live.refresh });
+  const navigate = (change: Partial<FilesQuery>, file?: string) =>
     router.push(filesHref({ ...query, offset: 0, ...change }, { connection: connectionParam, file }), { scroll: false });
-  const open = (dir: string) => go({ dir, name: "" });
-  const folderPath = (name: string) => `${within(query.dir, name)}/`;
+  const openFolder = (dir: string) => navigate({ dir, name: "" });
+  const toFolderPath = (name: string) => `${joinPath(query.dir, name)}/`;
   const addFiles = (dir: string, dropped: DroppedFiles) => {
-    newFolders.forget(dir);
-    addTo(dir, dropped);
+    newFolders.remove(dir);
+    uploadFiles(dir, dropped);
   };
-  const add = (dropped: DroppedFiles) => addFiles(query.dir, dropped);
-  const drop = useDropTarget((_, transfer) => {
-    if (canChange) void readDrop(transfer).then(add);
+  const addToCurrentFolder = (dropped: DroppedFiles) => addFiles(query.dir, dropped);
+  const dropTarget = useDropTarget((_, transfer) => {
+    if (canChange) void readDroppedFiles(transfer).then(addToCurrentFolder);
   });
-  const columns = fileColumns({
+  const columns = createFileColumns({
     t,
     locale,
     canChange,
-    canRemove: abilities.has("userdata.delete") !== false,
+    canRemove: capabilities.has("userdata.delete") !== false,
     count: rows.length,
     selection: selection.store,
     getHref: ({ kind, path }) =>
@@ -103,50 +103,50 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
         ? filesHref({ ...query, dir: path, name: "", offset: 0 }, { connection: connectionParam })
         : filesHref(query, { connection: connectionParam, file: path }),
   });
-  const direction = (sort: FilesQuery["sort"]) => (query.sort === sort ? query.order : undefined);
+  const getDirection = (sort: FilesQuery["sort"]) => (query.sort === sort ? query.order : undefined);
   const sorting = Object.fromEntries(
     fileSorts.map((sort) => [
       sort,
-      { direction: direction(sort), onSort: () => go({ sort, order: direction(sort) === "asc" ? "desc" : "asc" }) },
+      { direction: getDirection(sort), onSort: () => navigate({ sort, order: getDirection(sort) === "asc" ? "desc" : "asc" }) },
     ]),
   );
   const selectedRows = rows.filter(({ path }) => selection.ids.includes(path) && !removal.isBusy(path));
-  const chosenFiles = selectedRows.reduce((sum, row) => sum + row.files, 0);
+  const selectedFileCount = selectedRows.reduce((sum, row) => sum + row.fileCount, 0);
   return (
     <div
-      {...drop.props}
-      className={cn("flex min-h-full flex-1 flex-col", drop.isOver && canChange && "outline-2 -outline-offset-2 outline-accent")}
+      {...dropTarget.props}
+      className={cn("flex min-h-full flex-1 flex-col", dropTarget.isOver && canChange && "outline-2 -outline-offset-2 outline-accent")}
     >
       <PageHeader
         title={
-          <Trail
+          <Breadcrumbs
             title={t("title")}
             crumbs={toCrumbs(query.dir)}
             getHref={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
           />
         }
-        count={currentView?.files}
+        count={currentView?.fileCount}
       >
         <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />
         {canChange ? (
           <NewFolder
-            onName={(name) => {
-              newFolders.make(folderPath(name));
-              open(folderPath(name));
+            onCreate={(name) => {
+              newFolders.add(toFolderPath(name));
+              openFolder(toFolderPath(name));
             }}
             onFiles={(name, dropped) => {
-              addFiles(folderPath(name), dropped);
-              open(folderPath(name));
+              addFiles(toFolderPath(name), dropped);
+              openFolder(toFolderPath(name));
             }}
           />
         ) : null}
-        {canChange ? <PickFiles onFiles={add} /> : null}
+        {canChange ? <UploadButtons onFiles={addToCurrentFolder} /> : null}
       </PageHeader>
-      <FilesToolBar query={query} onChange={go} bytes={currentView?.bytes} />
+      <FilesToolBar query={query} onChange={navigate} bytes={currentView?.bytes} />
       <UploadsList uploads={uploads} />
-      {abilities.isRefused("userdata.delete") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
+      {capabilities.isRefused("userdata.delete") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} className="m-4 md:mx-5" /> : null}
-      <UnreadableRows count={view?.unreadable} />
+      <UnreadableRows count={view?.unreadableCount} />
       <div className="flex flex-1">
         <div className="flex min-w-0 flex-1 flex-col">
           {rows.length > 0 ? (
@@ -154,45 +154,45 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
               caption={t("caption")}
               columns={columns}
               rows={rows}
-              rowId={rowId}
+              rowId={getRowId}
               sorting={sorting}
               isSelected={(row) => row.path === openedPath}
               marks={selection.store}
               isBusy={(row) => removal.isBusy(row.path)}
             />
           ) : null}
-          {view && rows.length === 0 && !live.failure && !view.unreadable ? (
+          {view && rows.length === 0 && !live.failure && !view.unreadableCount ? (
             <FilesEmpty
               query={query}
-              hasFiles={view.files > 0}
-              counts={view.counts}
+              hasFiles={view.fileCount > 0}
+              nestedMatchCount={view.nestedMatchCount}
               canChange={canChange}
-              onOpen={open}
-              onClear={() => go({ name: "" })}
-              onAll={() => go({ all: true })}
-              onFiles={add}
+              onOpen={openFolder}
+              onClear={() => navigate({ name: "" })}
+              onAll={() => navigate({ all: true })}
+              onFiles={addToCurrentFolder}
             />
           ) : null}
-          <LowerEdge>
+          <BottomBar>
             <RemovalLines removal={removal} />
             <SelectionBar count={selection.ids.length} onClear={selection.store.clear}>
-              {abilities.has("userdata.delete") ? (
+              {capabilities.has("userdata.delete") ? (
                 <Button
                   size="small"
                   onClick={() => {
-                    void removal.remove(selectedRows.map(rowId));
+                    void removal.remove(selectedRows.map(getRowId));
                     selection.store.clear();
                   }}
                 >
-                  {t("remove", { count: chosenFiles })}
+                  {t("remove", { count: selectedFileCount })}
                 </Button>
               ) : null}
             </SelectionBar>
-          </LowerEdge>
-          {view && (view.total > ROWS || query.offset > 0) ? (
+          </BottomBar>
+          {view && (view.total > ROWS_PER_PAGE || query.offset > 0) ? (
             <Paging
               offset={query.offset}
-              limit={ROWS}
+              limit={ROWS_PER_PAGE}
               count={rows.length}
               total={view.total}
               getHref={(offset) => filesHref({ ...query, offset }, { connection: connectionParam })}
@@ -206,7 +206,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
             row={rows.find(({ path }) => path === openedPath)}
             connection={connection}
             canChange={canChange}
-            abilities={abilities}
+            capabilities={capabilities}
             onClose={() => router.push(filesHref(query, { connection: connectionParam }), { scroll: false })}
             onRemove={() => {
               void removal.remove([openedPath]);
@@ -229,21 +229,21 @@ type FileColumnsOptions = {
   t: ReturnType<typeof useTranslations<"files">>;
   locale: string;
   canChange: boolean;
-  /** Deleting is the only bulk action. Without it, the checkbox column is kept empty, so that names don't move. */
+  /** Deleting is the only bulk action. Without it, the checkbox column stays empty, so that names don't shift. */
   canRemove: boolean;
   getHref: (row: FileRow) => string;
   count: number;
   selection: SelectionStore;
 };
 
-function fileColumns({ t, locale, canChange, canRemove, getHref, count, selection }: FileColumnsOptions) {
+function createFileColumns({ t, locale, canChange, canRemove, getHref, count, selection }: FileColumnsOptions) {
   const columns = column.columns([
     column.display({
       id: "select",
       meta: fileColumnStyles.select,
       header: () => (canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null),
       cell: ({ row: { original } }) =>
-        canRemove && original.files > 0 ? (
+        canRemove && original.fileCount > 0 ? (
           <SelectRow id={original.path} label={t("select", { name: original.name })} store={selection} />
         ) : null,
     }),
@@ -259,7 +259,7 @@ function fileColumns({ t, locale, canChange, canRemove, getHref, count, selectio
           </Link>
           {original.kind === "folder" ? (
             <span className="shrink-0 text-sm text-ink-3">
-              {original.files > 0 ? t("filesInside", { count: original.files }) : t("newFolder.empty")}
+              {original.fileCount > 0 ? t("filesInside", { count: original.fileCount }) : t("newFolder.empty")}
             </span>
           ) : null}
         </span>

@@ -39,7 +39,7 @@ export function FilesToolBar({ query, bytes, onChange }: FilesToolBarProps) {
   );
 }
 
-export function PickFiles({ onFiles }: { onFiles: (dropped: DroppedFiles) => void }) {
+export function UploadButtons({ onFiles }: { onFiles: (dropped: DroppedFiles) => void }) {
   const t = useTranslations("files.upload");
   const addFiles = (files: File[]) => onFiles(readFileInput(files));
   const files = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: addFiles });
@@ -59,40 +59,40 @@ export function PickFiles({ onFiles }: { onFiles: (dropped: DroppedFiles) => voi
 }
 
 /** The number of folders shown at the end of a deep path. */
-const MAX_SHOWN = 2;
+const MAX_SHOWN_FOLDERS = 2;
 const crumbStyle = "rounded-sm font-normal text-ink-2 hover:text-ink";
 
-/** The path of the list as links. A button shows the rest of a long path. */
-export function Trail({ title, crumbs, getHref }: { title: string; crumbs: readonly Crumb[]; getHref: (dir: string) => string }) {
+/** Links to the parent folders. A button expands a long path. */
+export function Breadcrumbs({ title, crumbs, getHref }: { title: string; crumbs: readonly Crumb[]; getHref: (dir: string) => string }) {
   const t = useTranslations("files");
   const [isExpanded, setExpanded] = useState(false);
-  const first = useRef<HTMLAnchorElement>(null);
-  const hidden = isExpanded || crumbs.length <= MAX_SHOWN + 1 ? 0 : crumbs.length - MAX_SHOWN;
+  const firstLink = useRef<HTMLAnchorElement>(null);
+  const hiddenCount = isExpanded || crumbs.length <= MAX_SHOWN_FOLDERS + 1 ? 0 : crumbs.length - MAX_SHOWN_FOLDERS;
   const current = crumbs.at(-1);
   if (!current) return title;
-  function showWhole() {
+  function expand() {
     flushSync(() => setExpanded(true));
     // The button disappears when clicked, so the focus moves to the first new link.
-    first.current?.focus();
+    firstLink.current?.focus();
   }
   return (
     <span className="flex min-w-0 flex-wrap items-center">
       <Link href={getHref("/")} className={crumbStyle}>
         {title}
       </Link>
-      {hidden > 0 ? (
+      {hiddenCount > 0 ? (
         <>
           <Slash />
-          <button type="button" aria-label={t("wholeTrail", { count: hidden })} onClick={showWhole} className={`${crumbStyle} px-1`}>
+          <button type="button" aria-label={t("wholeTrail", { count: hiddenCount })} onClick={expand} className={`${crumbStyle} px-1`}>
             …
           </button>
         </>
       ) : null}
-      {crumbs.slice(hidden, -1).map(({ name, dir }, at) => (
+      {crumbs.slice(hiddenCount, -1).map(({ name, dir }, index) => (
         <Fragment key={dir}>
           <Slash />
           <Link
-            ref={at === 0 ? first : undefined}
+            ref={index === 0 ? firstLink : undefined}
             href={getHref(dir)}
             title={dir}
             className={`${crumbStyle} max-w-48 truncate max-sm:max-w-28`}
@@ -117,12 +117,12 @@ function Slash() {
   );
 }
 
-const WORKFLOWS = "workflows/";
+const WORKFLOWS_FOLDER = "workflows/";
 
 type FilesEmptyProps = {
   query: FilesQuery;
   hasFiles: boolean;
-  counts?: number;
+  nestedMatchCount?: number;
   canChange: boolean;
   onOpen: (dir: string) => void;
   onClear: () => void;
@@ -130,12 +130,13 @@ type FilesEmptyProps = {
   onFiles: (dropped: DroppedFiles) => void;
 };
 
-/** An empty folder is created with its first file. */
-export function FilesEmpty({ query, hasFiles, counts: counts = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
+/** Services create a folder when its first file is uploaded. */
+export function FilesEmpty({ query, hasFiles, nestedMatchCount = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
   const upload = useTranslations("files.upload");
-  const pick = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(readFileInput(files)) });
+  const filePicker = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(readFileInput(files)) });
   const t = useTranslations("files.empty");
-  if (counts > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: counts })}</Button>} />;
+  if (nestedMatchCount > 0)
+    return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: nestedMatchCount })}</Button>} />;
   if (hasFiles || query.name !== "") {
     return <EmptyState title={t("filtered")} action={<Button onClick={onClear}>{t("clear")}</Button>} />;
   }
@@ -144,8 +145,8 @@ export function FilesEmpty({ query, hasFiles, counts: counts = 0, canChange, onO
     if (!canChange) return <EmptyState title={title} text={t("folderReadOnly")} />;
     return (
       <>
-        <EmptyState title={title} text={t("folderText")} action={<Button onClick={pick.open}>{upload("files")}</Button>} />
-        {pick.input}
+        <EmptyState title={title} text={t("folderText")} action={<Button onClick={filePicker.open}>{upload("files")}</Button>} />
+        {filePicker.input}
       </>
     );
   }
@@ -153,7 +154,7 @@ export function FilesEmpty({ query, hasFiles, counts: counts = 0, canChange, onO
     <EmptyState
       title={t("top")}
       text={t(canChange ? "topText" : "topReadOnly")}
-      action={<Button onClick={() => onOpen(WORKFLOWS)}>{t("open", { dir: WORKFLOWS })}</Button>}
+      action={<Button onClick={() => onOpen(WORKFLOWS_FOLDER)}>{t("open", { dir: WORKFLOWS_FOLDER })}</Button>}
     />
   );
 }

@@ -12,75 +12,75 @@ export type FileRow = {
   name: string;
   bytes: number | undefined;
   modifiedMs: number | undefined;
-  files: number;
+  fileCount: number;
 };
 
 export type FilesView = {
   rows: readonly FileRow[];
   /** The number of matching rows on all pages. */
   total: number;
-  files: number;
+  fileCount: number;
   bytes: number;
-  counts: number;
-  unreadable: number;
+  nestedMatchCount: number;
+  unreadableCount: number;
 };
 
 export function toFilesView(listedFiles: readonly UserdataFile[], query: FilesQuery): FilesView {
   const files = addFolderPath(listedFiles, query.dir).map((file) => toRow(file, query.dir));
   const nameSearch = foldCase(query.name.trim());
-  const matches = ({ name }: FileRow) => foldCase(name).includes(nameSearch);
-  const rows = (query.all ? files : withFolders(files, query.dir)).filter(matches);
+  const matchesName = ({ name }: FileRow) => foldCase(name).includes(nameSearch);
+  const rows = (query.all ? files : withFolders(files, query.dir)).filter(matchesName);
   rows.sort(createComparator(query));
   return {
-    rows: rows.slice(query.offset, query.offset + ROWS),
+    rows: rows.slice(query.offset, query.offset + ROWS_PER_PAGE),
     total: rows.length,
-    files: files.length,
+    fileCount: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
-    unreadable: countSkipped(listedFiles),
-    counts: query.all || nameSearch === "" ? 0 : files.filter(matches).length,
+    unreadableCount: countSkipped(listedFiles),
+    nestedMatchCount: query.all || nameSearch === "" ? 0 : files.filter(matchesName).length,
   };
 }
 
-/** Adds folders that this tab created and that have no file yet, which services don't list. First page only. */
+/** Adds the folders created in this tab to the first page. Services don't list folders without files. */
 export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, newFolders: readonly string[]): readonly FileRow[] {
   if (query.all || query.offset > 0 || newFolders.length === 0) return rows;
-  const start = query.dir === ROOT_FOLDER ? "" : query.dir;
+  const prefix = query.dir === ROOT_FOLDER ? "" : query.dir;
   const listedPaths = new Set(rows.map(({ path }) => path));
-  const names = new Set(newFolders.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split("/")[0] ?? ""));
+  const names = new Set(newFolders.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length).split("/")[0] ?? ""));
   const newRows = [...names].flatMap((name): FileRow[] => {
-    const path = `${start}${name}/`;
+    const path = `${prefix}${name}/`;
     if (name === "" || listedPaths.has(path) || !foldCase(name).includes(foldCase(query.name.trim()))) return [];
-    return [{ kind: "folder", path, name, bytes: undefined, modifiedMs: undefined, files: 0 }];
+    return [{ kind: "folder", path, name, bytes: undefined, modifiedMs: undefined, fileCount: 0 }];
   });
   return newRows.length === 0 ? rows : [...rows, ...newRows].sort(createComparator(query));
 }
 
 function toRow({ path, size, modified }: UserdataFile, dir: string): FileRow {
   const name = dir === ROOT_FOLDER ? path : path.slice(dir.length);
-  return { kind: "file", path, name, bytes: size ?? undefined, modifiedMs: toMilliseconds(modified), files: 1 };
+  return { kind: "file", path, name, bytes: size ?? undefined, modifiedMs: toMilliseconds(modified), fileCount: 1 };
 }
 
 /** The folder's own files, and one row per subfolder, derived from its files. */
 function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
-  const ownRows: FileRow[] = [];
+  const fileRows: FileRow[] = [];
   const folders = new Map<string, FileRow>();
   for (const file of files) {
-    const slash = file.name.indexOf("/");
-    if (slash < 0) {
-      ownRows.push(file);
+    const slashIndex = file.name.indexOf("/");
+    if (slashIndex < 0) {
+      fileRows.push(file);
       continue;
     }
-    const name = file.name.slice(0, slash);
+    const name = file.name.slice(0, slashIndex);
     const folder = folders.get(name);
     if (folder) {
-      folder.files += 1;
+      folder.fileCount += 1;
       folder.bytes = folder.bytes === undefined || file.bytes === undefined ? undefined : folder.bytes + file.bytes;
       folder.modifiedMs = getNewer(folder.modifiedMs, file.modifiedMs);
     } else {
       folders.set(name, { ...file, kind: "folder", name, path: `${dir === ROOT_FOLDER ? "" : dir}${name}/` });
     }
   }
-  return [...folders.values(), ...ownRows];
+  return [...folders.values(), ...fileRows];
 }
 
 /** Makes equal names compare equal, regardless of their Unicode form. */
@@ -90,7 +90,7 @@ function getNewer(value: number | undefined, other: number | undefined): number 
   return value === undefined || other === undefined ? (value ?? other) : Math.max(value, other);
 }
 
-const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+const nameCollator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
 /** Folders first; equal rows are sorted by path. */
 function createComparator({ sort, order }: FilesQuery) {
@@ -98,7 +98,7 @@ function createComparator({ sort, order }: FilesQuery) {
   const compare = (file: FileRow, other: FileRow): number => {
     if (sort === "size") return (file.bytes ?? -1) - (other.bytes ?? -1);
     if (sort === "modified") return (file.modifiedMs ?? -1) - (other.modifiedMs ?? -1);
-    return byName.compare(file.name, other.name);
+    return nameCollator.compare(file.name, other.name);
   };
   return (file: FileRow, other: FileRow): number => {
     if (file.kind !== other.kind) return file.kind === "folder" ? -1 : 1;
@@ -108,13 +108,13 @@ function createComparator({ sort, order }: FilesQuery) {
 
 export const fileSorts = ["name", "size", "modified"] as const;
 
-const MAX_LENGTH = 1000;
+const MAX_PATH_LENGTH = 1000;
 
 /** `dir` ends with a slash; "/" is the root. `all`: lists every file below the folder instead of its subfolders and own files. */
 export const filesParams = {
-  dir: { kind: "text", maxLength: MAX_LENGTH, default: ROOT_FOLDER, read: (text) => [text, `${text}/`].find(isFolder) },
+  dir: { kind: "text", maxLength: MAX_PATH_LENGTH, default: ROOT_FOLDER, read: (text) => [text, `${text}/`].find(isFolder) },
   all: { kind: "boolean", default: false },
-  name: { kind: "text", maxLength: MAX_LENGTH, default: "" },
+  name: { kind: "text", maxLength: MAX_PATH_LENGTH, default: "" },
   sort: { kind: "word", values: fileSorts, default: "name" },
   order: { kind: "word", values: ["asc", "desc"], default: "asc" },
   offset: { kind: "integer", min: 0, max: 9_999_999, default: 0 },
@@ -128,7 +128,7 @@ function isFolder(dir: string): boolean {
 }
 
 /** Rows per page. Services don't page listings. */
-export const ROWS = 500;
+export const ROWS_PER_PAGE = 500;
 
 export function filesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
   return withQuery("/files", { ...toSearchValues(filesParams, query), file, connection });
@@ -163,13 +163,13 @@ export function toCrumbs(dir: string): Crumb[] {
   return names.map((name, index) => ({ name, dir: `${names.slice(0, index + 1).join("/")}/` }));
 }
 
-export function within(dir: string, name: string): string {
+export function joinPath(dir: string, name: string): string {
   return (dir === ROOT_FOLDER ? "" : dir) + name;
 }
 
-/** Undefined for a name that no service could store. Services may have further rules. */
-export function toFolderName(typed: string): string | undefined {
-  const name = typed.trim().replace(/^\/+|\/+$/g, "");
+/** Returns undefined for a name that no service can store. Services may have further rules. */
+export function normalizePath(input: string): string | undefined {
+  const name = input.trim().replace(/^\/+|\/+$/g, "");
   const isInvalid = name === "" || name.split("/").some((part) => part.trim() === "" || part === "." || part === "..");
   return isInvalid || /[\\\u0000-\u001f\u007f]/.test(name) ? undefined : name;
 }

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState, useSyncExternalStore } from "react";
-import { failureText } from "@/components/frame/failure/failure-message";
+import { formatFailure } from "@/components/frame/failure/failure-message";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { CheckField } from "@/components/ui/controls/fields";
@@ -11,24 +11,24 @@ import { ProgressBar } from "@/components/ui/skeleton";
 import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { FileName } from "@/components/ui/truncated";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { retryRateLimited } from "@/lib/browser/bulk/bulk-calls";
 import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { upload } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { coalesce } from "@/lib/shared/async";
 import { type Result } from "@/lib/shared/result";
 import { createUuid } from "@/lib/shared/text";
-import { fileApiPath, within } from "./files-view";
+import { fileApiPath, joinPath } from "./files-view";
 
-// Uploads into the user data. Existing files are replaced only after confirmation, for one file or for the rest of its batch.
+// Uploads to the user data. Existing files are replaced only after confirmation, per file or for the rest of the batch.
 
 export type FileUpload = {
   key: number;
   path: string;
   bytes: number;
   connection: string | undefined;
-  /** Files added together: one choice can apply to all of them. */
+  /** Files added together share a batch, so that one choice can apply to all of them. */
   batch: number;
   /** `conflict`: a file of this name exists, and the user must choose. `stopped`: it is unknown how much was sent. */
   state: "waiting" | "sending" | "conflict" | "stored" | "skipped" | "failed" | "stopped";
@@ -53,28 +53,28 @@ export type FileUploads = ReturnType<typeof createFileUploads>;
 export function createFileUploads(send: SendFile, onStored: () => void = () => undefined) {
   let lastBatch = 0;
   const batchChoices = new Map<number, ConflictChoice>();
-  const toState = (text: ConflictChoice): Partial<QueuedFile> =>
-    text === "keep" ? { state: "skipped" } : { state: "waiting", overwrite: true };
+  const toState = (choice: ConflictChoice): Partial<QueuedFile> =>
+    choice === "keep" ? { state: "skipped" } : { state: "waiting", overwrite: true };
 
-  const { get, subscribe, find, keysOf, change, startPending, stop, add, remove } = createUploadQueue<QueuedFile>({
-    nextItem: (items) => items.find(({ state }) => state === "waiting"),
+  const { get, subscribe, find, findKeys, updateItem, startPending, stop, add, remove } = createUploadQueue<QueuedFile>({
+    getNextItem: (items) => items.find(({ state }) => state === "waiting"),
     initialFields: { state: "sending", share: undefined, failure: undefined },
-    async uploadFile(queuedFile, { signal, report, reportLasting }) {
+    async uploadFile(queuedFile, { signal, report, reportPersistent }) {
       const { overwrite, batch } = queuedFile;
       const result = await send(queuedFile, { overwrite, signal, onProgress: (share) => report({ share }) });
       if (result.ok) {
         // The file is stored even if it was stopped after its last byte.
-        reportLasting({ state: "stored" });
+        reportPersistent({ state: "stored" });
         onStored();
         return { state: "stored" };
       }
       if (result.failure.status !== 409 || overwrite) return { state: "failed", failure: result.failure };
-      const batchAnswer = batchChoices.get(batch);
-      return batchAnswer ? toState(batchAnswer) : { state: "conflict" };
+      const batchChoice = batchChoices.get(batch);
+      return batchChoice ? toState(batchChoice) : { state: "conflict" };
     },
   });
   function changeAll(keys: ReadonlySet<number>, patch: Partial<QueuedFile>): void {
-    for (const key of keys) change(key, patch);
+    for (const key of keys) updateItem(key, patch);
     startPending();
   }
 
@@ -82,34 +82,34 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
     get: (): readonly FileUpload[] => get().items,
     subscribe,
     add(files: readonly { path: string; file: File }[], connection: string | undefined): void {
-      const common = { connection, action: createUuid(), batch: (lastBatch += 1), state: "waiting", overwrite: false } as const;
-      add(files.map(({ path, file }) => (key) => ({ ...common, key, path, file, bytes: file.size })));
+      const sharedFields = { connection, action: createUuid(), batch: (lastBatch += 1), state: "waiting", overwrite: false } as const;
+      add(files.map(({ path, file }) => (key) => ({ ...sharedFields, key, path, file, bytes: file.size })));
     },
-    resolveConflict(key: number, text: ConflictChoice, isForAll: boolean): void {
+    resolveConflict(key: number, choice: ConflictChoice, isForAll: boolean): void {
       const upload = find(key);
       if (!upload) return;
-      if (isForAll) batchChoices.set(upload.batch, text);
+      if (isForAll) batchChoices.set(upload.batch, choice);
       const isIncluded = (queuedFile: QueuedFile) =>
         queuedFile.state === "conflict" && (queuedFile.key === key || (isForAll && queuedFile.batch === upload.batch));
-      changeAll(keysOf(isIncluded), toState(text));
+      changeAll(findKeys(isIncluded), toState(choice));
     },
-    again: (key: number) => changeAll(new Set([key]), { state: "waiting" }),
-    allAgain: () => changeAll(keysOf(needsRetry), { state: "waiting", failure: undefined }),
+    retry: (key: number) => changeAll(new Set([key]), { state: "waiting" }),
+    retryAll: () => changeAll(findKeys(needsRetry), { state: "waiting", failure: undefined }),
     /** Stops unfinished files. They remain in the list, to be sent again or cleared. */
     stopAll(): void {
-      const keys = keysOf(isActive);
+      const keys = findKeys(isActive);
       keys.forEach(stop);
       changeAll(keys, { state: "stopped" });
     },
     remove: (key: number) => remove(new Set([key])),
     /** Removes finished files from the list. */
-    clear: () => remove(keysOf((queuedFile) => !isActive(queuedFile))),
+    clear: () => remove(findKeys((queuedFile) => !isActive(queuedFile))),
   };
 }
 
 const sendFile: SendFile = ({ path, file, connection, action }, { overwrite, signal, onProgress }) =>
   retryRateLimited(
-    () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, act: action }),
+    () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, action }),
     // Folders with many files may hit a rate limit.
     { signal, onWait: () => undefined },
   );
@@ -118,14 +118,14 @@ let uploads: FileUploads | undefined;
 const storedListeners = new Set<() => void>();
 
 /** The uploads of this tab, created on first use and kept across pages. */
-function tabFileUploads(): FileUploads {
+function getTabUploads(): FileUploads {
   return (uploads ??= createFileUploads(sendFile, () => storedListeners.forEach((notify) => notify())));
 }
 
-/** Takes files for upload, reports skipped ones, and refreshes the list while they are stored. */
-export function useFileIntake({ connection, refresh }: { connection: string | undefined; refresh: () => Promise<unknown> }) {
+/** Queues files for upload, reports skipped ones, and refreshes the list as files are stored. */
+export function useFileUploads({ connection, refresh }: { connection: string | undefined; refresh: () => Promise<unknown> }) {
   const t = useTranslations("files.upload");
-  const uploads = tabFileUploads();
+  const uploads = getTabUploads();
   const onStored = useEffectEvent(() => refresh());
   // Coalesced, since many files would otherwise refresh the list many times.
   useEffect(() => {
@@ -134,20 +134,20 @@ export function useFileIntake({ connection, refresh }: { connection: string | un
     storedListeners.add(notify);
     return () => void storedListeners.delete(notify);
   }, []);
-  function addFiles(dir: string, { files, unreadable, leftOut, isCut }: DroppedFiles) {
+  function uploadFiles(dir: string, { files, unreadableCount, skippedCount, isTruncated }: DroppedFiles) {
     uploads.add(
-      files.map(({ path, file }) => ({ path: within(dir, path), file })),
+      files.map(({ path, file }) => ({ path: joinPath(dir, path), file })),
       connection,
     );
-    if (files.length + unreadable + leftOut === 0) showToast({ tone: "wait", text: t("nothing") });
-    if (leftOut > 0) showToast({ tone: "wait", text: t("leftOut", { count: leftOut }) });
-    if (unreadable > 0) showToast({ tone: "bad", text: t("unreadable", { count: unreadable }) });
-    if (isCut) showToast({ tone: "bad", text: t("cut", { count: files.length }) });
+    if (files.length + unreadableCount + skippedCount === 0) showToast({ tone: "wait", text: t("nothing") });
+    if (skippedCount > 0) showToast({ tone: "wait", text: t("leftOut", { count: skippedCount }) });
+    if (unreadableCount > 0) showToast({ tone: "bad", text: t("unreadable", { count: unreadableCount }) });
+    if (isTruncated) showToast({ tone: "bad", text: t("cut", { count: files.length }) });
   }
-  return { uploads, addTo: addFiles };
+  return { uploads, uploadFiles };
 }
 
-const tones: Record<FileUpload["state"], Tone> = {
+const toneByState: Record<FileUpload["state"], Tone> = {
   waiting: "off",
   sending: "run",
   conflict: "wait",
@@ -156,7 +156,7 @@ const tones: Record<FileUpload["state"], Tone> = {
   failed: "bad",
   stopped: "off",
 };
-const MAX_SHOWN = 50;
+const MAX_SHOWN_UPLOADS = 50;
 const noUploads: readonly FileUpload[] = [];
 
 function getUrgency(fileUpload: FileUpload): number {
@@ -164,24 +164,24 @@ function getUrgency(fileUpload: FileUpload): number {
   return isActive(fileUpload) ? (fileUpload.state === "sending" ? 1 : 2) : 3;
 }
 
-/** The uploads: conflicts and failures first, newest last. */
+/** Lists uploads: conflicts and failures first, newest last. */
 export function UploadsList({ uploads }: { uploads: FileUploads }) {
   const t = useTranslations("files.upload");
-  const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => noUploads);
-  const areAllDone = !all.some(isActive);
+  const allUploads = useSyncExternalStore(uploads.subscribe, uploads.get, () => noUploads);
+  const areAllDone = !allUploads.some(isActive);
   useCloseWarning(!areAllDone);
-  if (all.length === 0) return null;
-  const fileUploads = [...all].sort((fileUpload, other) => getUrgency(fileUpload) - getUrgency(other)).slice(0, MAX_SHOWN);
-  const doneCount = all.filter(({ state }) => state === "stored" || state === "skipped").length;
-  const retryCount = all.filter(needsRetry).length;
+  if (allUploads.length === 0) return null;
+  const shownUploads = [...allUploads].sort((fileUpload, other) => getUrgency(fileUpload) - getUrgency(other)).slice(0, MAX_SHOWN_UPLOADS);
+  const doneCount = allUploads.filter(({ state }) => state === "stored" || state === "skipped").length;
+  const retryCount = allUploads.filter(needsRetry).length;
   return (
     <section aria-label={t("label")} className="border-b border-line bg-surface px-4 py-2.5 md:px-5">
       <div className="flex items-center gap-2">
         <p role="status" className="flex-1 text-ink-2">
-          {t("progress", { done: doneCount, count: all.length })}
+          {t("progress", { done: doneCount, count: allUploads.length })}
         </p>
         {areAllDone && retryCount > 1 ? (
-          <Button size="small" onClick={uploads.allAgain}>
+          <Button size="small" onClick={uploads.retryAll}>
             {t("allAgain", { count: retryCount })}
           </Button>
         ) : null}
@@ -190,12 +190,14 @@ export function UploadsList({ uploads }: { uploads: FileUploads }) {
         </Button>
       </div>
       <ul tabIndex={0} aria-label={t("label")} className="mt-1.5 max-h-52 overflow-y-auto">
-        {fileUploads.map((upload) => (
+        {shownUploads.map((upload) => (
           <UploadLine key={upload.key} upload={upload} uploads={uploads} />
         ))}
       </ul>
-      {all.length > MAX_SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: all.length - MAX_SHOWN })}</p> : null}
-      <ReplaceDialog all={all} uploads={uploads} />
+      {allUploads.length > MAX_SHOWN_UPLOADS ? (
+        <p className="text-sm text-ink-3">{t("more", { count: allUploads.length - MAX_SHOWN_UPLOADS })}</p>
+      ) : null}
+      <ReplaceDialog allUploads={allUploads} uploads={uploads} />
     </section>
   );
 }
@@ -207,8 +209,8 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   const share = state === "sending" ? upload.share : undefined;
   return (
     <li className={cn("flex min-h-7 items-center gap-2", failure && "max-lg:py-1")}>
-      <span className={toneInk[tones[state]]}>
-        <ToneIcon tone={tones[state]} />
+      <span className={toneInk[toneByState[state]]}>
+        <ToneIcon tone={toneByState[state]} />
       </span>
       <span className={cn("flex min-w-0 flex-1 items-center gap-2", failure && "max-lg:flex-col max-lg:items-start max-lg:gap-0")}>
         <span title={path} className={cn("min-w-0 flex-1 truncate font-mono text-sm", failure && "max-lg:max-w-full max-lg:flex-none")}>
@@ -216,11 +218,11 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
         </span>
         {share === undefined ? null : <ProgressBar value={share} label={t("share", { path })} className="max-sm:hidden" />}
         <span className={cn("tabular-nums", state === "failed" ? "text-bad" : "text-ink-3")}>
-          {failure ? failureText(errors, failure) : share === undefined ? t(`state.${state}`) : t("sending", { share })}
+          {failure ? formatFailure(errors, failure) : share === undefined ? t(`state.${state}`) : t("sending", { share })}
         </span>
       </span>
       {needsRetry(upload) ? (
-        <Button size="small" onClick={() => uploads.again(key)}>
+        <Button size="small" onClick={() => uploads.retry(key)}>
           {t("again")}
         </Button>
       ) : null}
@@ -236,13 +238,13 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   );
 }
 
-/** Asks for one file at a time; a choice can apply to the whole batch. Closing postpones the open batches. */
-function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: FileUploads }) {
+/** Asks about one file at a time. A choice can apply to the whole batch. Closing the dialog postpones the open batches. */
+function ReplaceDialog({ allUploads, uploads }: { allUploads: readonly FileUpload[]; uploads: FileUploads }) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);
   // Batches postponed by the user, whose other conflicts would reopen the dialog.
   const [postponedBatches, setPostponedBatches] = useState<ReadonlySet<number>>(new Set());
-  const conflicts = all.filter(({ state }) => state === "conflict");
+  const conflicts = allUploads.filter(({ state }) => state === "conflict");
   const openConflicts = conflicts.filter(({ batch }) => !postponedBatches.has(batch));
   // The dialog keeps its file even if another conflict appears.
   const [key, setKey] = useState<number>();
@@ -251,9 +253,11 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
     setKey(file?.key);
     setForAll(false);
   }
-  const otherUploads = all.filter((fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isActive(fileUpload));
-  function resolve(text: ConflictChoice) {
-    if (file) uploads.resolveConflict(file.key, text, isForAll);
+  const otherUploads = allUploads.filter(
+    (fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isActive(fileUpload),
+  );
+  function resolve(choice: ConflictChoice) {
+    if (file) uploads.resolveConflict(file.key, choice, isForAll);
   }
   return (
     <>
@@ -269,8 +273,8 @@ function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: 
           if (file) setPostponedBatches((current) => new Set([...current, ...openConflicts.map(({ batch }) => batch)]));
         }}
         title={t("title", { path: file?.path ?? "" })}
-        keep={t("keep")}
-        onKeep={() => resolve("keep")}
+        cancelLabel={t("keep")}
+        onCancel={() => resolve("keep")}
         label={t(isForAll ? "replaceAll" : "replace")}
         onConfirm={() => resolve("replace")}
       >

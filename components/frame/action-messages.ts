@@ -1,10 +1,10 @@
 import { useMessages } from "next-intl";
 import { getOwn } from "@/lib/contract/json/json";
 
-type ActionWords = { getActionText: (action: string) => string; getAttemptText: (action: string) => string };
+type ActionMessages = { getActionText: (action: string) => string; getAttemptText: (action: string) => string };
 
-/** Labels for an action in the log, completed or attempted. Unknown actions keep their code. */
-export function useActionMessages(): ActionWords {
+/** Returns labels for completed and attempted actions in the audit log. The label of an unknown action is its code. */
+export function useActionMessages(): ActionMessages {
   const audit = useMessages().settings?.audit;
   const createLookup = (actionKeys: Readonly<Record<string, string>> = {}) => {
     return (action: string) => getOwn(actionKeys, action) ?? action;

@@ -8,40 +8,40 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 
 type AssetChoicesProps = {
   label: string;
-  /** Whether they have their own page, which scrolls. */
-  isWhole?: boolean;
+  /** Whether the list has its own page, which scrolls. */
+  isFullPage?: boolean;
   assets: readonly Pick<AssetView, "id" | "name">[];
   getSrc: (id: string) => string;
-  /** The selected assets; absent if one click makes the choice. */
-  chosen?: ReadonlyMap<string, unknown>;
-  /** `isRange`: Shift was held, which selects the range since the last clicked tile. */
+  /** The selected assets. Absent if a click chooses an asset immediately. */
+  selected?: ReadonlyMap<string, unknown>;
+  /** `isRange`: Shift was held, to select the range since the last clicked tile. */
   onClick: (id: string, isRange: boolean) => void;
 };
 
-export function AssetChoices({ label, isWhole = false, assets, getSrc, chosen, onClick }: AssetChoicesProps) {
+export function AssetChoices({ label, isFullPage: isFullPage = false, assets, getSrc, selected, onClick }: AssetChoicesProps) {
   return (
     <ul
       aria-label={label}
       onKeyDown={moveFocus}
       className={cn(
         "grid grid-cols-3 gap-2.5 p-0.5 sm:grid-cols-5 md:grid-cols-6",
-        !isWhole && "max-h-[min(460px,52*var(--dvh))] overflow-y-auto",
+        !isFullPage && "max-h-[min(460px,52*var(--dvh))] overflow-y-auto",
       )}
     >
       {assets.map(({ id, name }) => {
-        const isChosen = chosen?.has(id) ?? false;
+        const isSelected = selected?.has(id) ?? false;
         return (
           <li key={id} className="min-w-0">
             <button
               type="button"
-              aria-pressed={chosen ? isChosen : undefined}
+              aria-pressed={selected ? isSelected : undefined}
               title={name}
               onClick={({ shiftKey }) => onClick(id, shiftKey)}
-              className={cn("block w-full rounded-sm text-left", isChosen && "outline-2 outline-offset-1 outline-accent")}
+              className={cn("block w-full rounded-sm text-left", isSelected && "outline-2 outline-offset-1 outline-accent")}
             >
               <span className="relative block aspect-[4/3] w-full">
                 <Picture src={getSrc(id)} alt="" width={160} height={120} className="absolute inset-0 size-full" />
-                {isChosen ? (
+                {isSelected ? (
                   <span className="absolute top-1 right-1 grid size-5 place-items-center rounded-full bg-accent text-accent-ink">
                     <Check aria-hidden="true" className="size-3.5" />
                   </span>
@@ -58,18 +58,18 @@ export function AssetChoices({ label, isWhole = false, assets, getSrc, chosen, o
   );
 }
 
-/** Moves the focus with arrow keys; up and down move by the number of columns. */
+/** Moves the focus with arrow keys. Up and down move by the number of columns. */
 function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
   const tiles = [...event.currentTarget.querySelectorAll<HTMLElement>("button")];
   const index = tiles.findIndex((tile) => tile === document.activeElement);
-  const top = (tile: HTMLElement | undefined) => tile?.parentElement?.offsetTop ?? 0;
-  const columns = Math.max(1, tiles.filter((tile) => top(tile) === top(tiles[0])).length);
-  const moves: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
+  const getTop = (tile: HTMLElement | undefined) => tile?.parentElement?.offsetTop ?? 0;
+  const columnCount = Math.max(1, tiles.filter((tile) => getTop(tile) === getTop(tiles[0])).length);
+  const moves: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columnCount, ArrowUp: -columnCount };
   const move = moves[event.key];
-  const to = index < 0 || move === undefined ? undefined : tiles[index + move];
-  if (!to) return;
+  const target = index < 0 || move === undefined ? undefined : tiles[index + move];
+  if (!target) return;
   event.preventDefault();
-  to.focus();
+  target.focus();
 }
 
 export function ChoicesSkeleton({ label, count }: { label: string; count: number }) {

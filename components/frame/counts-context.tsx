@@ -9,15 +9,15 @@ import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { getOwn } from "@/lib/contract/json/json";
-import { useConnection, useSeenConnection } from "./connection/connection-context";
+import { useConnection, useDirectConnection } from "./connection/connection-context";
 
-/** Counts of all, running and pending jobs; absent until loaded or if the service reports none. */
+/** Counts of all, running and pending jobs. Absent until loaded, or if the service reports none. */
 export type JobCounts = { jobs?: number; running?: number; pending?: number };
 /** `lastResponse`: the service's last response or failure, if any. */
 export type Counts = JobCounts & { lastResponse?: LastResponse };
 const CountsContext = createContext<Counts>({});
 
-export function countsPath(connection: string): `/${string}` {
+export function getCountsPath(connection: string): `/${string}` {
   return withQuery("/api/console/counts", { connection });
 }
 
@@ -25,9 +25,9 @@ const identity = (counts: JobCounts) => counts;
 
 /** Fetches the counts once for all consumers, such as navigation and filters. */
 export function CountsProvider({ children }: { children: ReactNode }) {
-  const connection = useSeenConnection()?.id;
-  const { value, atMs, failure } = useLive(connection ? countsPath(connection) : undefined, { read: identity, isStreamed: true });
-  // A failed first request counts, too.
+  const connection = useDirectConnection()?.id;
+  const { value, atMs, failure } = useLive(connection ? getCountsPath(connection) : undefined, { read: identity, isStreamed: true });
+  // The failure of the first request also counts as a response.
   const lastResponse = failure?.code ?? (atMs === undefined ? undefined : "answer");
   const counts = useMemo((): Counts => ({ ...value, lastResponse }), [value, lastResponse]);
   return <CountsContext value={counts}>{children}</CountsContext>;
@@ -37,22 +37,22 @@ export function useCounts(): Counts {
   return useContext(CountsContext);
 }
 
-/** A connection's status: for the current one from the last response, for others from the last check. */
+/** Returns a connection's status. It comes from the last response for the current connection, and from the last check for others. */
 export function useConnectionStatus(): (connection: Pick<ConnectionView, "id" | "status">) => ConnectionStatus {
   const currentId = useConnection()?.id;
   const { lastResponse } = useCounts();
-  return ({ id, status }) => statusNow(status, id === currentId ? lastResponse : undefined);
+  return ({ id, status }) => getCurrentStatus(status, id === currentId ? lastResponse : undefined);
 }
 
 export function useRefreshCounts(): () => Promise<void> {
   const { mutate } = useSWRConfig();
   const connection = useConnection()?.id;
   return async () => {
-    if (connection) await mutate(countsPath(connection));
+    if (connection) await mutate(getCountsPath(connection));
   };
 }
 
-export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
+export const connectionTones: Readonly<Record<ConnectionStatus, Tone>> = {
   active: "ok",
   waitlisted: "wait",
   refused: "bad",
@@ -67,7 +67,7 @@ export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
 /** "answer", or a failure code. */
 export type LastResponse = string;
 
-const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
+const statusByFailureCode: Readonly<Partial<Record<string, ConnectionStatus>>> = {
   UPSTREAM_REFUSED_KEY: "refused",
   FORBIDDEN: "forbidden",
   PAYMENT_REQUIRED: "unpaid",
@@ -80,20 +80,20 @@ const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
 };
 
 /** The last response overrides an earlier check: the status is green only if that response succeeded. */
-export function statusNow(checked: ConnectionStatus = "unknown", last?: LastResponse): ConnectionStatus {
-  if (last === undefined) return checked;
+export function getCurrentStatus(checkedStatus: ConnectionStatus = "unknown", lastResponse?: LastResponse): ConnectionStatus {
+  if (lastResponse === undefined) return checkedStatus;
   // Waitlisted accounts also get responses.
-  if (last === "answer") return checked === "waitlisted" ? checked : "active";
-  return getOwn(failureStatus, last) ?? (checked === "active" ? "unknown" : checked);
+  if (lastResponse === "answer") return checkedStatus === "waitlisted" ? checkedStatus : "active";
+  return getOwn(statusByFailureCode, lastResponse) ?? (checkedStatus === "active" ? "unknown" : checkedStatus);
 }
 
-export function keyWord(connection: ConnectionView): "localServer" | "noKey" | "sharedKey" | "ownKey" {
+export function getKeyLabelKey(connection: ConnectionView): "localServer" | "noKey" | "sharedKey" | "ownKey" {
   if (!connection.hasKey && !hasFeature(connection, "accounts")) return "localServer";
   if (!connection.hasKey) return "noKey";
   return connection.shared ? "sharedKey" : "ownKey";
 }
 
-export function useKeyNote(): (connection: ConnectionView) => string {
+export function useKeyLabel(): (connection: ConnectionView) => string {
   const t = useTranslations("frame.connection");
-  return (connection) => (connection.seenOf === undefined ? t(keyWord(connection)) : t("seenOf", { owner: connection.seenOf }));
+  return (connection) => (connection.seenOf === undefined ? t(getKeyLabelKey(connection)) : t("seenOf", { owner: connection.seenOf }));
 }

@@ -6,8 +6,8 @@ import { watchPath } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppRun } from "@/lib/contract/apps/app";
 import { type QueueView } from "@/lib/contract/console";
-import { getExpectedShare } from "@/lib/contract/jobs/expected-run";
-import { isTerminalWord, type JobState, toJobState } from "@/lib/contract/jobs/job-list";
+import { getExpectedProgress } from "@/lib/contract/jobs/expected-run";
+import { isTerminalStatus, type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { asObject, asText } from "@/lib/contract/json/json";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
@@ -25,34 +25,34 @@ type JobsFollower = {
 };
 export type JobActivity = { runningId?: string; share?: number };
 
-export const MAX_FOLLOWED = 1_000;
-/** A list that was read before the submission lacks the job. */
+export const MAX_FOLLOWED_JOBS = 1_000;
+/** New jobs are not checked sooner, because a list that was read before the submission does not contain them. */
 const CHECK_INTERVAL_MS = 2_000;
 
-/** The open jobs of a list, with the progress of running ones. `isCut`: the list is truncated. */
-type OpenJobs = { ids: ReadonlySet<string>; running: ReadonlyMap<string, number | undefined>; isCut: boolean };
-const unknownList: OpenJobs = { ids: new Set(), running: new Map(), isCut: true };
+/** The open jobs of a list, with the progress of running ones. */
+type OpenJobs = { ids: ReadonlySet<string>; running: ReadonlyMap<string, number | undefined>; isTruncated: boolean };
+const unknownList: OpenJobs = { ids: new Set(), running: new Map(), isTruncated: true };
 
 export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded, onActivity }: JobsFollower): () => void {
   const openJobsById = new Map(jobs.map((job) => [job.id, job]));
   const lists = new Map<string, { openJobs: OpenJobs; stop: () => void }>();
   let isChecking = false;
 
-  function watch(job: FollowedJob): void {
-    const path = listPath(job);
+  function watchList(job: FollowedJob): void {
+    const path = getListPath(job);
     if (lists.has(path)) return;
-    const stop = watchPath<QueueView | RunsAnswer>(path, (message) => {
+    const stop = watchPath<QueueView | RunsResponse>(path, (message) => {
       const list = lists.get(path);
-      if (list) list.openJobs = "answer" in message ? toOpenJobs(message.answer) : unknownList;
+      if (list) list.openJobs = "response" in message ? toOpenJobs(message.response) : unknownList;
       reportActivity();
       void checkEnded();
     });
     lists.set(path, { openJobs: unknownList, stop });
   }
-  function forget(job: FollowedJob): boolean {
+  function unfollow(job: FollowedJob): boolean {
     if (!openJobsById.delete(job.id)) return false;
-    const path = listPath(job);
-    if (![...openJobsById.values()].some((other) => listPath(other) === path)) {
+    const path = getListPath(job);
+    if (![...openJobsById.values()].some((other) => getListPath(other) === path)) {
       lists.get(path)?.stop();
       lists.delete(path);
     }
@@ -63,46 +63,49 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
     const runningIds = [...openJobsById.keys()].filter((id) => running.has(id));
     onActivity?.({ runningId: runningIds[0], share: runningIds.map((id) => running.get(id)).find((share) => share !== undefined) });
   }
-  /** Checks jobs that may have ended. If the list is truncated or unknown, unlisted jobs may be queued, so it stops at the first open one. */
+  /** Checks jobs that may have ended. If the list is truncated or unknown, unlisted jobs may still be queued, so checking stops at the first open one. */
   async function checkEnded(): Promise<void> {
     if (isChecking) return;
     isChecking = true;
-    await checkAll().finally(() => (isChecking = false));
+    await checkJobs().finally(() => (isChecking = false));
     reportActivity();
   }
-  async function checkAll(): Promise<void> {
-    const unendedPaths = new Set<string>();
+  async function checkJobs(): Promise<void> {
+    const pathsWithOpenJobs = new Set<string>();
     // Without a stream, the lists of a hidden tab are not updated.
-    const isCurrent = document.visibilityState === "visible" || liveState.getState().isLive;
+    const isUpToDate = document.visibilityState === "visible" || liveState.getState().isLive;
     for (const job of [...openJobsById.values()]) {
-      const path = listPath(job);
-      const { ids, isCut: isTruncated } = (isCurrent && lists.get(path)?.openJobs) || unknownList;
-      if (ids.has(job.id) || Date.now() - job.atMs < CHECK_INTERVAL_MS || (isTruncated && unendedPaths.has(path))) continue;
+      const path = getListPath(job);
+      const { ids, isTruncated } = (isUpToDate && lists.get(path)?.openJobs) || unknownList;
+      if (ids.has(job.id) || Date.now() - job.atMs < CHECK_INTERVAL_MS || (isTruncated && pathsWithOpenJobs.has(path))) continue;
       const state = await fetchEndState(job);
-      if (state === undefined) unendedPaths.add(path);
-      else if (forget(job)) onEnded(job, state);
+      if (state === undefined) pathsWithOpenJobs.add(path);
+      else if (unfollow(job)) onEnded(job, state);
     }
   }
 
-  const stopListening = onResponse(({ path, method, act, value }) => {
-    const job = method === "POST" ? toSubmitted({ path, act, value }, currentConnection()) : undefined;
+  const unsubscribe = onResponse(({ path, method, action, value }) => {
+    const job = method === "POST" ? toSubmittedJob({ path, action, value }, currentConnection()) : undefined;
     if (!job) return;
     onSubmitted(job);
-    if (openJobsById.size >= MAX_FOLLOWED) return;
+    if (openJobsById.size >= MAX_FOLLOWED_JOBS) return;
     openJobsById.set(job.id, job);
-    watch(job);
+    watchList(job);
   });
-  for (const job of jobs) watch(job);
+  for (const job of jobs) watchList(job);
   // Repeated, since a read may fail and the list may not change again.
   const timer = setInterval(() => void checkEnded(), CHECK_INTERVAL_MS);
   return () => {
-    stopListening();
+    unsubscribe();
     clearInterval(timer);
-    for (const job of [...openJobsById.values()]) forget(job);
+    for (const job of [...openJobsById.values()]) unfollow(job);
   };
 }
 
-function toSubmitted({ path, act, value }: Pick<ApiResponse, "path" | "act" | "value">, current?: string): FollowedJob | undefined {
+function toSubmittedJob(
+  { path, action, value }: Pick<ApiResponse, "path" | "action" | "value">,
+  current?: string,
+): FollowedJob | undefined {
   const [, app] = /^\/api\/apps\/([^/?]+)\/runs(?:\?|$)/.exec(path) ?? [];
   const isPrompt = /^\/api\/prompt(\?|$)/.test(path);
   const id = asText(isPrompt ? asObject(value)?.prompt_id : app !== undefined ? asObject(asObject(value)?.run)?.id : undefined);
@@ -111,46 +114,46 @@ function toSubmitted({ path, act, value }: Pick<ApiResponse, "path" | "act" | "v
   return {
     id,
     connection: connection ?? "",
-    batch: act ?? id,
+    batch: action ?? id,
     atMs: Date.now(),
     ...(app !== undefined && { app: decodeURIComponent(app) }),
   };
 }
 
 /** The list that contains the job while it is pending or running. */
-function listPath({ app, connection }: FollowedJob): `/${string}` {
+function getListPath({ app, connection }: FollowedJob): `/${string}` {
   return app === undefined ? withQuery("/api/console/queue", { connection }) : `/api/apps/${encodeURIComponent(app)}/runs`;
 }
 
-type RunsAnswer = { runs: readonly AppRun[]; next?: string };
+type RunsResponse = { runs: readonly AppRun[]; next?: string };
 const hasRunEnded = ({ state }: Pick<AppRun, "state">) => !["sending", "pending", "in_progress"].includes(state);
 
-function toOpenJobs(response: QueueView | RunsAnswer): OpenJobs {
+function toOpenJobs(response: QueueView | RunsResponse): OpenJobs {
   if ("runs" in response) {
     const runs = response.runs.filter((run) => !hasRunEnded(run));
     const running = runs.filter(({ state }) => state === "in_progress");
     const toShare = ({ id, progress }: AppRun) => [id, progress] as const;
-    return { ids: new Set(runs.map(({ id }) => id)), running: new Map(running.map(toShare)), isCut: response.next !== undefined };
+    return { ids: new Set(runs.map(({ id }) => id)), running: new Map(running.map(toShare)), isTruncated: response.next !== undefined };
   }
   const { running, pending, total = 0 } = response;
   const jobs = [...running, ...pending];
   const shares = running.map((job) => {
     const { expected, startedAtMs, progress: { value } = {} } = toJobView(job);
-    return [job.id, expected && startedAtMs !== undefined ? getExpectedShare(expected, Date.now() - startedAtMs) : value] as const;
+    return [job.id, expected && startedAtMs !== undefined ? getExpectedProgress(expected, Date.now() - startedAtMs) : value] as const;
   });
-  return { ids: new Set(jobs.map(({ id }) => id)), running: new Map(shares), isCut: total > jobs.length };
+  return { ids: new Set(jobs.map(({ id }) => id)), running: new Map(shares), isTruncated: total > jobs.length };
 }
 
 /** Undefined if the job hasn't ended or its state is unknown. */
 async function fetchEndState(job: FollowedJob): Promise<JobState | undefined> {
   const { id, connection, app } = job;
   if (app !== undefined) {
-    const result = await callApi<{ run: AppRun }>(`${listPath(job)}/${encodeURIComponent(id)}`);
+    const result = await callApi<{ run: AppRun }>(`${getListPath(job)}/${encodeURIComponent(id)}`);
     if (!result.ok) return result.failure.status === 404 ? "unknown" : undefined;
     const { run } = result.value;
     return hasRunEnded(run) ? toJobState(run.state) : undefined;
   }
   const jobResult = await callApi<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
   if (!jobResult.ok) return jobResult.failure.status === 404 ? "unknown" : undefined;
-  return isTerminalWord(jobResult.value.status) ? toJobState(jobResult.value.status) : undefined;
+  return isTerminalStatus(jobResult.value.status) ? toJobState(jobResult.value.status) : undefined;
 }

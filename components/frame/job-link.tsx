@@ -1,17 +1,17 @@
 import { useTranslations } from "next-intl";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
-import { type QueryValues, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
+import { type QueryValues, toJobHref, toShortId, withQuery } from "@/lib/browser/urls";
 import { useConnection, useConnectionParam } from "./connection/connection-context";
 
-/** Job URLs with the jobs' connection, by default the page's. */
+/** Returns job URLs with the connection of the jobs, by default the connection of the page. */
 export function useJobHrefs(connectionId?: string) {
   const current = useConnection()?.id;
   const connectionParam = useConnectionParam();
   const connection = connectionId === undefined || connectionId === current ? connectionParam : connectionId;
   return {
-    job: (id: string) => toJobHref(id, connection),
-    jobs: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),
+    getJobHref: (id: string) => toJobHref(id, connection),
+    getJobsHref: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),
   };
 }
 
@@ -20,8 +20,8 @@ export function JobLink({ id, connection }: { id: string; connection?: string })
   const hrefs = useJobHrefs(connection);
   return (
     <span className="inline-flex shrink-0 items-center gap-0.5">
-      <Link href={hrefs.job(id)} title={id} className="font-mono text-sm text-accent underline-offset-2 hover:underline">
-        {shortId(id)}
+      <Link href={hrefs.getJobHref(id)} title={id} className="font-mono text-sm text-accent underline-offset-2 hover:underline">
+        {toShortId(id)}
       </Link>
       <CopyButton text={id} label={t("copy", { id })} />
     </span>

@@ -2,20 +2,20 @@
 
 import { useTranslations } from "next-intl";
 import { createContext, type ReactNode, useContext, useEffect } from "react";
-import { setStorageOwner } from "@/lib/browser/persisted";
-import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { setStorageOwner } from "@/lib/browser/persisted-value";
+import { hasRole, type Role } from "@/lib/contract/members/roles";
 
-/** `canChange`: false while the console is read-only. `signOutAt`: the proxy's sign-out URL; null if it has none. */
-type Member = { id?: string; role: Role; canChange?: boolean; signOutAt?: string | null };
+/** `canChange`: false while the console is read-only. `signOutUrl`: the proxy's sign-out URL, or null if it has none. */
+type Member = { id?: string; role: Role; canChange?: boolean; signOutUrl?: string | null };
 
 const MemberContext = createContext<Member | undefined>(undefined);
 
-/** The signed-in member, so that controls offer only permitted actions. The server enforces permissions. */
-export function MemberProvider({ id, role, canChange = true, signOutAt, children }: Member & { children: ReactNode }) {
+/** Provides the signed-in member, so that controls offer only permitted actions. The server enforces permissions. */
+export function MemberProvider({ id, role, canChange = true, signOutUrl, children }: Member & { children: ReactNode }) {
   useEffect(() => {
     if (id !== undefined) setStorageOwner(id);
   }, [id]);
-  return <MemberContext value={{ role, canChange, signOutAt }}>{children}</MemberContext>;
+  return <MemberContext value={{ role, canChange, signOutUrl }}>{children}</MemberContext>;
 }
 
 export function useRole(): Role | undefined {
@@ -33,24 +33,24 @@ export function useCanChange(): boolean {
   return useContext(MemberContext)?.canChange ?? true;
 }
 
-export function useSignOutAt(): string | null | undefined {
-  return useContext(MemberContext)?.signOutAt;
+export function useSignOutUrl(): string | null | undefined {
+  return useContext(MemberContext)?.signOutUrl;
 }
 
-/** Returns why an action is unavailable: read-only mode, otherwise the given text about the role. */
+/** Returns why an action is unavailable: the read-only mode, otherwise the text about the role. */
 export function useDenialText(): (roleText: string) => string {
   const t = useTranslations("frame.readOnly");
   const canChange = useCanChange();
   return (roleText) => (canChange ? roleText : t("short"));
 }
 
-const MayShareContext = createContext(false);
+const CanShareContext = createContext(false);
 
 /** Whether public share links are offered. The server enforces permissions. */
-export function MayShare({ value, children }: { value: boolean; children: ReactNode }) {
-  return <MayShareContext value={value}>{children}</MayShareContext>;
+export function ShareProvider({ value, children }: { value: boolean; children: ReactNode }) {
+  return <CanShareContext value={value}>{children}</CanShareContext>;
 }
 
-export function useMayShare(): boolean {
-  return useContext(MayShareContext);
+export function useCanShare(): boolean {
+  return useContext(CanShareContext);
 }

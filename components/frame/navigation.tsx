@@ -7,7 +7,7 @@ import { Link, usePathname, useRouter } from "@/components/ui/link";
 import { useNumberFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
+import { CONSOLE_UNREACHABLE } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { useConnection, useConnectionParam } from "./connection/connection-context";
@@ -15,36 +15,43 @@ import { type CurrentConnection } from "./connection/current-connection";
 import { useCounts } from "./counts-context";
 import { useRunsAppsOnly } from "./member-context";
 
-type Word = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
+type MessageKey = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
 /**
- * `short`: the label in the bottom bar of narrow screens. `isAbove`: not in that bar; the member's picture links to it. `letter`: the key that
- * opens the page after `g`.
+ * `short`: the label in the bottom bar of narrow screens. `isHiddenInBottomBar`: not in that bar, since the member's avatar links to it.
+ * `shortcutKey`: the key that opens the page after `g`.
  */
-type Destination = { href: `/${string}`; label: Word; short?: Word; letter?: string; icon: LucideIcon; isAbove?: true };
+type Destination = {
+  href: `/${string}`;
+  label: MessageKey;
+  short?: MessageKey;
+  shortcutKey?: string;
+  icon: LucideIcon;
+  isHiddenInBottomBar?: true;
+};
 
 const destinations: readonly Destination[] = [
   { href: "/", label: "overview", icon: LayoutDashboard },
-  { href: "/jobs", label: "jobs", letter: "j", icon: ListChecks },
-  { href: "/queue", label: "queue", letter: "q", icon: Layers },
-  { href: "/history", label: "history", letter: "h", icon: History },
-  { href: "/assets", label: "assets", letter: "a", icon: Images },
-  { href: "/files", label: "files", letter: "f", icon: Folder },
-  { href: "/run", label: "run", letter: "r", short: "runShort", icon: Play },
+  { href: "/jobs", label: "jobs", shortcutKey: "j", icon: ListChecks },
+  { href: "/queue", label: "queue", shortcutKey: "q", icon: Layers },
+  { href: "/history", label: "history", shortcutKey: "h", icon: History },
+  { href: "/assets", label: "assets", shortcutKey: "a", icon: Images },
+  { href: "/files", label: "files", shortcutKey: "f", icon: Folder },
+  { href: "/run", label: "run", shortcutKey: "r", short: "runShort", icon: Play },
   { href: "/apps", label: "apps", icon: AppWindow },
-  { href: "/settings", label: "settings", letter: "s", icon: Settings, isAbove: true },
+  { href: "/settings", label: "settings", shortcutKey: "s", icon: Settings, isHiddenInBottomBar: true },
 ];
 
 /** The pages that are unavailable on another member's connection, where only jobs are visible. */
-const closedPages: readonly string[] = ["/assets", "/files", "/run", "/apps"];
+const unavailablePages: readonly string[] = ["/assets", "/files", "/run", "/apps"];
 
-export function isClosed(pathname: string): boolean {
-  return closedPages.some((href) => isWithin(pathname, href));
+export function isUnavailablePage(pathname: string): boolean {
+  return unavailablePages.some((href) => isWithin(pathname, href));
 }
 
 /** `runsAppsOnly`: for members who only run apps. */
 export function getDestinations(connection: CurrentConnection | undefined, runsAppsOnly = false): readonly Destination[] {
   if (runsAppsOnly) return destinations.filter(({ label }) => label === "apps");
-  if (!hasFeature(connection, "fullAccess")) return destinations.filter(({ href }) => !closedPages.includes(href));
+  if (!hasFeature(connection, "fullAccess")) return destinations.filter(({ href }) => !unavailablePages.includes(href));
   return hasFeature(connection, "assets") ? destinations : destinations.filter(({ label }) => label !== "assets");
 }
 
@@ -58,9 +65,9 @@ export function Navigation() {
   const pathname = usePathname();
   const connection = useConnectionParam();
   const destinations = getDestinations(useConnection(), useRunsAppsOnly());
-  const stayWhileOffline = useStayWhileOffline();
+  const preventOfflineNavigation = useOfflineGuard();
   const { jobs, running, pending } = useCounts();
-  const number = useNumberFormat();
+  const formatNumber = useNumberFormat();
   const counts: Partial<Record<string, number>> = {
     jobs,
     queue: running === undefined || pending === undefined ? undefined : running + pending,
@@ -74,7 +81,7 @@ export function Navigation() {
           <li key={href} className={label === "settings" ? "mt-2.5 border-t border-line pt-2.5" : undefined}>
             <Link
               href={withQuery(href, { connection })}
-              onNavigate={(event) => stayWhileOffline(event, withQuery(href, { connection }))}
+              onNavigate={(event) => preventOfflineNavigation(event, withQuery(href, { connection }))}
               aria-current={isCurrent ? "page" : undefined}
               className={cn(
                 "flex items-center justify-between rounded-md px-2.5 py-1.5",
@@ -82,7 +89,9 @@ export function Navigation() {
               )}
             >
               {t(label)}
-              {count === undefined ? null : <span className={cn("text-sm", isCurrent ? "text-ink-2" : "text-ink-3")}>{number(count)}</span>}
+              {count === undefined ? null : (
+                <span className={cn("text-sm", isCurrent ? "text-ink-2" : "text-ink-3")}>{formatNumber(count)}</span>
+              )}
             </Link>
           </li>
         );
@@ -95,8 +104,8 @@ export function BottomNavigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const connection = useConnectionParam();
-  const destinations = getDestinations(useConnection(), useRunsAppsOnly()).filter(({ isAbove }) => !isAbove);
-  const stayWhileOffline = useStayWhileOffline();
+  const destinations = getDestinations(useConnection(), useRunsAppsOnly()).filter(({ isHiddenInBottomBar }) => !isHiddenInBottomBar);
+  const preventOfflineNavigation = useOfflineGuard();
   return (
     <ul className="grid auto-cols-fr grid-flow-col">
       {destinations.map(({ href, label, short = label, icon: Icon }) => {
@@ -105,7 +114,7 @@ export function BottomNavigation() {
           <li key={href}>
             <Link
               href={withQuery(href, { connection })}
-              onNavigate={(event) => stayWhileOffline(event, withQuery(href, { connection }))}
+              onNavigate={(event) => preventOfflineNavigation(event, withQuery(href, { connection }))}
               aria-current={isCurrent ? "page" : undefined}
               className={cn(
                 "flex min-h-12 flex-col items-center justify-center gap-0.5 text-xs max-[400px]:text-[10px]",
@@ -123,10 +132,10 @@ export function BottomNavigation() {
 }
 
 /**
- * For a link's `onNavigate`: while the console is unreachable, following a link would show the browser's error page and lose input. So the page
- * stays, and navigates only if a health check succeeds.
+ * For a link's `onNavigate`. While the console is unreachable, following a link would show the browser's error page and lose unsaved input.
+ * The page then navigates only if a health check succeeds.
  */
-function useStayWhileOffline(): (event: { preventDefault: () => void }, href: string) => void {
+function useOfflineGuard(): (event: { preventDefault: () => void }, href: string) => void {
   const t = useTranslations("frame");
   const { lastResponse } = useCounts();
   const router = useRouter();

@@ -1,23 +1,23 @@
-// Shows the outcomes of this tab's jobs while it is hidden: in its title and icon, and by browser notifications.
+// Shows the outcomes of this tab's jobs while the tab is hidden: in its title and icon, and as browser notifications.
 
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { persisted, tabStorage } from "@/lib/browser/persisted";
+import { createPersistedValue, tabStorage } from "@/lib/browser/persisted-value";
 import { toJobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { asObject } from "@/lib/contract/json/json";
 import { list, number, type Reader, text } from "@/lib/contract/json/readers";
 import { useConnection } from "./connection/connection-context";
-import { type FollowedJob, followJobs, type JobActivity, MAX_FOLLOWED } from "./follow-jobs";
+import { type FollowedJob, followJobs, type JobActivity, MAX_FOLLOWED_JOBS } from "./follow-jobs";
 
-export const noticeChoices = ["off", "failed", "all"] as const;
-/** Undefined if not chosen and not offered yet. */
-export type NoticeChoice = (typeof noticeChoices)[number] | undefined;
+export const notificationChoices = ["off", "failed", "all"] as const;
+/** Undefined until the user has chosen, or notifications have been offered. */
+export type NotificationChoice = (typeof notificationChoices)[number] | undefined;
 /** The job outcomes that trigger a browser notification. */
-export const noticeChoice = persisted("lightdesk.notifications", (value): NoticeChoice =>
-  noticeChoices.find((noticeChoice) => noticeChoice === value),
+export const notificationChoice = createPersistedValue("lightdesk.notifications", (value): NotificationChoice =>
+  notificationChoices.find((choice) => choice === value),
 );
 
 const OFFER_AFTER_MS = 10_000;
@@ -30,15 +30,15 @@ const readOwnJob: Reader<FollowedJob> = (value) => {
   return { id, connection, batch, atMs, ...(app !== undefined && { app }) };
 };
 const noJobs: readonly FollowedJob[] = [];
-const ownJobs = persisted("lightdesk.own-jobs", (value) => list(readOwnJob, MAX_FOLLOWED)(value) ?? noJobs, tabStorage);
+const ownJobs = createPersistedValue("lightdesk.own-jobs", (value) => list(readOwnJob, MAX_FOLLOWED_JOBS)(value) ?? noJobs, tabStorage);
 
-function storeJob(job: FollowedJob): void {
-  ownJobs.set([...ownJobs.get().filter(({ id }) => id !== job.id), job].slice(-MAX_FOLLOWED));
+function addOwnJob(job: FollowedJob): void {
+  ownJobs.set([...ownJobs.get().filter(({ id }) => id !== job.id), job].slice(-MAX_FOLLOWED_JOBS));
 }
 
 type Tally = { finished: number; failed: number };
 
-/** Mounted once in the frame; loaded after the page. */
+/** Mounted once, in the frame. The code is loaded after the page. */
 export function OwnJobs() {
   const connection = useConnection()?.id;
   const currentConnection = useEffectEvent(() => connection);
@@ -57,7 +57,7 @@ export function OwnJobs() {
       followJobs({
         jobs: ownJobs.get(),
         currentConnection: () => currentConnection(),
-        onSubmitted: storeJob,
+        onSubmitted: addOwnJob,
         onEnded: ({ id }, state) => endJob(id, state),
         onActivity: setActivity,
       }),
@@ -70,7 +70,7 @@ export function OwnJobs() {
 
 const emptyTally: Tally = { finished: 0, failed: 0 };
 
-/** The jobs that ended while the tab was hidden; undefined while it is visible. */
+/** Counts the jobs that end while the tab is hidden. The counts are undefined while it is visible. */
 function useHiddenTally() {
   const [tally, setTally] = useState<Tally>();
   useEffect(() => {
@@ -86,7 +86,7 @@ function addOutcome({ finished, failed }: Tally, state: JobState): Tally {
   return { finished: finished + Number(state === "completed"), failed: failed + Number(state === "failed") };
 }
 
-/** Such as "1 failed · 3 finished". Empty if nothing has ended. */
+/** Formats counts, such as "1 failed · 3 finished". Empty if nothing has ended. */
 function useFormatTally(): (tally: Tally) => string {
   const t = useTranslations("frame.ownJobs");
   return ({ failed, finished }) =>
@@ -100,17 +100,17 @@ function useTabTitle(tally: Tally | undefined, share: number | undefined): void 
   const formatTally = useFormatTally();
   const progress = tally && share !== undefined ? [t("progress", { value: Math.round(share * 100) })] : [];
   const prefix = [...(tally ? [formatTally(tally)].filter(Boolean) : []), ...progress].join(" · ");
-  const tone = tally && getTone(tally, share);
-  const ownTitle = useRef("");
+  const tone = tally && getIconColour(tally, share);
+  const originalTitle = useRef("");
   useEffect(() => {
     if (!isHidden) return;
-    ownTitle.current = document.title;
+    originalTitle.current = document.title;
     return () => {
-      document.title = ownTitle.current;
+      document.title = originalTitle.current;
     };
   }, [isHidden]);
   useEffect(() => {
-    if (isHidden) document.title = prefix === "" ? ownTitle.current : `${prefix} · ${ownTitle.current}`;
+    if (isHidden) document.title = prefix === "" ? originalTitle.current : `${prefix} · ${originalTitle.current}`;
   }, [isHidden, prefix]);
   useEffect(() => {
     const icon = document.querySelector<HTMLLinkElement>('link[rel~="icon"]');
@@ -125,7 +125,7 @@ function useTabTitle(tally: Tally | undefined, share: number | undefined): void 
 }
 
 /** The icon's colour, or undefined for the default icon. */
-function getTone({ failed, finished }: Tally, share: number | undefined): string | undefined {
+function getIconColour({ failed, finished }: Tally, share: number | undefined): string | undefined {
   if (failed > 0) return "#d4351c";
   if (finished > 0) return "#1a7f45";
   return share === undefined ? undefined : "#3b6fe0";
@@ -140,7 +140,7 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
     const tally = addOutcome(batches.current.get(job.batch) ?? emptyTally, state);
     batches.current.set(job.batch, tally);
     if (ownJobs.get().some(({ batch }) => batch === job.batch)) return;
-    if (!shouldNotify(noticeChoice.get(), tally) || document.visibilityState === "visible") return;
+    if (!shouldNotify(notificationChoice.get(), tally) || document.visibilityState === "visible") return;
     const count = tally.finished + tally.failed;
     if (count === 0) return;
     const notification = new Notification("Lightdesk", { body: formatTally(tally), tag: `lightdesk ${job.batch}` });
@@ -157,7 +157,7 @@ function useNotify(): (job: FollowedJob, state: JobState) => void {
   };
 }
 
-function shouldNotify(choice: NoticeChoice, { failed }: Tally): boolean {
+function shouldNotify(choice: NotificationChoice, { failed }: Tally): boolean {
   if (typeof Notification === "undefined" || Notification.permission !== "granted") return false;
   return choice === "all" || (choice === "failed" && failed > 0);
 }
@@ -165,17 +165,17 @@ function shouldNotify(choice: NoticeChoice, { failed }: Tally): boolean {
 /** Offers notifications once, when a job has run for a while. */
 function useNotificationOffer(runningId: string | undefined): void {
   const t = useTranslations("frame.ownJobs");
-  const offer = useEffectEvent(() => {
-    if (noticeChoice.get() !== undefined || typeof Notification === "undefined" || Notification.permission !== "default") return;
-    noticeChoice.set("off");
-    const accept = async () => {
-      if ((await Notification.requestPermission()) === "granted") noticeChoice.set("all");
+  const offerNotifications = useEffectEvent(() => {
+    if (notificationChoice.get() !== undefined || typeof Notification === "undefined" || Notification.permission !== "default") return;
+    notificationChoice.set("off");
+    const enableNotifications = async () => {
+      if ((await Notification.requestPermission()) === "granted") notificationChoice.set("all");
     };
-    showToast({ tone: "run", text: t("offer"), action: { label: t("accept"), run: () => void accept() } });
+    showToast({ tone: "run", text: t("offer"), action: { label: t("accept"), run: () => void enableNotifications() } });
   });
   useEffect(() => {
     if (runningId === undefined) return;
-    const timer = setTimeout(offer, OFFER_AFTER_MS);
+    const timer = setTimeout(offerNotifications, OFFER_AFTER_MS);
     return () => clearTimeout(timer);
   }, [runningId]);
 }

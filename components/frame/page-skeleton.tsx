@@ -27,14 +27,14 @@ export function ContentSkeleton({ layout }: { layout: Layout }) {
 }
 
 type PageSkeletonProps = {
-  /** The namespace of its messages. */
+  /** The namespace of the page's messages. */
   page: "apps" | "assets" | "files" | "history" | "jobs" | "masks" | "overview" | "queue" | "run" | "settings";
   /** `true`: an empty tool bar. `"long"`: two rows on narrow screens. */
   tools?: boolean | "long" | ReactNode;
   layout: Layout;
 };
 
-/** A loading page: its header and grey blocks. */
+/** The loading state of a page: its header and grey blocks. */
 export function PageSkeleton({ page, tools, layout }: PageSkeletonProps) {
   const t = useTranslations();
   return (

@@ -5,9 +5,9 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EndedSession } from "@/lib/contract/console";
 
 /** `isLive`: the session is valid, but the page was rendered for another role or member. */
-export type Notice = (EndedSession & { isLive?: true }) | { cause: "other"; isLive: true };
+export type SessionNoticeState = (EndedSession & { isLive?: true }) | { cause: "other"; isLive: true };
 
-export function SessionNotice({ notice, isEmbedded }: { notice: Notice; isEmbedded: boolean }) {
+export function SessionNotice({ notice, isEmbedded }: { notice: SessionNoticeState; isEmbedded: boolean }) {
   const t = useTranslations("frame.session");
   const roleName = useTranslations("frame.member.role");
   const action =
@@ -15,10 +15,10 @@ export function SessionNotice({ notice, isEmbedded }: { notice: Notice; isEmbedd
   return (
     <FailureNotice
       title={notice.cause === "role" ? t("role", { from: roleName(notice.from), to: roleName(notice.to) }) : t(notice.cause)}
-      next={t(`next.${action}`)}
+      remedy={t(`next.${action}`)}
       actions={
         action === "signIn" ? (
-          // Opens another tab, so that this page keeps unsaved input.
+          // Opens a new tab, so that this page keeps unsaved input.
           <a href={apiPath(withQuery("/sign-in", { callbackUrl: "/confirmed" }))} target="_blank" rel="noopener" className={buttonStyle()}>
             {t("signIn")}
           </a>

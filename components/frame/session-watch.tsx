@@ -9,23 +9,23 @@ import { onResponse } from "@/lib/browser/api";
 import { setSessionEnded } from "@/lib/browser/live/live-state";
 import { restartLive, SESSION_PATH, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { useCanChange } from "./member-context";
-import { type Notice } from "./session-notice";
+import { type SessionNoticeState } from "./session-notice";
 
 const SessionNotice = dynamic(() => import("./session-notice").then((module) => module.SessionNotice, loadEmptyComponent), { ssr: false });
 
 const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJobs, loadEmptyComponent), { ssr: false });
 
-const WatchedContext = createContext(false);
+const SessionWatchContext = createContext(false);
 
-/** Whether a banner already shows the end of the session, so that other components need not. */
+/** Whether a banner reports the end of the session, so that other components need not. */
 export function useIsSessionWatched(): boolean {
-  return useContext(WatchedContext);
+  return useContext(SessionWatchContext);
 }
 
-/** How often an ended session is checked, since a sign-in in another tab restores it. */
-const REPEAT_MS = 3_000;
+/** The interval at which an ended session is checked, since a sign-in in another tab restores it. */
+const RETRY_INTERVAL_MS = 3_000;
 
 type SessionWatchProps = {
   /** Undefined on embedded pages: the host page identifies the user. */
@@ -35,8 +35,8 @@ type SessionWatchProps = {
 };
 
 /**
- * Shows one banner when the session ends or its role changes, until the user signs in in another tab. Refreshes the page when it becomes read-only
- * or writable.
+ * Shows a banner when the session ends or its role changes, until the user signs in from another tab. Refreshes the page when it becomes
+ * read-only or writable.
  */
 export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   const { value, refresh } = useLive<SessionState, SessionState>(SESSION_PATH, { read: identity, isStreamed: true });
@@ -53,28 +53,28 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   useEffect(() => {
     if (!isOutdated) return;
     refreshPage();
-    const timer = setInterval(refreshPage, REPEAT_MS);
+    const timer = setInterval(refreshPage, RETRY_INTERVAL_MS);
     return () => clearInterval(timer);
   }, [isOutdated]);
   const { mutate } = useSWRConfig();
   const hasEnded = value?.state === "ended";
-  // Embedded pages keep sending requests, since a refused one makes them fetch a new ticket.
-  const isOver = hasEnded && memberId !== undefined;
+  // Embedded pages keep sending requests, because a rejected request makes them fetch a new ticket.
+  const shouldStopRequests = hasEnded && memberId !== undefined;
   useEffect(() => {
-    if (!setSessionEnded(isOver)) return;
+    if (!setSessionEnded(shouldStopRequests)) return;
     void mutate(() => true);
     void restartLive();
-  }, [isOver, mutate]);
+  }, [shouldStopRequests, mutate]);
   const refreshSession = useEffectEvent(() => void refresh());
   useEffect(() => {
     if (!hasEnded) return;
-    const timer = setInterval(refreshSession, REPEAT_MS);
+    const timer = setInterval(refreshSession, RETRY_INTERVAL_MS);
     return () => clearInterval(timer);
   }, [hasEnded]);
   useEffect(() => () => void setSessionEnded(false), []);
   const notice = value && getNotice(value, { memberId, role });
   return (
-    <WatchedContext value={true}>
+    <SessionWatchContext value={true}>
       {notice ? (
         <div className="sticky top-12 z-20 bg-bg p-3 md:top-0">
           <SessionNotice notice={notice} isEmbedded={memberId === undefined} />
@@ -82,14 +82,14 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
       ) : null}
       {children}
       {memberId === undefined ? null : <OwnJobs />}
-    </WatchedContext>
+    </SessionWatchContext>
   );
 }
 
 const identity = (state: SessionState) => state;
 
-function getNotice(now: SessionState, page: { memberId?: string; role: Role }): Notice | undefined {
-  if (now.state === "ended") return now;
-  if (page.memberId !== undefined && now.memberId !== page.memberId) return { cause: "other", isLive: true };
-  return now.role === page.role ? undefined : { cause: "role", from: page.role, to: now.role, isLive: true };
+function getNotice(state: SessionState, rendered: { memberId?: string; role: Role }): SessionNoticeState | undefined {
+  if (state.state === "ended") return state;
+  if (rendered.memberId !== undefined && state.memberId !== rendered.memberId) return { cause: "other", isLive: true };
+  return state.role === rendered.role ? undefined : { cause: "role", from: rendered.role, to: state.role, isLive: true };
 }

@@ -4,14 +4,14 @@ import { Avatar } from "@/components/ui/card";
 import { Link } from "@/components/ui/link";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView } from "@/lib/contract/console";
-import { type Role } from "@/lib/contract/people/roles";
-import { type SignInMethods } from "@/lib/contract/people/sign-in";
+import { type Role } from "@/lib/contract/members/roles";
+import { type SignInMethods } from "@/lib/contract/members/sign-in";
 import { ConfirmGate } from "./account/confirm-gate";
 import { SignOutButton } from "./account/sign-out-button";
 import { ConnectionCard } from "./connection/connection-card";
 import { ConnectionProvider } from "./connection/connection-context";
 import { PinConnection } from "./connection/connection-guard";
-import { toCurrent } from "./connection/current-connection";
+import { toCurrentConnection } from "./connection/current-connection";
 import { CountsProvider } from "./counts-context";
 import { ThemeSwitch } from "./look/theme";
 import { MemberProvider } from "./member-context";
@@ -26,19 +26,19 @@ type ShellProps = {
   connections: readonly ConnectionView[];
   currentId?: string;
   canChange: boolean;
-  signOutAt?: string | null;
+  signOutUrl?: string | null;
   children: ReactNode;
 };
 
 /**
- * The frame: a sidebar on wide screens, a top and a bottom bar on narrow ones. The document itself scrolls, so that the browser restores the
- * scroll position on Back.
+ * The layout of every page: a sidebar on wide screens, a top and a bottom bar on narrow ones. The document itself scrolls, so that the browser
+ * restores the scroll position on Back.
  */
-export function Shell({ member, methods, connections, currentId, canChange, signOutAt, children }: ShellProps) {
+export function Shell({ member, methods, connections, currentId, canChange, signOutUrl, children }: ShellProps) {
   const t = useTranslations("frame");
   return (
-    <MemberProvider id={member.id} role={member.role} canChange={canChange} signOutAt={signOutAt}>
-      <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
+    <MemberProvider id={member.id} role={member.role} canChange={canChange} signOutUrl={signOutUrl}>
+      <ConnectionProvider currentId={currentId} connections={connections.map(toCurrentConnection)}>
         <a
           href="#content"
           className="sr-only z-50 rounded-md bg-ink px-3 py-2 text-bg focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
@@ -52,7 +52,7 @@ export function Shell({ member, methods, connections, currentId, canChange, sign
               aria-label={t("menu")}
             >
               <ConnectionCard connections={connections} className="min-w-0 flex-1" />
-              <PaletteButton small />
+              <PaletteButton isSmall />
               <MemberRow member={member} />
             </aside>
             <nav

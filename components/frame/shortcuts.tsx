@@ -2,11 +2,11 @@
 
 import dynamic from "next/dynamic";
 import { useEffect } from "react";
-import { isFreeKey, useKeySequence, usePageKey } from "@/components/ui/hooks/page-events";
+import { isShortcutKey, useKeySequence, usePageKey } from "@/components/ui/hooks/page-events";
 import { useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useConnectionParam } from "./connection/connection-context";
-import { FILTERS } from "./list/tool-bar";
+import { FILTERS_ATTRIBUTE } from "./list/tool-bar";
 import { useRunsAppsOnly } from "./member-context";
 import { getDestinations } from "./navigation";
 import { showOverlay, useOverlay } from "./palette/palette-button";
@@ -24,14 +24,14 @@ export function Shortcuts() {
   const connection = useConnectionParam();
   const destinations = getDestinations(useConnection(), useRunsAppsOnly());
   useKeySequence("g", (key) => {
-    const destination = destinations.find(({ letter }) => letter === key);
+    const destination = destinations.find(({ shortcutKey }) => shortcutKey === key);
     if (destination) router.push(withQuery(destination.href, { connection }));
     return destination !== undefined;
   });
   usePageKey((event) => {
     if (event.defaultPrevented) return;
     if (isPaletteKey(event)) showOverlay("palette");
-    else if (!isFreeKey(event)) return;
+    else if (!isShortcutKey(event)) return;
     else if (event.key === "?") showOverlay("keys");
     else if (event.key !== "/" || !focusFilters()) return;
     event.preventDefault();
@@ -42,15 +42,15 @@ export function Shortcuts() {
   return overlay === "palette" ? <CommandPalette onClose={close} /> : null;
 }
 
-/** Works while typing, but not over another dialog. */
+/** Works while typing, but not while another dialog is open. */
 function isPaletteKey({ key, metaKey, ctrlKey, altKey, shiftKey }: KeyboardEvent): boolean {
   return key.toLowerCase() === "k" && metaKey !== ctrlKey && !altKey && !shiftKey && !document.querySelector("dialog[open]");
 }
 
 /** Focuses the first field of the filters, otherwise the first link. Returns false if the page has no filters. */
 function focusFilters(): boolean {
-  const filters = document.querySelector(`[${FILTERS}]`);
-  const first = filters?.querySelector<HTMLElement>('input[type="search"]') ?? filters?.querySelector<HTMLElement>("a, select");
-  first?.focus();
-  return first !== undefined && first !== null;
+  const filters = document.querySelector(`[${FILTERS_ATTRIBUTE}]`);
+  const target = filters?.querySelector<HTMLElement>('input[type="search"]') ?? filters?.querySelector<HTMLElement>("a, select");
+  target?.focus();
+  return target !== undefined && target !== null;
 }

@@ -1,10 +1,10 @@
-// Notifies lists of assets created, found or changed in this tab. Notifications are coalesced, and the last one is never lost. Hidden lists get
-// none, and revalidate when shown.
+// Notifies lists of assets when one is created, found or changed in this tab. Notifications are coalesced, and the last one is never lost.
+// Hidden lists are not notified. They revalidate when shown.
 
 import { useEffect, useEffectEvent } from "react";
 import { createStore } from "zustand/vanilla";
 
-/** Coalesces notifications, since a list reloaded for each of many files would never finish loading. */
+/** Notifications are coalesced, because a list that reloads for each of many files would never finish loading. */
 const COALESCE_MS = 400;
 const notifications = createStore(() => 0);
 
@@ -13,14 +13,14 @@ export function notifyStoredAssets(): void {
 }
 
 export function useStoredAssets(onStored: () => void): void {
-  const notify = useEffectEvent(onStored);
+  const handleStored = useEffectEvent(onStored);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const notifyListeners = () => {
+    const runNotification = () => {
       timer = undefined;
-      notify();
+      handleStored();
     };
-    const unsubscribe = notifications.subscribe(() => void (timer ??= setTimeout(notifyListeners, COALESCE_MS)));
+    const unsubscribe = notifications.subscribe(() => void (timer ??= setTimeout(runNotification, COALESCE_MS)));
     return () => {
       unsubscribe();
       clearTimeout(timer);

@@ -1,10 +1,10 @@
-// Opens an upload source from anywhere, such as a button or a command. One component handles all of them, synchronously, since browsers open file
-// dialogs only within a click.
+// Opens an upload source from a button or a command. One component handles all of them, synchronously, because browsers open file dialogs only
+// during a click.
 
 import { hasFeature } from "@/lib/contract/connections";
 import { type CurrentConnection } from "./connection/current-connection";
 
-/** `tray`: the uploads in progress. */
+/** `tray` opens the uploads in progress. */
 const uploadSources = ["files", "folder", "url", "hash", "tray"] as const;
 export type UploadSource = (typeof uploadSources)[number];
 
@@ -20,7 +20,7 @@ export function openUploadSource(source: UploadSource): void {
   for (const listener of listeners) listener(source);
 }
 
-export function onUploadSource(listener: (source: UploadSource) => void): () => void {
+export function subscribeToUploadSource(listener: (source: UploadSource) => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }

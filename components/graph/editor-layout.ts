@@ -1,7 +1,7 @@
-// The editor's own drawing of a workflow: positions, sizes, colours and groups, one subgraph at a time. Ids are those of the graph. A node without
-// a readable position is at the origin.
+// Lays out a workflow as drawn in the editor: positions, sizes, colours and groups, one subgraph at a time. Ids match the graph. A node without
+// a readable position is placed at the origin.
 
-import { isPlain } from "@/lib/contract/editor-workflow/drawing";
+import { isPlainNode } from "@/lib/contract/editor-workflow/drawing";
 import { asArray, type EditorFile, type EditorNode, findNet, type Net } from "@/lib/contract/editor-workflow/file";
 import { BYPASSED, isNote, isReroute, isSwitch, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
 import { asNumber, asObject, asText, type JsonObject } from "@/lib/contract/json/json";
@@ -19,57 +19,58 @@ const MAX_GROUPS = 1_000;
 /** Maximum depth of nested subgraphs, the same as when reading the file. */
 const MAX_DEPTH = 50;
 
-/** Ids of the nested subgraph nodes, from the outermost inwards. */
-export type Inside = readonly string[];
+/** Ids of the nested subgraph nodes, outermost first. */
+export type SubgraphPath = readonly string[];
 
 /** The subgraph and the box in which a node is drawn. */
-export function findBox(file: EditorFile, nodeId: string): { inside: Inside; id: string } | undefined {
-  if (file.nodes.some(({ id }) => id === nodeId)) return { inside: [], id: nodeId };
-  const parts = nodeId.split(":", MAX_DEPTH);
-  for (let at = parts.length - 1; at >= 0; at--) {
-    const inside = parts.slice(0, at);
-    if (findNet(file, inside)?.nodes.some(({ id }) => id === parts[at])) return { inside, id: parts.slice(0, at + 1).join(":") };
+export function findBox(file: EditorFile, nodeId: string): { subgraphPath: SubgraphPath; id: string } | undefined {
+  if (file.nodes.some(({ id }) => id === nodeId)) return { subgraphPath: [], id: nodeId };
+  const idParts = nodeId.split(":", MAX_DEPTH);
+  for (let index = idParts.length - 1; index >= 0; index--) {
+    const subgraphPath = idParts.slice(0, index);
+    if (findNet(file, subgraphPath)?.nodes.some(({ id }) => id === idParts[index]))
+      return { subgraphPath, id: idParts.slice(0, index + 1).join(":") };
   }
   return undefined;
 }
 
-export function getSubgraphNames(file: EditorFile, inside: Inside): string[] {
-  return inside.map((id, at) => {
-    const use = findNet(file, inside.slice(0, at))?.nodes.find((node) => node.id === id);
-    return use ? getName(file, use) : id;
+export function getSubgraphNames(file: EditorFile, subgraphPath: SubgraphPath): string[] {
+  return subgraphPath.map((id, index) => {
+    const subgraphNode = findNet(file, subgraphPath.slice(0, index))?.nodes.find((node) => node.id === id);
+    return subgraphNode ? getNodeTitle(file, subgraphNode) : id;
   });
 }
 
-function getName(file: EditorFile, { title, type }: EditorNode): string {
+function getNodeTitle(file: EditorFile, { title, type }: EditorNode): string {
   return title ?? file.definitions.get(type)?.name ?? type.replace(/^workflow[>/]/, "");
 }
 
-/** `graph`: the part that runs; if absent, all of it. */
-export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph): GraphLayout {
-  const net = findNet(file, inside) ?? file;
-  const prefix = inside.map((id) => `${id}:`).join("");
+/** `graph` contains the nodes that run. Without it, no node is marked as left out. */
+export function layoutEditorFile(file: EditorFile, subgraphPath: SubgraphPath, graph?: Graph): GraphLayout {
+  const net = findNet(file, subgraphPath) ?? file;
+  const prefix = subgraphPath.map((id) => `${id}:`).join("");
   const isLeftOut = (node: EditorNode) =>
-    graph !== undefined && (isPlain(file, node) || isSwitch(node)) && !Object.hasOwn(graph, prefix + node.id);
-  const all = net.nodes.map((node) => placeNode(file, node, prefix, isLeftOut(node)));
+    graph !== undefined && (isPlainNode(file, node) || isSwitch(node)) && !Object.hasOwn(graph, prefix + node.id);
+  const placedNodes = net.nodes.map((node) => placeNode(file, node, prefix, isLeftOut(node)));
   const groups = asArray(net.raw.groups).slice(0, MAX_GROUPS).flatMap(toGroups);
-  const boxes = [...all, ...groups];
+  const boxes = [...placedNodes, ...groups];
   const [left, top] = boxes.reduce(([x, y], box) => [Math.min(x, box.x), Math.min(y, box.y)], [Infinity, Infinity]);
   const shift = <T extends { x: number; y: number }>(box: T): T => ({ ...box, x: box.x - left, y: box.y - top });
-  const nodes = new Map(all.map((node) => [node.id, shift(node)]));
+  const nodes = new Map(placedNodes.map((node) => [node.id, shift(node)]));
   return {
     nodes,
     groups: groups.map(shift),
     edges: toEdges(net, prefix, nodes),
     width: boxes.reduce((maxX, { x, width }) => Math.max(maxX, x + width - left), 0),
     height: boxes.reduce((maxY, { y, height }) => Math.max(maxY, y + height - top), 0),
-    isUpright: false,
+    isVertical: false,
   };
 }
 
 function placeNode(file: EditorFile, node: EditorNode, prefix: string, isLeftOut: boolean): PlacedNode {
   const { raw, mode } = node;
-  const [x, y] = pair(raw.pos, [0, 0]);
-  const [width, height] = pair(raw.size, [200, 60]);
+  const [x, y] = readPair(raw.pos, [0, 0]);
+  const [width, height] = readPair(raw.size, [200, 60]);
   const isCollapsed = asObject(raw.flags)?.collapsed === true;
   const definition = file.definitions.get(node.type);
   const kind = definition ? "subgraph" : isNote(node) ? "note" : isReroute(node) ? "reroute" : "node";
@@ -83,7 +84,7 @@ function placeNode(file: EditorFile, node: EditorNode, prefix: string, isLeftOut
     height: TITLE_HEIGHT + (isCollapsed ? 0 : clamp(height, minSize.height, maxSize.height)),
     look: {
       kind,
-      title: kind === "reroute" ? "" : getName(file, node),
+      title: kind === "reroute" ? "" : getNodeTitle(file, node),
       ...(mode === MUTED && { mode: "muted" as const }),
       ...(mode === BYPASSED && { mode: "bypassed" as const }),
       ...(isLeftOut && { mode: "leftOut" as const }),
@@ -125,7 +126,7 @@ function toEdges(net: Net, prefix: string, nodes: ReadonlyMap<string, PlacedNode
           target: to.id,
           input: name,
           via: [],
-          at: { from: getSlotY(from, editorLink.originSlot), to: getSlotY(to, slot) },
+          slotOffsets: { from: getSlotY(from, editorLink.originSlot), to: getSlotY(to, slot) },
         },
       ];
     }),
@@ -136,14 +137,14 @@ function getSlotY({ height, look }: PlacedNode, slot: number): number {
   return look?.kind === "reroute" || height <= TITLE_HEIGHT ? height / 2 : Math.min(height - 6, TITLE_HEIGHT + (slot + 0.5) * SLOT_HEIGHT);
 }
 
-function pair(value: unknown, fallback: readonly [number, number]): readonly [number, number] {
-  const keyed: JsonObject = asObject(value) ?? {};
-  const [first, second] = Array.isArray(value) ? asArray(value) : [keyed["0"], keyed["1"]];
+function readPair(value: unknown, fallback: readonly [number, number]): readonly [number, number] {
+  const pairObject: JsonObject = asObject(value) ?? {};
+  const [first, second] = Array.isArray(value) ? asArray(value) : [pairObject["0"], pairObject["1"]];
   return [asNumber(first) ?? fallback[0], asNumber(second) ?? fallback[1]];
 }
 
-function clamp(value: number, least: number, max: number): number {
-  return Math.min(max, Math.max(least, value));
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, value));
 }
 
 /** Files may contain any text as a colour, so only hexadecimal colours are accepted. */

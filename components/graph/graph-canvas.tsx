@@ -6,10 +6,10 @@ import { Duration, RunningDuration } from "@/components/ui/time";
 import { getOwn } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
-import { boxesPath, edgesPath, type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode } from "./graph-layout";
-import { getLiterals, getPreviewText, type NodeMark, type NodeMarks, toneOfState } from "./node-search";
+import { type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode,toBoxesPath, toEdgesPath } from "./graph-layout";
+import { getLiterals, getPreviewText, type NodeMark, type NodeMarks, toneByState } from "./node-search";
 import { type useViewport } from "./viewport";
-import { COMFORTABLE, findNodeAt, isInView, READABLE } from "./viewport";
+import { findNodeAt, isInView, MIN_COMFORTABLE_SCALE, MIN_READABLE_SCALE } from "./viewport";
 
 type GraphCanvasProps = {
   graph: Graph;
@@ -19,7 +19,7 @@ type GraphCanvasProps = {
   selected?: string;
   matches: ReadonlySet<string>;
   onSelect: (id: string) => void;
-  /** Whether it is hidden behind another view; it stays mounted to keep its state. */
+  /** Whether another view covers the canvas. It stays mounted to keep its state. */
   isHidden: boolean;
   className: string;
 };
@@ -31,31 +31,31 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
   const t = useTranslations("graph");
   const { frame, view, size, handlers, toPoint } = viewport;
   // If no text is readable, all nodes are drawn as a few shapes.
-  const isReadable = view.scale >= READABLE;
-  const edges = useMemo(() => edgesPath(layout, layout.edges), [layout]);
+  const isReadable = view.scale >= MIN_READABLE_SCALE;
+  const edges = useMemo(() => toEdgesPath(layout, layout.edges), [layout]);
   const selectedEdges = useMemo(
     () =>
       selected === undefined
         ? ""
-        : edgesPath(
+        : toEdgesPath(
             layout,
             layout.edges.filter(({ source, target }) => source === selected || target === selected),
           ),
     [layout, selected],
   );
   // Titles keep their size on screen when zooming out.
-  const titlePx = view.scale < COMFORTABLE ? Math.round(TITLE_PX / view.scale) : undefined;
+  const titlePx = view.scale < MIN_COMFORTABLE_SCALE ? Math.round(TITLE_PX / view.scale) : undefined;
   const [hovered, setHovered] = useState<{ node: PlacedNode; x: number; y: number }>();
   const visibleNodes = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
 
-  function selectUnreadable(event: MouseEvent) {
+  function selectInOverview(event: MouseEvent) {
     const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, toPoint(event));
     if (node) onSelect(node.id);
   }
   function updateHovered(event: PointerEvent) {
-    const at = toPoint(event);
-    const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, at);
-    setHovered(node && { node, ...at });
+    const point = toPoint(event);
+    const node = isReadable ? undefined : findNodeAt(layout.nodes.values(), view, point);
+    setHovered(node && { node, ...point });
   }
   return (
     <div
@@ -66,7 +66,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
       aria-keyshortcuts="ArrowLeft ArrowRight ArrowUp ArrowDown + - 0 1"
       {...handlers}
       hidden={isHidden}
-      onClick={selectUnreadable}
+      onClick={selectInOverview}
       onPointerMove={(event) => {
         handlers.onPointerMove(event);
         updateHovered(event);
@@ -87,7 +87,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, matches,
           ))}
           <path d={edges} className="stroke-control" strokeWidth={1.5} />
           <path d={selectedEdges} className="stroke-accent" strokeWidth={2} />
-          {isReadable ? null : <Overview layout={layout} marks={marks} found={matches} selected={selected} />}
+          {isReadable ? null : <Overview layout={layout} marks={marks} matches={matches} selected={selected} />}
         </g>
       </svg>
       <div
@@ -149,7 +149,7 @@ function GroupBox({ group: { title, x, y, width, height, color } }: { group: Pla
   );
 }
 
-const shapes = {
+const shapeStyles = {
   plain: "fill-surface stroke-line-strong",
   ok: "fill-ok-soft stroke-ok",
   run: "fill-run-soft stroke-run",
@@ -159,17 +159,17 @@ const shapes = {
   found: "fill-accent-soft stroke-accent",
   selected: "fill-accent stroke-accent",
 } as const;
-type Shape = keyof typeof shapes;
+type Shape = keyof typeof shapeStyles;
 
 function Overview({
   layout,
   marks,
-  found: matches,
+  matches,
   selected,
 }: {
   layout: GraphLayout;
   marks: NodeMarks;
-  found: ReadonlySet<string>;
+  matches: ReadonlySet<string>;
   selected?: string;
 }) {
   const paths = useMemo(() => {
@@ -178,7 +178,7 @@ function Overview({
       if (id === selected) return "selected";
       if (matches.has(id)) return "found";
       const state = marks.get(id)?.state;
-      const tone = state && toneOfState[state];
+      const tone = state && toneByState[state];
       return tone === undefined || tone === "unknown" ? "plain" : tone;
     };
     for (const node of layout.nodes.values()) {
@@ -187,14 +187,14 @@ function Overview({
       if (group) group.push(node);
       else groups.set(shape, [node]);
     }
-    return [...groups].map(([shape, nodes]) => ({ shape, d: boxesPath(nodes) }));
+    return [...groups].map(([shape, nodes]) => ({ shape, d: toBoxesPath(nodes) }));
   }, [layout, marks, matches, selected]);
   return paths.map(({ shape, d }) => (
-    <path key={shape} d={d} className={shapes[shape]} vectorEffect="non-scaling-stroke" strokeWidth={shape === "bad" ? 2 : 1} />
+    <path key={shape} d={d} className={shapeStyles[shape]} vectorEffect="non-scaling-stroke" strokeWidth={shape === "bad" ? 2 : 1} />
   ));
 }
 
-const strokeByTone = {
+const borderByTone = {
   ok: "border-l-ok",
   run: "border-run",
   wait: "border-l-wait",
@@ -222,7 +222,7 @@ const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSele
   const t = useTranslations("graph");
   const { look } = placedNode;
   const title = node ? getNodeName(node) : (look?.title ?? "");
-  const tone = mark && toneOfState[mark.state];
+  const tone = mark && toneByState[mark.state];
   const isHighlighted = tone === "bad" || tone === "run";
   const isSubgraph = look?.kind === "subgraph";
   const isSmall = titlePx !== undefined;
@@ -256,7 +256,7 @@ const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSele
         isSubgraph ? "border-[3px]" : isHighlighted ? "border-2" : tone === "ok" || tone === "wait" ? "border border-l-[3px]" : "border",
         isSubgraph ? "border-double" : (look?.mode || tone === "off") && "border-dashed",
         !isHighlighted && "border-line-strong",
-        tone && strokeByTone[tone],
+        tone && borderByTone[tone],
         isSelected
           ? "outline-2 outline-offset-2 outline-solid outline-accent"
           : isFound && "outline-2 outline-offset-1 outline-dashed outline-accent",
@@ -289,7 +289,7 @@ const GraphNodeBox = memo(function GraphNodeBox({ placedNode, node, mark, isSele
 /** Icon, label and colour of the state, and its duration if known. */
 export function MarkText({ mark }: { mark: NodeMark }) {
   const t = useTranslations("graph.state");
-  const tone = toneOfState[mark.state];
+  const tone = toneByState[mark.state];
   const { fromMs, toMs } = mark;
   return (
     <span className={cn("inline-flex shrink-0 items-center gap-1 [&>svg]:size-[1em]", toneInk[tone])}>

@@ -8,7 +8,7 @@ import { saveFile } from "@/lib/browser/files/save-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 /** Longer text is truncated here. Copy and download contain all of it. */
-const MAX_SHOWN = 200_000;
+const MAX_SHOWN_CHARACTERS = 200_000;
 
 type GraphJsonProps = { json: unknown; fileName: string; className?: string };
 
@@ -25,9 +25,9 @@ export function GraphJson({ json, fileName, className = "h-[360px] lg:h-[560px]"
         </Button>
       </div>
       <pre tabIndex={0} aria-label={t("json")} className={cn("overflow-auto p-3.5 font-mono text-xs whitespace-pre", className)}>
-        {text.slice(0, MAX_SHOWN)}
+        {text.slice(0, MAX_SHOWN_CHARACTERS)}
       </pre>
-      {text.length > MAX_SHOWN ? <p className="border-t border-line px-3.5 py-2 text-ink-3">{t("cut")}</p> : null}
+      {text.length > MAX_SHOWN_CHARACTERS ? <p className="border-t border-line px-3.5 py-2 text-ink-3">{t("cut")}</p> : null}
     </div>
   );
 }

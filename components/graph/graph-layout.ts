@@ -7,8 +7,8 @@ export const nodeSize = { width: 168, height: 46 } as const;
  * Distances between layers, and between nodes of a layer. A layer with more than `maxNodes` nodes is split into several.
  */
 const pitches = {
-  flat: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, maxNodes: 72 },
-  upright: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, maxNodes: 12 },
+  horizontal: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, maxNodes: 72 },
+  vertical: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, maxNodes: 12 },
 } as const;
 /** The width of a lane. */
 const LANE_WIDTH = 16;
@@ -35,7 +35,7 @@ export type GraphEdge = {
   input: string;
   via: readonly LaneStart[];
   /** Vertical offsets of its ends on their nodes, if not in the middle. */
-  at?: { from: number; to: number };
+  slotOffsets?: { from: number; to: number };
 };
 export type GraphLayout = {
   nodes: ReadonlyMap<string, PlacedNode>;
@@ -43,62 +43,66 @@ export type GraphLayout = {
   groups?: readonly PlacedGroup[];
   width: number;
   height: number;
-  isUpright: boolean;
+  isVertical: boolean;
 };
 
 /**
- * Places nodes in columns, each to the right of its sources; if upright, in rows, each below them. Links that pass columns have lanes there. The
+ * Places nodes in columns to the right of their sources, or, if vertical, in rows below them. Links that pass a column get a lane in it. The
  * layout is deterministic, and nodes never overlap. In a loop, the closing link runs backwards.
  */
-export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
-  const pitch = pitches[isUpright ? "upright" : "flat"];
+export function layoutGraph(graph: Graph, isVertical = false): GraphLayout {
+  const pitch = pitches[isVertical ? "vertical" : "horizontal"];
   const ids = Object.keys(graph);
   const orderIndex = new Map(ids.map((id, index) => [id, index]));
   const links: { from: number; to: number; input: string }[] = [];
-  const direct: Ends = { sources: ids.map(() => []), targets: ids.map(() => []) };
+  const directLinks: Adjacency = { sources: ids.map(() => []), targets: ids.map(() => []) };
   for (const [id, node] of Object.entries(graph)) {
     for (const { input, source } of getLinks(node)) {
       const [from, to] = [orderIndex.get(source), orderIndex.get(id)];
       if (from === undefined || to === undefined) continue;
       links.push({ from, to, input });
-      direct.sources[to]?.push(from);
-      direct.targets[from]?.push(to);
+      directLinks.sources[to]?.push(from);
+      directLinks.targets[from]?.push(to);
     }
   }
-  const { ends, layer, chainBetween } = withLanes(direct, splitLayers(getLayers(direct), direct, pitch.maxNodes));
+  const {
+    adjacency: ends,
+    layer,
+    getLanesBetween: chainBetween,
+  } = withLanes(directLinks, splitLayers(getLayers(directLinks), directLinks, pitch.maxNodes));
   const isNode = (item: number) => item < ids.length;
   const columns = getColumns(layer, ends);
   const positions = getPositions(columns, ends, (item) => (isNode(item) ? pitch.node : LANE_WIDTH));
-  const half = (item: number) => (isNode(item) ? pitch.breadth / 2 : 0);
-  const least = columns.reduce(
-    (least, [first = 0]) => Math.min(least, (positions[first] ?? 0) - half(first)),
+  const getHalfSize = (item: number) => (isNode(item) ? pitch.breadth / 2 : 0);
+  const minPosition = columns.reduce(
+    (minSoFar, [first = 0]) => Math.min(minSoFar, (positions[first] ?? 0) - getHalfSize(first)),
     positions.length > 0 ? Infinity : 0,
   );
   const breadth = columns.reduce((maxBreadth, column) => {
     const last = column.at(-1) ?? 0;
-    return Math.max(maxBreadth, (positions[last] ?? 0) + half(last) - least);
+    return Math.max(maxBreadth, (positions[last] ?? 0) + getHalfSize(last) - minPosition);
   }, 0);
-  const at = (along: number, across: number) => (isUpright ? { x: across, y: along } : { x: along, y: across });
+  const toPoint = (along: number, across: number) => (isVertical ? { x: across, y: along } : { x: along, y: across });
   const nodes = new Map<string, PlacedNode>();
   columns.forEach((column, index) => {
     for (const item of column) {
       const id = ids[item];
       if (id !== undefined)
-        nodes.set(id, { id, ...nodeSize, ...at(index * pitch.layer, (positions[item] ?? 0) - least - pitch.breadth / 2) });
+        nodes.set(id, { id, ...nodeSize, ...toPoint(index * pitch.layer, (positions[item] ?? 0) - minPosition - pitch.breadth / 2) });
     }
   });
   const edges = links.map(({ from, to, input }) => ({
     source: ids[from] ?? "",
     target: ids[to] ?? "",
     input,
-    via: chainBetween(from, to).map((lane) => at((layer[lane] ?? 0) * pitch.layer, (positions[lane] ?? 0) - least)),
+    via: chainBetween(from, to).map((lane) => toPoint((layer[lane] ?? 0) * pitch.layer, (positions[lane] ?? 0) - minPosition)),
   }));
   const length = columns.length === 0 ? 0 : (columns.length - 1) * pitch.layer + pitch.extent;
-  return { nodes, edges, isUpright, ...(isUpright ? { width: breadth, height: length } : { width: length, height: breadth }) };
+  return { nodes, edges, isVertical, ...(isVertical ? { width: breadth, height: length } : { width: length, height: breadth }) };
 }
 
 /** The length of the longest path to each node. Links that close a loop do not count. */
-function getLayers({ sources, targets }: Ends): number[] {
+function getLayers({ sources, targets }: Adjacency): number[] {
   const pendingSources = sources.map((list) => list.length);
   const layer = sources.map(() => 0);
   const isPlaced = sources.map(() => false);
@@ -124,8 +128,8 @@ function getLayers({ sources, targets }: Ends): number[] {
 }
 
 /** Splits layers with too many nodes. */
-function splitLayers(layer: readonly number[], ends: Ends, maxNodes: number): number[] {
-  const columns = getColumns(layer, ends).flatMap((nodes) => {
+function splitLayers(layer: readonly number[], adjacency: Adjacency, maxNodes: number): number[] {
+  const columns = getColumns(layer, adjacency).flatMap((nodes) => {
     const parts = Math.max(1, Math.ceil(nodes.length / maxNodes));
     const size = Math.ceil(nodes.length / parts);
     return Array.from({ length: parts }, (_, part) => nodes.slice(part * size, (part + 1) * size));
@@ -135,32 +139,32 @@ function splitLayers(layer: readonly number[], ends: Ends, maxNodes: number): nu
   return splitColumns;
 }
 
-function getColumns(layer: readonly number[], ends: Ends): number[][] {
+function getColumns(layer: readonly number[], adjacency: Adjacency): number[][] {
   const columns: number[][] = [];
   layer.forEach((at, node) => (columns[at] ??= []).push(node));
   for (let at = 0; at < columns.length; at++) columns[at] ??= [];
-  sortByNeighbours(columns, ends);
+  sortByNeighbours(columns, adjacency);
   return columns;
 }
 
 /** Sorts each layer by the mean position of its neighbours, in alternating sweeps. */
-function sortByNeighbours(layers: number[][], { sources, targets }: Ends): void {
+function sortByNeighbours(layers: number[][], { sources, targets }: Adjacency): void {
   const rank: number[] = [];
-  const note = (nodes: readonly number[]) => nodes.forEach((node, index) => (rank[node] = index - nodes.length / 2));
-  layers.forEach(note);
+  const updateRanks = (nodes: readonly number[]) => nodes.forEach((node, index) => (rank[node] = index - nodes.length / 2));
+  layers.forEach(updateRanks);
   for (let sweep = 0; sweep < SWEEP_COUNT; sweep++) {
     const neighbours = sweep % 2 === 0 ? sources : targets;
     const order = sweep % 2 === 0 ? layers : layers.toReversed();
     for (const nodes of order) {
-      const middle = new Map(nodes.map((node) => [node, getMean(neighbours[node] ?? [], rank) ?? rank[node] ?? 0]));
-      nodes.sort((node, other) => (middle.get(node) ?? 0) - (middle.get(other) ?? 0) || (rank[node] ?? 0) - (rank[other] ?? 0));
-      note(nodes);
+      const meanRank = new Map(nodes.map((node) => [node, getMean(neighbours[node] ?? [], rank) ?? rank[node] ?? 0]));
+      nodes.sort((node, other) => (meanRank.get(node) ?? 0) - (meanRank.get(other) ?? 0) || (rank[node] ?? 0) - (rank[other] ?? 0));
+      updateRanks(nodes);
     }
   }
 }
 
 /** Positions of the centers across the layer, as near as possible to their neighbours, keeping the order and without overlaps. */
-function getPositions(columns: readonly number[][], { sources, targets }: Ends, getSpace: (item: number) => number): number[] {
+function getPositions(columns: readonly number[][], { sources, targets }: Adjacency, getSpace: (item: number) => number): number[] {
   const positions: number[] = [];
   const stepsByColumn = new Map(columns.map((column) => [column, getSteps(column, getSpace)]));
   for (const column of columns) {
@@ -171,7 +175,7 @@ function getPositions(columns: readonly number[][], { sources, targets }: Ends, 
     const neighbours = sweep % 2 === 0 ? sources : targets;
     for (const column of sweep % 2 === 0 ? columns : columns.toReversed()) {
       const targets = column.map((item) => getMean(neighbours[item] ?? [], positions) ?? positions[item] ?? 0);
-      spread(targets, stepsByColumn.get(column) ?? []).forEach((across, index) => (positions[column[index] ?? 0] = across));
+      resolveOverlaps(targets, stepsByColumn.get(column) ?? []).forEach((across, index) => (positions[column[index] ?? 0] = across));
     }
   }
   return positions;
@@ -183,8 +187,8 @@ function getSteps(column: readonly number[], getSpace: (item: number) => number)
   return column.map((item, index) => (sum += index === 0 ? 0 : (getSpace(column[index - 1] ?? 0) + getSpace(item)) / 2));
 }
 
-/** The positions nearest to the targets that keep these distances. Colliding neighbours are centered around their mean. */
-function spread(targets: readonly number[], steps: readonly number[]): number[] {
+/** Returns the positions nearest to the targets that keep these distances. Colliding neighbours are centered around their mean. */
+function resolveOverlaps(targets: readonly number[], steps: readonly number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];
   targets.forEach((across, index) => {
     let block = { sum: across - (steps[index] ?? 0), size: 1 };
@@ -197,98 +201,99 @@ function spread(targets: readonly number[], steps: readonly number[]): number[] 
   return blocks.flatMap(({ sum, size }) => Array.from({ length: size }, () => sum / size)).map((base, index) => base + (steps[index] ?? 0));
 }
 
-function getMean(nodes: readonly number[], of: readonly number[]): number | undefined {
-  return nodes.length === 0 ? undefined : nodes.reduce((sum, node) => sum + (of[node] ?? 0), 0) / nodes.length;
+function getMean(nodes: readonly number[], values: readonly number[]): number | undefined {
+  return nodes.length === 0 ? undefined : nodes.reduce((sum, node) => sum + (values[node] ?? 0), 0) / nodes.length;
 }
 
 /** For each node index: its sources and its targets. */
-export type Ends = { sources: number[][]; targets: number[][] };
+export type Adjacency = { sources: number[][]; targets: number[][] };
 
-/** Routes long links through the layers between: each lane is a narrow node in its layer, so no link crosses a node. */
+/** Routes for long links. Each lane is a narrow node in its layer, so no link crosses a node. */
 type Lanes = {
-  ends: Ends;
+  adjacency: Adjacency;
   layer: number[];
   /** The lanes of a link, in order. */
-  chainBetween: (source: number, target: number) => readonly number[];
+  getLanesBetween: (source: number, target: number) => readonly number[];
 };
 
 /** Maximum number of lanes. With more, links are plain curves that may cross nodes. */
 const MAX_LANES = 4_000;
 
 /** Links from the same source share lanes. */
-function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes {
+function withLanes({ sources, targets }: Adjacency, layer: readonly number[]): Lanes {
   const count = layer.length;
   const getLevel = (node: number) => layer[node] ?? 0;
   const spans = targets.map((list, node) => list.reduce((maxSpan, target) => Math.max(maxSpan, getLevel(target) - getLevel(node) - 1), 0));
   const hasTooManyLanes = spans.reduce((sum, span) => sum + span, 0) > MAX_LANES;
-  if (hasTooManyLanes) return { ends: { sources, targets }, layer: [...layer], chainBetween: () => [] };
-  const ends: Ends = { sources: layer.map(() => []), targets: layer.map(() => []) };
+  if (hasTooManyLanes) return { adjacency: { sources, targets }, layer: [...layer], getLanesBetween: () => [] };
+  const adjacency: Adjacency = { sources: layer.map(() => []), targets: layer.map(() => []) };
   const layers = [...layer];
-  const link = (from: number, to: number) => {
-    ends.sources[to]?.push(from);
-    ends.targets[from]?.push(to);
+  const addLink = (from: number, to: number) => {
+    adjacency.sources[to]?.push(from);
+    adjacency.targets[from]?.push(to);
   };
-  const chains = spans.map((span, node) =>
+  const lanesBySource = spans.map((span, node) =>
     Array.from({ length: span }, (_, at) => {
       const lane = layers.push(getLevel(node) + at + 1) - 1;
-      ends.sources.push([]);
-      ends.targets.push([]);
-      link(at === 0 ? node : lane - 1, lane);
+      adjacency.sources.push([]);
+      adjacency.targets.push([]);
+      addLink(at === 0 ? node : lane - 1, lane);
       return lane;
     }),
   );
-  const chainBetween = (source: number, target: number) =>
-    chains[source]?.slice(0, Math.max(0, getLevel(target) - getLevel(source) - 1)) ?? [];
+  const getLanesBetween = (source: number, target: number) =>
+    lanesBySource[source]?.slice(0, Math.max(0, getLevel(target) - getLevel(source) - 1)) ?? [];
   for (let source = 0; source < count; source++) {
-    for (const target of targets[source] ?? []) link(chainBetween(source, target).at(-1) ?? source, target);
+    for (const target of targets[source] ?? []) addLink(getLanesBetween(source, target).at(-1) ?? source, target);
   }
-  return { ends, layer: layers, chainBetween };
+  return { adjacency, layer: layers, getLanesBetween };
 }
 
-type PathEnds = { from: PlacedNode; to: PlacedNode } & Pick<GraphEdge, "via" | "at">;
+type PathEnds = { from: PlacedNode; to: PlacedNode } & Pick<GraphEdge, "via" | "slotOffsets">;
 
 /**
- * A curve from the right of one node to the left of another (if upright, from bottom to top), straight through the layers in between. Links that
+ * A curve from the right of one node to the left of another (if vertical, from bottom to top), straight through the layers in between. Links that
  * close a loop have wide curves at both ends.
  */
-function edgePath({ from, to, via, at: slots }: PathEnds, isUpright: boolean): string {
+function toEdgePath({ from, to, via, slotOffsets: slots }: PathEnds, isVertical: boolean): string {
   const { width, height } = from;
-  const extent = isUpright ? height : width;
-  const p = (along: number, across: number) => (isUpright ? `${n(across)} ${n(along)}` : `${n(along)} ${n(across)}`);
-  const along = ({ x, y }: { x: number; y: number }) => (isUpright ? y : x);
-  const across = ({ x, y }: { x: number; y: number }) => (isUpright ? x : y);
-  const breadth = isUpright ? width : height;
-  let at = { along: along(from) + extent, across: across(from) + (slots?.from ?? breadth / 2) };
-  let path = `M${p(at.along, at.across)}`;
-  const addCurve = (next: typeof at) => {
-    const bend = Math.max(28, Math.min(160, Math.abs(next.along - at.along) / 2));
-    path += `C${p(at.along + bend, at.across)} ${p(next.along - bend, next.across)} ${p(next.along, next.across)}`;
-    at = next;
+  const extent = isVertical ? height : width;
+  const formatPoint = (along: number, across: number) =>
+    isVertical ? `${formatCoordinate(across)} ${formatCoordinate(along)}` : `${formatCoordinate(along)} ${formatCoordinate(across)}`;
+  const getAlong = ({ x, y }: { x: number; y: number }) => (isVertical ? y : x);
+  const getAcross = ({ x, y }: { x: number; y: number }) => (isVertical ? x : y);
+  const breadth = isVertical ? width : height;
+  let current = { along: getAlong(from) + extent, across: getAcross(from) + (slots?.from ?? breadth / 2) };
+  let path = `M${formatPoint(current.along, current.across)}`;
+  const addCurve = (next: typeof current) => {
+    const bend = Math.max(28, Math.min(160, Math.abs(next.along - current.along) / 2));
+    path += `C${formatPoint(current.along + bend, current.across)} ${formatPoint(next.along - bend, next.across)} ${formatPoint(next.along, next.across)}`;
+    current = next;
   };
   for (const lane of via) {
-    addCurve({ along: along(lane), across: across(lane) });
-    at = { along: at.along + extent, across: at.across };
-    path += `L${p(at.along, at.across)}`;
+    addCurve({ along: getAlong(lane), across: getAcross(lane) });
+    current = { along: current.along + extent, across: current.across };
+    path += `L${formatPoint(current.along, current.across)}`;
   }
-  addCurve({ along: along(to), across: across(to) + (slots?.to ?? breadth / 2) });
+  addCurve({ along: getAlong(to), across: getAcross(to) + (slots?.to ?? breadth / 2) });
   return path;
 }
 
 /** All edges as one path, so that thousands of links are one element. */
-export function edgesPath({ nodes, isUpright }: GraphLayout, edges: readonly GraphEdge[]): string {
+export function toEdgesPath({ nodes, isVertical: isUpright }: GraphLayout, edges: readonly GraphEdge[]): string {
   return edges
-    .map(({ source, target, ...way }) => {
+    .map(({ source, target, ...route }) => {
       const [from, to] = [nodes.get(source), nodes.get(target)];
-      return from && to ? edgePath({ from, to, ...way }, isUpright) : "";
+      return from && to ? toEdgePath({ from, to, ...route }, isUpright) : "";
     })
     .join("");
 }
 
 /** Nodes as boxes in one path. */
-export function boxesPath(nodes: readonly PlacedNode[]): string {
-  return nodes.map(({ x, y, width, height }) => `M${n(x)} ${n(y)}h${width}v${height}h${-width}z`).join("");
+export function toBoxesPath(nodes: readonly PlacedNode[]): string {
+  return nodes.map(({ x, y, width, height }) => `M${formatCoordinate(x)} ${formatCoordinate(y)}h${width}v${height}h${-width}z`).join("");
 }
 
-function n(value: number): string {
+function formatCoordinate(value: number): string {
   return String(Math.round(value * 10) / 10);
 }

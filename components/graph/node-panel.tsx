@@ -53,8 +53,8 @@ export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps
       {consumers.length > 0 ? (
         <p className="flex flex-wrap items-baseline gap-x-1.5 gap-y-1 text-ink-3">
           {t("takers")}
-          {consumers.slice(0, 50).map((taker) => (
-            <NodeLink key={taker} id={taker} graph={graph} onSelect={onSelect} />
+          {consumers.slice(0, 50).map((consumerId) => (
+            <NodeLink key={consumerId} id={consumerId} graph={graph} onSelect={onSelect} />
           ))}
           {consumers.length > 50 ? t("more", { count: consumers.length - 50 }) : null}
         </p>

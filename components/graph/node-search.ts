@@ -8,9 +8,9 @@ import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { findSources, getLinks, getNodeName, isLink } from "@/lib/contract/workflow/graph";
 
 /** Sets each node's displayed name as its title, so that the drawing and the form use the same names. */
-export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {
+export function withTitles(graph: Graph, getDisplayName: (className: string) => string | null | undefined): Graph {
   return Object.fromEntries(
-    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: getNodeName(node, nameOfClass(node.class_type)) } }]),
+    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: getNodeName(node, getDisplayName(node.class_type)) } }]),
   );
 }
 
@@ -36,14 +36,14 @@ export function getLiterals({ inputs }: GraphNode): [name: string, text: string]
   });
 }
 
-/** Searches by id, class or title, ignoring case, in the graph's own order. An exact id comes first. */
-export function searchNodes(graph: Graph, words: string): string[] {
-  const search = words.trim().toLowerCase().replace(/^#/, "");
+/** Searches by id, class or title, ignoring case. Keeps the graph's order, but lists an exact id first. */
+export function searchNodes(graph: Graph, query: string): string[] {
+  const search = query.trim().toLowerCase().replace(/^#/, "");
   if (search === "") return [];
-  const texts = Object.entries(graph).flatMap(([id, node]) =>
+  const matchingIds = Object.entries(graph).flatMap(([id, node]) =>
     [id, node.class_type, getNodeName(node)].some((text) => text.toLowerCase().includes(search)) ? [id] : [],
   );
-  return Object.hasOwn(graph, search) ? [search, ...texts.filter((id) => id !== search)] : texts;
+  return Object.hasOwn(graph, search) ? [search, ...matchingIds.filter((id) => id !== search)] : matchingIds;
 }
 
 export type NodeInput = { name: string } & (
@@ -60,7 +60,7 @@ export function getNodeInputs(graph: Graph, node: GraphNode): NodeInput[] {
 
 /** The ids of the nodes that use an output of this one. */
 export function findConsumers(graph: Graph, id: string): string[] {
-  return Object.entries(graph).flatMap(([taker, node]) => (getLinks(node).some(({ source }) => source === id) ? [taker] : []));
+  return Object.entries(graph).flatMap(([consumerId, node]) => (getLinks(node).some(({ source }) => source === id) ? [consumerId] : []));
 }
 
 export type NodeState = "done" | "cached" | "running" | "waiting" | "stopped" | "failed" | "refused" | "faulty" | "unreached";
@@ -94,7 +94,7 @@ export function mergeMarks(nodeMark: NodeMark | undefined, { state, problems }: 
     : { state, ...(problems && { problems }) };
 }
 
-export const toneOfState: Readonly<Record<NodeState, Tone>> = {
+export const toneByState: Readonly<Record<NodeState, Tone>> = {
   done: "ok",
   cached: "ok",
   running: "run",

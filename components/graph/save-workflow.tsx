@@ -4,10 +4,10 @@ import { useEffect, useEffectEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, type ButtonProps } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
-import { Dialog, FormFoot } from "@/components/ui/dialog";
+import { Dialog, FormFooter } from "@/components/ui/dialog";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
@@ -17,8 +17,8 @@ import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 type SaveWorkflowProps = {
   title: string;
-  /** The path of the stored file, suggested unchanged. */
-  storedText?: string;
+  /** The stored file's path, suggested as the new path. */
+  currentPath?: string;
   onSaved?: (path: string) => void;
   /** Called on saving, since the text may be large. */
   getText: () => string | undefined;
@@ -57,20 +57,20 @@ export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkf
 }
 
 const formats = ["editor", "graph"] as const;
-const MAX_NAMED = 8;
+const MAX_LISTED_NAMES = 8;
 
-type SaveFormProps = Pick<SaveWorkflowProps, "title" | "storedText" | "onSaved" | "getText" | "editor" | "connection"> & {
+type SaveFormProps = Pick<SaveWorkflowProps, "title" | "currentPath" | "onSaved" | "getText" | "editor" | "connection"> & {
   onClose: () => void;
 };
-type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
+type SaveState = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
 
-function SaveForm({ title, storedText, onSaved, getText, editor, connection, onClose }: SaveFormProps) {
+function SaveForm({ title, currentPath: storedText, onSaved, getText, editor, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
   const [name, setName] = useState(() => toName(storedText) ?? toFileName(title));
-  const [saving, setSaving] = useState<Saving>({});
+  const [saving, setSaving] = useState<SaveState>({});
   // Computed once, since it searches the whole text.
   const [isMasked] = useState(() => getText()?.includes(MASK) ?? false);
-  const [isEditor, setEditor] = useState(editor?.isDefault ?? false);
+  const [isEditorFormat, setEditorFormat] = useState(editor?.isDefault ?? false);
   const [unplaced, setUnplaced] = useState<readonly string[]>([]);
   const checkUnplaced = useEffectEvent(
     () =>
@@ -80,24 +80,28 @@ function SaveForm({ title, storedText, onSaved, getText, editor, connection, onC
       ),
   );
   useEffect(() => {
-    if (isEditor) checkUnplaced();
-  }, [isEditor]);
+    if (isEditorFormat) checkUnplaced();
+  }, [isEditorFormat]);
   const id = useId();
-  const path = storedPath(name);
+  const path = toStoredPath(name);
   const isPathTaken = saving.isTaken === true && saving.path === path;
 
   async function save() {
     if (path === undefined || saving.isBusy) return;
     setSaving({ path, isBusy: true });
-    // The writing code is loaded on demand.
-    const writeResult = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: getText() };
+    // The code that writes the editor format is loaded on demand.
+    const writeResult = isEditorFormat ? await editor?.write().catch(() => "unreachable" as const) : { text: getText() };
     if (writeResult === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
     const text = writeResult?.text;
     if (text === undefined) return setSaving({ path, isEmpty: true });
-    const address = withQuery(`/api/userdata/${encodeURIComponent(path)}`, { overwrite: isPathTaken, full_info: true, connection });
-    const result = await callApi<unknown>(address, { method: "POST", body: text, headers: { "content-type": "application/octet-stream" } });
+    const requestPath = withQuery(`/api/userdata/${encodeURIComponent(path)}`, { overwrite: isPathTaken, full_info: true, connection });
+    const result = await callApi<unknown>(requestPath, {
+      method: "POST",
+      body: text,
+      headers: { "content-type": "application/octet-stream" },
+    });
     if (result.ok) {
-      showToast({ tone: "ok", text: t(isEditor ? "savedForEditor" : "saved", { path }) });
+      showToast({ tone: "ok", text: t(isEditorFormat ? "savedForEditor" : "saved", { path }) });
       onSaved?.(path);
       return onClose();
     }
@@ -117,7 +121,7 @@ function SaveForm({ title, storedText, onSaved, getText, editor, connection, onC
           {t("name")}
         </label>
         <span className="mt-1 flex items-center gap-1">
-          <span className="shrink-0 font-mono text-sm text-ink-3">{WORKFLOWS}</span>
+          <span className="shrink-0 font-mono text-sm text-ink-3">{WORKFLOWS_FOLDER}</span>
           <Input
             id={id}
             autoFocus
@@ -143,8 +147,8 @@ function SaveForm({ title, storedText, onSaved, getText, editor, connection, onC
               <input
                 type="radio"
                 name={`${id}-format`}
-                checked={isEditor === (format === "editor")}
-                onChange={() => setEditor(format === "editor")}
+                checked={isEditorFormat === (format === "editor")}
+                onChange={() => setEditorFormat(format === "editor")}
                 aria-describedby={`${id}-${format}`}
                 className="mt-0.5 self-start accent-accent"
               />
@@ -156,9 +160,12 @@ function SaveForm({ title, storedText, onSaved, getText, editor, connection, onC
               </span>
             </label>
           ))}
-          {isEditor && unplaced.length > 0 ? (
+          {isEditorFormat && unplaced.length > 0 ? (
             <p role="status" className="text-sm text-wait">
-              {t("format.unplaced", { list: unplaced.slice(0, MAX_NAMED).join(", "), more: Math.max(0, unplaced.length - MAX_NAMED) })}
+              {t("format.unplaced", {
+                list: unplaced.slice(0, MAX_LISTED_NAMES).join(", "),
+                more: Math.max(0, unplaced.length - MAX_LISTED_NAMES),
+              })}
             </p>
           ) : null}
         </fieldset>
@@ -174,9 +181,9 @@ function SaveForm({ title, storedText, onSaved, getText, editor, connection, onC
         </p>
       ) : null}
       {saving.failure ? <FailureMessage failure={saving.failure} /> : null}
-      <FormFoot
+      <FormFooter
         onClose={onClose}
-        keep={t("cancel")}
+        cancelLabel={t("cancel")}
         tone={isPathTaken ? "danger" : "primary"}
         busy={saving.isBusy}
         disabled={path === undefined}
@@ -186,40 +193,40 @@ function SaveForm({ title, storedText, onSaved, getText, editor, connection, onC
   );
 }
 
-// A workflow as stored: the plain graph, which every API client can open, or with its extra data. Whole numbers are exact. Must never store a
+// A workflow is stored as the plain graph, which every API client can open, or with its extra data. Integers stay exact. Must never store a
 // partner's key.
 
-const WORKFLOWS = "workflows/";
+const WORKFLOWS_FOLDER = "workflows/";
 const MAX_NAME_LENGTH = 200;
 
-export function storedText(graph: Graph, extraData: JsonObject | undefined): string {
-  const hasMore = extraData !== undefined && Object.keys(extraData).length > 0;
-  return writeExactJson(hasMore ? { prompt: graph, extra_data: extraData } : graph, 2);
+export function toStoredText(graph: Graph, extraData: JsonObject | undefined): string {
+  const hasExtraData = extraData !== undefined && Object.keys(extraData).length > 0;
+  return writeExactJson(hasExtraData ? { prompt: graph, extra_data: extraData } : graph, 2);
 }
 
 /** Reads a job's `workflow`; undefined if it contains no graph. */
-export function storedTextOfJob(workflow: unknown): string | undefined {
+export function toStoredJobText(workflow: unknown): string | undefined {
   const unwrapped = unwrapWorkflow(workflow);
-  return unwrapped && storedText(unwrapped.graph, unwrapped.extraData);
+  return unwrapped && toStoredText(unwrapped.graph, unwrapped.extraData);
 }
 
 /** The path for a name: a JSON file below workflows/. Undefined if the name is invalid. */
-export function storedPath(name: string): string | undefined {
+export function toStoredPath(name: string): string | undefined {
   const trimmed = name
     .trim()
     .replace(/^\/+/, "")
     .replace(/\.json$/i, "");
-  const parts = trimmed.split("/");
+  const segments = trimmed.split("/");
   const isInvalid =
-    parts.some((part) => part.trim() === "" || /^\.+$/.test(part)) || /[\\\p{Cc}]/u.test(trimmed) || trimmed.length > MAX_NAME_LENGTH;
-  return isInvalid ? undefined : `${WORKFLOWS}${trimmed}.json`;
+    segments.some((part) => part.trim() === "" || /^\.+$/.test(part)) || /[\\\p{Cc}]/u.test(trimmed) || trimmed.length > MAX_NAME_LENGTH;
+  return isInvalid ? undefined : `${WORKFLOWS_FOLDER}${trimmed}.json`;
 }
 
 /** The name for a path; undefined if there is none. */
 function toName(path: string | undefined): string | undefined {
-  if (!path?.startsWith(WORKFLOWS)) return undefined;
-  const name = path.slice(WORKFLOWS.length).replace(/\.json$/, "");
-  return storedPath(name) === path ? name : undefined;
+  if (!path?.startsWith(WORKFLOWS_FOLDER)) return undefined;
+  const name = path.slice(WORKFLOWS_FOLDER.length).replace(/\.json$/, "");
+  return toStoredPath(name) === path ? name : undefined;
 }
 
 /** Creates a valid file name from the workflow's title. */

@@ -1,21 +1,21 @@
 import { useCallback } from "react";
-import { fitted, type Point, type Size, usePanZoom, type Viewport } from "@/components/ui/hooks/use-pan-zoom";
+import { fitView, type Point, type Size, usePanZoom, type Viewport } from "@/components/ui/hooks/use-pan-zoom";
 import { type GraphLayout, type PlacedNode } from "./graph-layout";
 
 const MARGIN = 24;
 
 /** Below this scale a node shows only its title, in larger text. */
-export const COMFORTABLE = 0.62;
-const START_SCALE = 0.85;
+export const MIN_COMFORTABLE_SCALE = 0.62;
+const INITIAL_SCALE = 0.85;
 /** Below this scale no title is readable. */
-export const READABLE = 0.35;
-/** The number of windows compared to find the one with the most nodes. */
+export const MIN_READABLE_SCALE = 0.35;
+/** Maximum number of windows to compare when searching for the one with the most nodes. */
 const MAX_WINDOWS = 400;
 
 /** The initial view shows all nodes if readable, otherwise the most important node or the start. */
-export function useViewport(layout: GraphLayout, calling?: string) {
-  const start = useCallback((size: Size) => getInitialView(layout, size, calling), [layout, calling]);
-  const panZoom = usePanZoom({ content: layout, start });
+export function useViewport(layout: GraphLayout, importantNodeId?: string) {
+  const start = useCallback((size: Size) => getInitialView(layout, size, importantNodeId), [layout, importantNodeId]);
+  const panZoom = usePanZoom({ content: layout, getInitialView: start });
   const { view, size, move } = panZoom;
   return {
     ...panZoom,
@@ -26,33 +26,38 @@ export function useViewport(layout: GraphLayout, calling?: string) {
   };
 }
 
-/** Everything if readable. Otherwise the most important node, the start, or the densest part of an editor file. */
-export function getInitialView(layout: Omit<GraphLayout, "edges">, size: Size, calling: string | undefined): Viewport {
-  const all = fitted(layout, size);
-  const isFile = layout.groups !== undefined;
-  if (all.scale >= (isFile ? READABLE : COMFORTABLE) || size.width === 0) return all;
-  const callingNode = calling === undefined ? undefined : layout.nodes.get(calling);
-  if (isFile) return viewAround(callingNode ? getCenter(callingNode) : findDensestPoint([...layout.nodes.values()], size), READABLE, size);
-  if (callingNode) return centerOn(callingNode, { ...all, scale: START_SCALE }, size);
-  const { isUpright } = layout;
-  const first = findFirst(layout.nodes.values(), isUpright);
-  const getOffset = (room: number, whole: number, position: number, extent: number, isAlong: boolean) => {
-    if (whole * START_SCALE <= room - 2 * MARGIN) return (room - whole * START_SCALE) / 2;
-    return (isAlong ? MARGIN : (room - extent * START_SCALE) / 2) - position * START_SCALE;
+/** Shows everything if readable, otherwise the most important node, the start, or the densest part of an editor file. */
+export function getInitialView(layout: Omit<GraphLayout, "edges">, size: Size, importantNodeId: string | undefined): Viewport {
+  const fittedView = fitView(layout, size);
+  const isEditorLayout = layout.groups !== undefined;
+  if (fittedView.scale >= (isEditorLayout ? MIN_READABLE_SCALE : MIN_COMFORTABLE_SCALE) || size.width === 0) return fittedView;
+  const importantNode = importantNodeId === undefined ? undefined : layout.nodes.get(importantNodeId);
+  if (isEditorLayout)
+    return viewAround(
+      importantNode ? getCenter(importantNode) : findDensestPoint([...layout.nodes.values()], size),
+      MIN_READABLE_SCALE,
+      size,
+    );
+  if (importantNode) return centerOn(importantNode, { ...fittedView, scale: INITIAL_SCALE }, size);
+  const { isVertical } = layout;
+  const first = findFirst(layout.nodes.values(), isVertical);
+  const getOffset = (available: number, total: number, position: number, extent: number, isAlong: boolean) => {
+    if (total * INITIAL_SCALE <= available - 2 * MARGIN) return (available - total * INITIAL_SCALE) / 2;
+    return (isAlong ? MARGIN : (available - extent * INITIAL_SCALE) / 2) - position * INITIAL_SCALE;
   };
   return {
-    scale: START_SCALE,
-    x: getOffset(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isUpright),
-    y: getOffset(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isUpright),
+    scale: INITIAL_SCALE,
+    x: getOffset(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isVertical),
+    y: getOffset(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isVertical),
   };
 }
 
 /** The start of the workflow: the first node of the first layer. */
-function findFirst(nodes: Iterable<PlacedNode>, isUpright: boolean): PlacedNode | undefined {
-  const order = ({ x, y }: PlacedNode) => (isUpright ? ([y, x] as const) : ([x, y] as const));
+function findFirst(nodes: Iterable<PlacedNode>, isVertical: boolean): PlacedNode | undefined {
+  const getOrder = ({ x, y }: PlacedNode) => (isVertical ? ([y, x] as const) : ([x, y] as const));
   let best: PlacedNode | undefined;
   for (const node of nodes) {
-    const [[along, across], [bestAlong, bestAcross]] = [order(node), order(best ?? node)];
+    const [[along, across], [bestAlong, bestAcross]] = [getOrder(node), getOrder(best ?? node)];
     if (!best || along < bestAlong || (along === bestAlong && across < bestAcross)) best = node;
   }
   return best;
@@ -61,7 +66,7 @@ function findFirst(nodes: Iterable<PlacedNode>, isUpright: boolean): PlacedNode 
 export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {
   const [left, top] = [node.x * scale + x, node.y * scale + y];
   const isInside = left >= 0 && top >= 0 && left + node.width * scale <= size.width && top + node.height * scale <= size.height;
-  return isInside && scale >= READABLE;
+  return isInside && scale >= MIN_READABLE_SCALE;
 }
 
 export function centerOn(node: PlacedNode, { scale }: Viewport, size: Size): Viewport {
@@ -78,11 +83,11 @@ function getCenter({ x, y, width, height }: PlacedNode): Point {
 
 /** The center of the nodes in the window that contains the most. Each window has a node at its top left. */
 function findDensestPoint(nodes: readonly PlacedNode[], size: Size): Point {
-  const [width, height] = [(size.width - 2 * MARGIN) / READABLE, (size.height - 2 * MARGIN) / READABLE];
+  const [width, height] = [(size.width - 2 * MARGIN) / MIN_READABLE_SCALE, (size.height - 2 * MARGIN) / MIN_READABLE_SCALE];
   const sorted = nodes.toSorted((node, other) => node.x - other.x || node.y - other.y);
-  const every = Math.ceil(sorted.length / MAX_WINDOWS);
+  const stride = Math.ceil(sorted.length / MAX_WINDOWS);
   let best = sorted.slice(0, 1);
-  for (const { x, y } of sorted.filter((_, index) => index % every === 0)) {
+  for (const { x, y } of sorted.filter((_, index) => index % stride === 0)) {
     const isInside = (node: PlacedNode) =>
       node.x >= x && node.y >= y && node.x + node.width <= x + width && node.y + node.height <= y + height;
     const inside = sorted.filter(isInside);
@@ -90,7 +95,7 @@ function findDensestPoint(nodes: readonly PlacedNode[], size: Size): Point {
   }
   const [left, top] = [Math.min(...best.map(({ x }) => x)), Math.min(...best.map(({ y }) => y))];
   const [right, bottom] = [Math.max(...best.map((node) => node.x + node.width)), Math.max(...best.map((node) => node.y + node.height))];
-  // If a node is larger than the window, its start is shown.
+  // If a node is larger than the window, its top left corner is shown.
   return { x: left + Math.min(right - left, width) / 2, y: top + Math.min(bottom - top, height) / 2 };
 }
 
@@ -99,8 +104,8 @@ export function isInView(node: PlacedNode, { x, y, scale }: Viewport, size: Size
   return left < size.width && top < size.height && left + node.width * scale > 0 && top + node.height * scale > 0;
 }
 
-export function findNodeAt(nodes: Iterable<PlacedNode>, { x, y, scale }: Viewport, viewAround: Point): PlacedNode | undefined {
-  const [unitX, unitY] = [(viewAround.x - x) / scale, (viewAround.y - y) / scale];
+export function findNodeAt(nodes: Iterable<PlacedNode>, { x, y, scale }: Viewport, point: Point): PlacedNode | undefined {
+  const [unitX, unitY] = [(point.x - x) / scale, (point.y - y) / scale];
   for (const node of nodes) {
     if (unitX >= node.x && unitX <= node.x + node.width && unitY >= node.y && unitY <= node.y + node.height) return node;
   }

@@ -10,7 +10,7 @@ import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { findBox, getSubgraphNames, type Inside, layoutEditorFile } from "./editor-layout";
+import { findBox, getSubgraphNames, layoutEditorFile,type SubgraphPath } from "./editor-layout";
 import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
 import { type GraphLayout, layoutGraph } from "./graph-layout";
@@ -34,7 +34,7 @@ type WorkflowGraphProps = {
   fileName: string;
   nodeRequest?: NodeRequest;
   /** Set if a form is next to it: selecting a node focuses the form instead of opening a panel. */
-  aside?: { selected?: string; onSelect: (id: string) => void };
+  formSelection?: { selected?: string; onSelect: (id: string) => void };
   /** The same nodes and links in a stable object, so that typing does not recompute the layout. */
   shape?: Graph;
   /** The editor's file; if present, the graph is drawn as in the editor. */
@@ -51,7 +51,7 @@ export function WorkflowGraph({
   json,
   fileName,
   nodeRequest,
-  aside,
+  formSelection: aside,
   shape = graph,
   drawing,
   save,
@@ -60,17 +60,17 @@ export function WorkflowGraph({
   const t = useTranslations("graph");
   // Next to a form and on phones the frame is narrow.
   const isPhone = useMedia(PHONE_QUERY);
-  const isUpright = aside !== undefined || isPhone;
+  const isVertical = aside !== undefined || isPhone;
   const file = useMemo(() => readMatchingDrawing(drawing, shape), [drawing, shape]);
-  const [inside, setInside] = useState<Inside>(topLevel);
+  const [subgraphPath, setSubgraphPath] = useState<SubgraphPath>(topLevel);
   const layout = useMemo(
-    () => (file ? layoutEditorFile(file, inside, shape) : layoutGraph(shape, isUpright)),
-    [file, inside, shape, isUpright],
+    () => (file ? layoutEditorFile(file, subgraphPath, shape) : layoutGraph(shape, isVertical)),
+    [file, subgraphPath, shape, isVertical],
   );
   const boxMarks = useMemo(() => (file ? mergeMarksByBox(layout, marks) : marks), [file, layout, marks]);
   const importantNode = useMemo(() => findImportantNode(boxMarks), [boxMarks]);
   const viewport = useViewport(layout, importantNode);
-  const [face, setFace] = useState<(typeof views)[number]>("drawing");
+  const [view, setView] = useState<(typeof views)[number]>("drawing");
   const [openNodeId, setOpenNodeId] = useState<string>();
   const selected = aside ? aside.selected : openNodeId;
   const selectNode = aside ? aside.onSelect : setOpenNodeId;
@@ -78,24 +78,24 @@ export function WorkflowGraph({
     if (Object.hasOwn(graph, id)) return selectNode(id);
     // Selecting a subgraph's box enters the subgraph.
     const path = file && layout.nodes.get(id)?.look?.kind === "subgraph" ? id.split(":") : undefined;
-    if (path) enter(path);
+    if (path) enterSubgraph(path);
   }
-  function enter(path: Inside) {
-    setInside(path);
+  function enterSubgraph(path: SubgraphPath) {
+    setSubgraphPath(path);
     viewport.fit();
   }
   const [followedId, setFollowedId] = useState(selected);
   const [targetId, setTargetId] = useState<string>();
-  const [words, setWords] = useState("");
+  const [query, setQuery] = useState("");
   const [handledSerial, setHandledSerial] = useState<number>();
-  const matches = useMemo(() => searchNodes(graph, words), [graph, words]);
-  const foundSet = useMemo(() => new Set(matches), [matches]);
+  const matches = useMemo(() => searchNodes(graph, query), [graph, query]);
+  const matchSet = useMemo(() => new Set(matches), [matches]);
   // Fills its container next to a form, otherwise has a fixed height.
   const height = aside ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
-  const isSearching = words.trim() !== "";
+  const isSearching = query.trim() !== "";
   const isPanelOpen = !aside && selected !== undefined;
 
-  function show(id: string) {
+  function showNode(id: string) {
     select(id);
     setTargetId(id);
   }
@@ -107,20 +107,20 @@ export function WorkflowGraph({
     const box = file && findBox(file, targetId);
     const node = layout.nodes.get(box?.id ?? targetId);
     // The node is in another subgraph, which must be rendered first.
-    if (box && !node) setInside(box.inside);
+    if (box && !node) setSubgraphPath(box.subgraphPath);
     else setTargetId(undefined);
     if (node) viewport.reveal(node);
   }
   // The frame must be measured before a node can be centered.
   if (nodeRequest && nodeRequest.serial !== handledSerial && viewport.size.width > 0) {
     setHandledSerial(nodeRequest.serial);
-    if (face === "json") setFace("drawing");
-    show(nodeRequest.id);
+    if (view === "json") setView("drawing");
+    showNode(nodeRequest.id);
   }
   function showNext(event: FormEvent) {
     event.preventDefault();
     const next = matches[(selected === undefined ? -1 : matches.indexOf(selected)) + 1] ?? matches[0];
-    if (next !== undefined) show(next);
+    if (next !== undefined) showNode(next);
   }
   return (
     <Card
@@ -135,8 +135,8 @@ export function WorkflowGraph({
                 key={name}
                 tone="quiet"
                 size="small"
-                aria-pressed={face === name}
-                onClick={() => setFace(name)}
+                aria-pressed={view === name}
+                onClick={() => setView(name)}
                 className="aria-pressed:bg-off-soft"
               >
                 {t(`face.${name}`)}
@@ -148,12 +148,12 @@ export function WorkflowGraph({
       className={cn("flex flex-col", className)}
       bodyClassName="flex min-h-0 flex-1 flex-col p-0"
     >
-      {face === "json" ? null : (
+      {view === "json" ? null : (
         <form role="search" onSubmit={showNext} className="flex flex-wrap items-center gap-2 border-b border-line px-3.5 py-1.5">
           <Input
             type="search"
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
+            value={query}
+            onChange={(event) => setQuery(event.target.value)}
             aria-label={t("search")}
             placeholder={t("search")}
             className="w-[220px] max-w-full"
@@ -161,7 +161,7 @@ export function WorkflowGraph({
           <span role="status" className="text-sm text-ink-3">
             {isSearching ? t("found", { count: matches.length }) : null}
           </span>
-          {face === "drawing" ? (
+          {view === "drawing" ? (
             <span className="ml-auto flex items-center gap-1">
               <IconButton icon={Minus} label={t("zoomOut")} tone="quiet" onClick={viewport.zoomOut} />
               <IconButton icon={Plus} label={t("zoomIn")} tone="quiet" onClick={viewport.zoomIn} />
@@ -176,18 +176,18 @@ export function WorkflowGraph({
           ) : null}
         </form>
       )}
-      {!file && isEditorFile(drawing) && face === "drawing" ? (
+      {!file && isEditorFile(drawing) && view === "drawing" ? (
         <p className="border-b border-line px-3.5 py-1.5 text-sm text-ink-2">{t("otherDrawing")}</p>
       ) : null}
-      {file && inside.length > 0 && face === "drawing" ? (
+      {file && subgraphPath.length > 0 && view === "drawing" ? (
         <nav aria-label={t("trail")} className="flex flex-wrap items-center gap-1 border-b border-line px-2 py-1">
-          {[t("outside"), ...getSubgraphNames(file, inside)].map((name, depth) => (
+          {[t("outside"), ...getSubgraphNames(file, subgraphPath)].map((name, depth) => (
             <Button
               key={depth}
               size="small"
               tone="quiet"
-              aria-current={depth === inside.length ? "location" : undefined}
-              onClick={() => enter(inside.slice(0, depth))}
+              aria-current={depth === subgraphPath.length ? "location" : undefined}
+              onClick={() => enterSubgraph(subgraphPath.slice(0, depth))}
             >
               {depth > 0 ? <ChevronRight aria-hidden="true" className="size-3.5" /> : null}
               {name}
@@ -195,9 +195,9 @@ export function WorkflowGraph({
           ))}
         </nav>
       ) : null}
-      {face === "json" ? <GraphJson json={json} fileName={fileName} className={height} /> : null}
-      <div className={cn("min-h-0 flex-1", face === "json" ? "hidden" : "grid", isPanelOpen && "lg:grid-cols-[minmax(0,1fr)_280px]")}>
-        {face === "list" ? (
+      {view === "json" ? <GraphJson json={json} fileName={fileName} className={height} /> : null}
+      <div className={cn("min-h-0 flex-1", view === "json" ? "hidden" : "grid", isPanelOpen && "lg:grid-cols-[minmax(0,1fr)_280px]")}>
+        {view === "list" ? (
           <NodeList
             graph={graph}
             ids={isSearching ? matches : file ? Object.keys(graph) : [...layout.nodes.keys()]}
@@ -213,20 +213,20 @@ export function WorkflowGraph({
           marks={boxMarks}
           viewport={viewport}
           selected={selected}
-          matches={foundSet}
+          matches={matchSet}
           onSelect={select}
-          isHidden={face !== "drawing"}
+          isHidden={view !== "drawing"}
           className={height}
         />
         {isPanelOpen ? (
-          <NodePanel graph={graph} id={selected} mark={marks.get(selected)} onSelect={show} onClose={() => setOpenNodeId(undefined)} />
+          <NodePanel graph={graph} id={selected} mark={marks.get(selected)} onSelect={showNode} onClose={() => setOpenNodeId(undefined)} />
         ) : null}
       </div>
     </Card>
   );
 }
 
-const topLevel: Inside = [];
+const topLevel: SubgraphPath = [];
 
 /** A box for several nodes has their most important state, and no times, since those belong to single nodes. */
 function mergeMarksByBox(layout: GraphLayout, marks: NodeMarks): NodeMarks {

@@ -1,8 +1,8 @@
 import { type JobReach, type QueueView } from "@/lib/contract/console";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { type JobWaits } from "@/lib/contract/runners/runners";
-import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
+import { type JobWaitReason } from "@/lib/contract/runners/runners";
+import { type HistoryResponse, type JobDetail, type JobListItem, type JobsResponse, type SearchMatch } from "@/lib/contract/schemas/job";
 import { choosePreview, formatErrorLine, type RunningNode, toHistoryJob, toJobView, toRunningNode } from "@/lib/contract/views/job-view";
 import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
@@ -10,7 +10,7 @@ import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 /** A row of a job list, from any response. Every page sends its rows to the browser, so add fields sparingly. */
 export type JobRow = {
   id: string;
-  word: string;
+  rawStatus: string;
   state: JobState;
   createdMs?: number;
   startedMs?: number;
@@ -22,8 +22,8 @@ export type JobRow = {
   /** Where the search terms occur. */
   match?: SearchMatch;
   label?: string;
-  by?: string;
-  token?: string;
+  submittedBy?: string;
+  submittedToken?: string;
   /** 0 to 1 */
   progress?: number;
   expected?: ExpectedRun;
@@ -31,36 +31,36 @@ export type JobRow = {
   error?: string;
   outputs?: number;
   preview?: OutputFile;
-  /** The version of a running job's newest preview picture. */
+  /** The version of a running job's newest preview image. */
   livePreview?: number;
-  /** Selects the icon that is shown without a picture. */
+  /** Selects the icon to show without an image. */
   previewKind?: "video" | "audio";
   /** Position in the queue: 1 is next. Undefined for running jobs. */
   position?: number;
   /** Why the job is pending although a slot may be free. */
-  waiting?: JobWaits;
+  waiting?: JobWaitReason;
 };
 
-/** `isCut`: the service has older jobs. `unreadable`: the number of rows of unknown shape. `reach`: set if the rows come from the job index. */
+/** `hasOlderJobs`: whether the service has older jobs. `reach`: set if the rows come from the job index. */
 export type JobsView = {
   rows: JobRow[];
   total?: number;
   hasMore?: boolean;
-  /** Where the next page begins, if this one is shorter than requested. */
+  /** The offset of the next page, if this page is shorter than requested. */
   nextOffset?: number;
-  isCut?: boolean;
+  hasOlderJobs?: boolean;
   unreadable?: number;
   reach?: JobReach;
 };
 
 /** Accepts any list of jobs, or the history as the service reports it. */
-export function toJobsView(response: (JobsAnswer & { reach?: JobReach }) | HistoryAnswer): JobsView {
+export function toJobsView(response: (JobsResponse & { reach?: JobReach }) | HistoryResponse): JobsView {
   if (!isJobsAnswer(response)) return toHistoryView(response);
   return {
     rows: response.jobs.map(toJobRow),
     total: response.pagination.total,
     hasMore: response.pagination.has_more,
-    isCut: response.is_cut,
+    hasOlderJobs: response.is_cut,
     unreadable: response.unreadable,
     reach: response.reach,
   };
@@ -70,7 +70,7 @@ export function toJobsView(response: (JobsAnswer & { reach?: JobReach }) | Histo
 export function toJobRow(job: JobListItem | JobDetail): JobRow {
   const {
     id,
-    word,
+    rawStatus,
     state,
     createdAtMs,
     startedAtMs,
@@ -86,7 +86,7 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
   const node = toRunningNode(progress);
   return {
     id,
-    word,
+    rawStatus,
     state,
     ...(createdAtMs !== undefined && { createdMs: createdAtMs }),
     ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
@@ -95,40 +95,40 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(job.prompt_excerpt && { excerpt: job.prompt_excerpt }),
     ...(job.search_match && { match: job.search_match }),
     ...(job.job_label && { label: job.job_label }),
-    ...(job.submitted_by && { by: job.submitted_by }),
-    ...(job.submitted_token && { token: job.submitted_token }),
+    ...(job.submitted_by && { submittedBy: job.submitted_by }),
+    ...(job.submitted_token && { submittedToken: job.submitted_token }),
     ...(progress?.value !== undefined && { progress: progress.value }),
     ...(expected && { expected }),
     ...(node && { runningNode: node }),
     ...(errorText && { error: errorText }),
     ...(outputsCount !== undefined && { outputs: outputsCount }),
-    ...previewFields(preview),
+    ...toPreviewFields(preview),
     ...(progress?.previewVersion !== undefined && { livePreview: progress.previewVersion }),
     ...(waiting && { waiting }),
   };
 }
 
-function previewFields(preview: OutputView | undefined): Pick<JobRow, "preview" | "previewKind"> {
+function toPreviewFields(preview: OutputView | undefined): Pick<JobRow, "preview" | "previewKind"> {
   if (!preview?.file) return {};
   const { file, kind } = preview;
   return { preview: file, ...((kind === "video" || kind === "audio") && { previewKind: kind }) };
 }
 
-function toHistoryView(response: HistoryAnswer): JobsView {
+function toHistoryView(response: HistoryResponse): JobsView {
   const rows = response.history.map((entry) => {
     const { job, files } = toHistoryJob(entry);
-    return { ...toJobRow(job), outputs: files.length, ...previewFields(choosePreview(files)) };
+    return { ...toJobRow(job), outputs: files.length, ...toPreviewFields(choosePreview(files)) };
   });
   return { rows, unreadable: response.unreadable, nextOffset: response.next_offset };
 }
 
-const isJobsAnswer = (response: JobsAnswer | HistoryAnswer): response is JobsAnswer => Array.isArray(response.jobs);
+const isJobsAnswer = (response: JobsResponse | HistoryResponse): response is JobsResponse => Array.isArray(response.jobs);
 
 export type QueueList = {
   running: JobRow[];
   pending: JobRow[];
   pendingTotal: number;
-  /** True if the service reports no order: jobs are then sorted by submission. */
+  /** True if the service reports no order, so that jobs are sorted by submission. */
   isSortedBySubmission: boolean;
   canStop: boolean;
   unreadable?: number;
@@ -136,13 +136,14 @@ export type QueueList = {
 
 /** Keeps the service's order of waiting jobs, if it reports one. */
 export function toQueueList({ running, pending, source, canStop, total, unreadable }: QueueView): QueueList {
-  const waiting = pending.map((job) => ({
+  const pendingRows = pending.map((job) => ({
     ...toJobRow(job),
     ...(job.position !== undefined && { position: job.position }),
   }));
   return {
-    running: running.map(toJobRow).sort(bySubmission),
-    pending: source === "queue" ? waiting : waiting.sort(bySubmission).map((row, index) => ({ ...row, position: index + 1 })),
+    running: running.map(toJobRow).sort(compareBySubmission),
+    pending:
+      source === "queue" ? pendingRows : pendingRows.sort(compareBySubmission).map((row, index) => ({ ...row, position: index + 1 })),
     pendingTotal: Math.max(pending.length, (total ?? 0) - running.length),
     isSortedBySubmission: source === "jobs",
     canStop,
@@ -150,6 +151,6 @@ export function toQueueList({ running, pending, source, canStop, total, unreadab
   };
 }
 
-function bySubmission(job: JobRow, other: JobRow): number {
+function compareBySubmission(job: JobRow, other: JobRow): number {
   return (job.createdMs ?? 0) - (other.createdMs ?? 0);
 }

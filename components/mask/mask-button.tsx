@@ -3,14 +3,14 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { createPortal } from "react-dom";
 import { Button } from "@/components/ui/controls/button";
-import { type FileName } from "@/lib/browser/urls";
+import { type FileReference } from "@/lib/browser/urls";
 import { type SavedMask } from "./file/mask-session";
-import { type MaskTarget } from "./file/picture-file";
+import { type MaskTarget } from "./file/mask-source";
 
 const MaskDialog = dynamic(() => import("./mask-dialog").then((module) => module.MaskDialog), { ssr: false });
 
 type MaskButtonProps = {
-  file: Required<FileName>;
+  file: Required<FileReference>;
   title: string;
   connection?: string;
   target?: MaskTarget;

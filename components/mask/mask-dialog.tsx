@@ -3,31 +3,31 @@ import { useEffect, useRef, useState } from "react";
 import { useFeature } from "@/components/frame/connection/connection-context";
 import { Button } from "@/components/ui/controls/button";
 import { showToast } from "@/components/ui/toast-store";
-import { type FileName } from "@/lib/browser/urls";
-import { type SavedMask, sendMask } from "./file/mask-session";
+import { type FileReference } from "@/lib/browser/urls";
+import { createMaskUploader,type SavedMask } from "./file/mask-session";
+import { type MaskTarget, toFileSource } from "./file/mask-source";
 import { encodeInWorker, openMask } from "./file/open-mask";
-import { type MaskTarget, toFileSource } from "./file/picture-file";
 import { MaskOpening } from "./mask-opening";
 
 type MaskDialogProps = {
-  /** The input's picture. */
-  file: Required<FileName>;
+  /** The image of the input. */
+  file: Required<FileReference>;
   title: string;
   connection?: string;
   target?: MaskTarget;
-  /** Receives the masked picture, which becomes the input's value. */
+  /** Receives the masked image, which becomes the input's value. */
   onSaved: (mask: SavedMask) => void;
   onClose: () => void;
 };
 
-/** The editor in a dialog. Closing it keeps the drawing: reopening the same picture continues it. */
+/** The editor in a dialog. Closing the dialog keeps the drawing, and reopening the same image restores it. */
 export function MaskDialog({ file, title, connection, target, onSaved, onClose }: MaskDialogProps) {
   const t = useTranslations("masks");
   const common = useTranslations("common");
   const dialog = useRef<HTMLDialogElement>(null);
   const keepsPixels = !useFeature("uprightMasks");
   const [source] = useState(() => ({ ...toFileSource(file, title, connection, keepsPixels), target }));
-  const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connection, target) }));
+  const [ports] = useState(() => ({ encode: encodeInWorker, send: createMaskUploader(connection, target) }));
   useEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();
@@ -37,7 +37,7 @@ export function MaskDialog({ file, title, connection, target, onSaved, onClose }
       ref={dialog}
       aria-label={t("title")}
       onCancel={(event) => {
-        // The close event of a dialog inside this one bubbles up to here.
+        // The cancel event of a nested dialog bubbles up to this one.
         if (event.target !== dialog.current) return;
         event.preventDefault();
         onClose();
@@ -50,7 +50,7 @@ export function MaskDialog({ file, title, connection, target, onSaved, onClose }
         ports={ports}
         canSave
         trail={`${t("trail")} /`}
-        wayBack={<Button onClick={onClose}>{common("close")}</Button>}
+        backAction={<Button onClick={onClose}>{common("close")}</Button>}
         onClose={onClose}
         onSaved={onSaved}
         onStored={() => showToast({ tone: "wait", text: t("kept.toast", { name: title }) })}

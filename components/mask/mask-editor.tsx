@@ -6,11 +6,11 @@ import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useCloseWarning } from "@/components/ui/hooks/page-events";
-import { rectangle } from "./drawing/areas";
+import { createRectangle } from "./drawing/areas";
 import { getSaveStep, type OpenSession, type SavedMask, type SavePorts, useSave } from "./file/mask-session";
 import { KeyDialog, StatusBar, ToolRail } from "./screen/editor-bars";
-import { createPainter, createViewStore, type Painter, type ViewStore, watchRatio } from "./screen/painter";
-import { SaveOutcome, Saving } from "./screen/save-outcome";
+import { createPainter, createViewStore, type Painter, subscribeToDeviceRatio,type ViewStore } from "./screen/painter";
+import { SaveOutcome, SaveProgress } from "./screen/save-outcome";
 import { type Command, createSettingsStore, overlayRgb, type Settings } from "./screen/settings";
 import { SettingsPanel } from "./screen/settings-panel";
 import { createSurface, type Surface } from "./screen/surface";
@@ -26,7 +26,7 @@ export type MaskEditorProps = {
   ports: SavePorts;
   /** A note about the initial mask, shown once above the drawing. */
   note?: string;
-  /** Receives the saved mask; without it, the result is shown. */
+  /** Receives the saved mask. If absent, the editor shows the result. */
   onSaved?: (mask: SavedMask) => void;
   onClose?: () => void;
 };
@@ -37,7 +37,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
   const getDenialText = useDenialText();
   const { drawing } = session;
   const { width, height } = drawing.coverage;
-  const state = useSyncExternalStore(drawing.subscribe, drawing.state, drawing.state);
+  const state = useSyncExternalStore(drawing.subscribe, drawing.getState, drawing.getState);
   const [size] = useState(() => ({ width, height }));
   const [{ subscribe, get, change }] = useState(() => createSettingsStore(size));
   const settings = useSyncExternalStore(subscribe, get, get);
@@ -52,9 +52,9 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
   useEffect(() => frame.current?.focus({ preventScroll: true }), []);
   useCloseWarning(state.isUnsaved);
 
-  function perform(command: Command): boolean {
+  function runCommand(command: Command): boolean {
     if (command.do === "release") {
-      const hadStroke = painter.drop() || painter.cursor() !== undefined;
+      const hadStroke = painter.drop() || painter.getCursor() !== undefined;
       painter.hideCursor();
       return hadStroke;
     }
@@ -75,15 +75,15 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
     clear: () => void drawing.clear(),
     save: () => void (canSave && saving.save()),
     fit: views.fit,
-    actual: views.actual,
+    actual: views.showActualSize,
     zoomIn: views.zoomIn,
     zoomOut: views.zoomOut,
     keys: () => setKeysOpen(true),
     press: () => undefined,
-    stick: painter.stick,
+    stick: painter.toggleDrawing,
     release: () => undefined,
   };
-  const isSpaceDown = useEditorKeys({ root, frame, painter, onCommand: perform });
+  const isSpaceDown = useEditorKeys({ root, frame, painter, onCommand: runCommand });
   const step = getSaveStep(saving.state);
   const isSaving = step !== undefined;
 
@@ -91,7 +91,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
     <div ref={root} className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-[calc(100*var(--dvh))]">
       <PageHeader trail={trail} title={<span className="break-all">{title}</span>}>
         <span className="text-ink-3 max-sm:sr-only">{state.isUnsaved ? t("status.unsaved") : state.undo ? t("status.saved") : null}</span>
-        {step ? <Saving step={step} onStop={saving.stop} /> : null}
+        {step ? <SaveProgress step={step} onStop={saving.stop} /> : null}
         {onClose ? <Button onClick={onClose}>{common("close")}</Button> : null}
         {canSave ? (
           <Button
@@ -112,7 +112,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
           tool={settings.tool}
           state={state}
           isPanelOpen={isPanelOpen}
-          onCommand={perform}
+          onCommand={runCommand}
           onPanel={() => setPanelOpen((open) => !open)}
         />
         <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
@@ -135,10 +135,10 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
               state={onSaved && saving.state.kind === "saved" ? { kind: "idle" } : saving.state}
               connection={connection}
               onRetry={() => void saving.save()}
-              onDismiss={saving.forget}
+              onDismiss={saving.dismiss}
             />
           </div>
-          <StatusBar drawing={drawing} state={state} views={views} painter={painter} isShown={settings.isShown} onCommand={perform} />
+          <StatusBar drawing={drawing} state={state} views={views} painter={painter} isShown={settings.isShown} onCommand={runCommand} />
         </div>
         <SettingsPanel
           size={size}
@@ -146,7 +146,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
           isBusy={state.isBusy}
           isOpen={isPanelOpen}
           onChange={change}
-          onRectangle={(rect, isErasing) => void drawing.shape("rectangle", rectangle(size, rect), isErasing)}
+          onRectangle={(rect, isErasing) => void drawing.drawShape("rectangle", createRectangle(size, rect), isErasing)}
         />
       </div>
       <KeyDialog isOpen={areKeysOpen} onClose={() => setKeysOpen(false)} />
@@ -164,7 +164,7 @@ type MaskCanvasProps = {
   wantsPan: () => boolean;
 };
 
-/** The drawing area. The status bar describes it in words. */
+/** The drawing area. The status bar describes its state as text. */
 function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan }: MaskCanvasProps) {
   const t = useTranslations("masks");
   const help = useId();
@@ -186,22 +186,22 @@ function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan 
       session.mask.picture,
     );
     surface.current = newSurface;
-    const fit = () => views.resize({ width: element.clientWidth, height: element.clientHeight });
-    fit();
-    const observer = typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver(fit);
+    const resize = () => views.resize({ width: element.clientWidth, height: element.clientHeight });
+    resize();
+    const observer = typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver(resize);
     observer?.observe(element);
-    const stopRatio = watchRatio(fit);
-    const stopMarks = painter.subscribe(() => newSurface?.setMarks(painter.marks()));
+    const unsubscribeRatio = subscribeToDeviceRatio(resize);
+    const unsubscribeMarks = painter.subscribe(() => newSurface?.setMarks(painter.getMarks()));
     return () => {
-      stopMarks();
-      stopRatio();
+      unsubscribeMarks();
+      unsubscribeRatio();
       observer?.disconnect();
       newSurface?.close();
       surface.current = undefined;
     };
   }, [frame, session, views, painter]);
 
-  useEffect(() => surface.current?.setMarks(painter.marks()), [painter, settings]);
+  useEffect(() => surface.current?.setMarks(painter.getMarks()), [painter, settings]);
   useEffect(() => {
     if (look === "overlay") surface.current?.setLook({ kind: "overlay", colour: overlayRgb[colour] });
     else if (look === "mask") surface.current?.setLook({ kind: "mask" });

@@ -10,36 +10,34 @@ import { useNumberFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { isNotFound } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/text";
-import { createSession, type OpenSession, storeSession, takeSession } from "./file/mask-session";
-import { type OpenMask, type OpenRefusal } from "./file/open-mask";
-import { type MaskSource, MAX_BYTES, MAX_EDGE, MAX_PIXELS } from "./file/picture-file";
+import { createSession, type OpenSession, removeSession,storeSession } from "./file/mask-session";
+import { type MaskSource, MAX_BYTES, MAX_EDGE, MAX_PIXELS } from "./file/mask-source";
+import { type OpenError,type OpenMask } from "./file/open-mask";
 import { MaskEditor, type MaskEditorProps } from "./mask-editor";
 
 type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection" | "note"> & {
   source: MaskSource;
   open: OpenMask;
-  /** Actions shown with a refusal. */
-  wayBack?: ReactNode;
-  /** Called when the editor closes with unsaved changes; the drawing is kept in this tab. */
+  /** The action in the header while the image is loading or if it can't be opened. */
+  backAction?: ReactNode;
+  /** Called when the editor closes with unsaved changes. The drawing is kept in this tab. */
   onStored?: () => void;
 };
 
 type State =
-  | { kind: "opening"; share?: number }
-  | { kind: "refused"; refusal: OpenRefusal }
-  | { kind: "open"; session: OpenSession; isFound: boolean };
+  { kind: "opening"; share?: number } | { kind: "refused"; error: OpenError } | { kind: "open"; session: OpenSession; isRestored: boolean };
 
-/** Loads the picture, or restores the unsaved drawing. */
-export function MaskOpening({ source, open, wayBack, onStored, ...editor }: MaskOpeningProps) {
+/** Loads the image, or restores the unsaved drawing. */
+export function MaskOpening({ source, open, backAction, onStored, ...editor }: MaskOpeningProps) {
   const t = useTranslations("masks");
   const [state, setState] = useState<State>({ kind: "opening" });
   const [attempt, setAttempt] = useState<{ file?: File }>({});
   const session = useRef<OpenSession>(undefined);
   const load = useEffectEvent(async (signal: AbortSignal): Promise<State | undefined> => {
-    const openSession = takeSession(source.key);
+    const openSession = removeSession(source.key);
     if (openSession) {
       session.current = openSession;
-      return { kind: "open", session: openSession, isFound: true };
+      return { kind: "open", session: openSession, isRestored: true };
     }
     const onProgress = (share: number) => setState((current) => (current.kind === "opening" ? { kind: "opening", share } : current));
     const result = await open(source, { signal, onProgress, file: attempt.file });
@@ -47,15 +45,15 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
       if (result.ok) result.value.picture?.close();
       return undefined;
     }
-    if (!result.ok) return { kind: "refused", refusal: result.failure };
+    if (!result.ok) return { kind: "refused", error: result.failure };
     session.current = createSession(result.value);
-    return { kind: "open", session: session.current, isFound: false };
+    return { kind: "open", session: session.current, isRestored: false };
   });
   const storeOnClose = useEffectEvent((key: string) => {
     const openSession = session.current;
     session.current = undefined;
-    openSession?.drawing.end();
-    if (!openSession?.drawing.state().isUnsaved) return openSession?.mask.picture?.close();
+    openSession?.drawing.endStroke();
+    if (!openSession?.drawing.getState().isUnsaved) return openSession?.mask.picture?.close();
     const lostNames = storeSession(key, { session: openSession, name: source.title });
     onStored?.();
     for (const name of lostNames) showToast({ tone: "bad", text: t("kept.lost", { name }) });
@@ -77,20 +75,20 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
   };
   if (state.kind === "open") {
     const { mask } = state.session;
-    const initialNote = state.isFound ? t("kept.found") : mask.earlier === "none" ? undefined : t(`earlier.${mask.earlier}`);
+    const initialNote = state.isRestored ? t("kept.found") : mask.earlier === "none" ? undefined : t(`earlier.${mask.earlier}`);
     const note = [mask.isPreview ? t("status.preview") : undefined, initialNote].filter(Boolean).join(" ");
     return <MaskEditor {...editor} session={state.session} title={source.title} connection={source.connection} note={note} />;
   }
   return (
     <div className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-[calc(100*var(--dvh))]">
       <PageHeader trail={editor.trail} title={<span className="break-all">{source.title}</span>}>
-        {wayBack}
+        {backAction}
       </PageHeader>
       {state.kind === "opening" ? (
-        <Opening share={state.share} />
+        <OpeningProgress share={state.share} />
       ) : (
-        <MaskRefused
-          refusal={state.refusal}
+        <OpenFailure
+          error={state.error}
           name={source.title}
           isListed={source.assetId !== undefined}
           onRetry={() => retry()}
@@ -101,7 +99,7 @@ export function MaskOpening({ source, open, wayBack, onStored, ...editor }: Mask
   );
 }
 
-function Opening({ share }: { share?: number }) {
+function OpeningProgress({ share }: { share?: number }) {
   const t = useTranslations("masks");
   const locale = useLocale();
   return (
@@ -114,56 +112,56 @@ function Opening({ share }: { share?: number }) {
   );
 }
 
-type MaskRefusedProps = {
-  refusal: OpenRefusal;
+type OpenFailureProps = {
+  error: OpenError;
   name: string;
-  /** Whether the service lists the file, so that it exists even if it is not served. */
+  /** Whether the service lists the file, which then exists even if it is not served. */
   isListed: boolean;
   onRetry: () => void;
   onFile: (file: File) => void;
 };
 
-/** Why the picture can't be opened, and the remedy. */
-function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedProps) {
+/** Explains why the image can't be opened, and the remedy. */
+function OpenFailure({ error, name, isListed, onRetry, onFile }: OpenFailureProps) {
   const t = useTranslations("masks.refused");
   const locale = useLocale();
-  const number = useNumberFormat();
-  const pick = <PickOriginal onFile={onFile} />;
-  if (refusal.kind === "failed") {
-    if (!isNotFound(refusal.failure)) return <FailureMessage failure={refusal.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
-    if (isListed) return <EmptyState title={t("notHandedOut")} text={t("pickText")} action={pick} />;
+  const formatNumber = useNumberFormat();
+  const pickButton = <PickOriginal onFile={onFile} />;
+  if (error.kind === "failed") {
+    if (!isNotFound(error.failure)) return <FailureMessage failure={error.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
+    if (isListed) return <EmptyState title={t("notHandedOut")} text={t("pickText")} action={pickButton} />;
     return (
       <>
-        <FailureMessage failure={refusal.failure} onRetry={onRetry} actions={pick} className="m-4 md:mx-5" />
+        <FailureMessage failure={error.failure} onRetry={onRetry} actions={pickButton} className="m-4 md:mx-5" />
         <p className="mx-4 max-w-[70ch] text-ink-2 md:mx-5">{t("pickText")}</p>
       </>
     );
   }
-  if (refusal.kind === "other-file") {
-    const text = t("otherFileText", { size: formatBytes(refusal.bytes, locale), expected: formatBytes(refusal.expectedBytes, locale) });
-    return <EmptyState title={t("otherFile")} text={text} action={pick} />;
+  if (error.kind === "other-file") {
+    const text = t("otherFileText", { size: formatBytes(error.bytes, locale), expected: formatBytes(error.expectedBytes, locale) });
+    return <EmptyState title={t("otherFile")} text={text} action={pickButton} />;
   }
-  if (refusal.kind === "not-picture") return <EmptyState title={t("notPicture")} text={t("notPictureText")} />;
-  if (refusal.kind === "broken") return <EmptyState title={t("broken")} text={t("brokenText", { name })} />;
-  if (refusal.kind === "unknown-size")
-    return <EmptyState title={t("unknownSize")} text={`${t("unknownSizeText")} ${t("pickText")}`} action={pick} />;
-  const { why } = refusal;
+  if (error.kind === "not-picture") return <EmptyState title={t("notPicture")} text={t("notPictureText")} />;
+  if (error.kind === "broken") return <EmptyState title={t("broken")} text={t("brokenText", { name })} />;
+  if (error.kind === "unknown-size")
+    return <EmptyState title={t("unknownSize")} text={`${t("unknownSizeText")} ${t("pickText")}`} action={pickButton} />;
+  const { why: problem } = error;
   const text =
-    why.reason === "bytes"
-      ? t("bytes", { name, size: formatBytes(why.bytes, locale), max: formatBytes(MAX_BYTES, locale) })
-      : why.reason === "edge"
-        ? t("edge", { name, width: number(why.width), height: number(why.height), max: number(MAX_EDGE) })
+    problem.reason === "bytes"
+      ? t("bytes", { name, size: formatBytes(problem.bytes, locale), max: formatBytes(MAX_BYTES, locale) })
+      : problem.reason === "edge"
+        ? t("edge", { name, width: formatNumber(problem.width), height: formatNumber(problem.height), max: formatNumber(MAX_EDGE) })
         : t("pixels", {
             name,
-            width: number(why.width),
-            height: number(why.height),
-            count: number(Math.round((why.width * why.height) / 1e6)),
-            max: number(Math.floor(MAX_PIXELS / 1e6)),
+            width: formatNumber(problem.width),
+            height: formatNumber(problem.height),
+            count: formatNumber(Math.round((problem.width * problem.height) / 1e6)),
+            max: formatNumber(Math.floor(MAX_PIXELS / 1e6)),
           });
   return <EmptyState title={t("tooLarge")} text={text} />;
 }
 
-/** Picks the same file from this computer. */
+/** Opens a file picker to choose the same file from this computer. */
 function PickOriginal({ onFile }: { onFile: (file: File) => void }) {
   const t = useTranslations("masks.refused");
   const { input, open } = useFilePicker({ accept: "image/*", testId: "mask-original", onFiles: ([file]) => file && onFile(file) });

@@ -8,13 +8,13 @@ import { PageHeader } from "@/components/frame/page-header";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { shortId, withQuery } from "@/lib/browser/urls";
+import { toShortId, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
-import { sendMask } from "./file/mask-session";
+import { createMaskUploader } from "./file/mask-session";
+import { toAssetSource } from "./file/mask-source";
 import { encodeInWorker, openMask } from "./file/open-mask";
-import { toAssetSource } from "./file/picture-file";
 import { MaskOpening } from "./mask-opening";
 
 type MaskScreenProps = { assetId: string; connection?: string; canSave: boolean; asset: Promise<Result<{ value: AssetView }, Failure>> };
@@ -27,15 +27,15 @@ export function MaskScreen({ assetId, connection, canSave, asset: assetPromise }
   const asset = use(assetPromise);
   const connectionId = useConnection()?.id;
   const keepsPixels = !useFeature("uprightMasks");
-  const page = withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection });
+  const assetPath = withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection });
   const maskPath = withQuery(`/assets/${encodeURIComponent(assetId)}/mask`, { connection });
-  const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connectionId) }));
+  const [ports] = useState(() => ({ encode: encodeInWorker, send: createMaskUploader(connectionId) }));
   const trail = (
     <>
       <Link href={withQuery("/assets", { connection })} className="rounded-sm hover:text-ink max-sm:hidden">
         {assets("title")} /
       </Link>{" "}
-      <Link href={page} className="rounded-sm hover:text-ink">
+      <Link href={assetPath} className="rounded-sm hover:text-ink">
         {t("trail")} /
       </Link>
     </>
@@ -43,7 +43,7 @@ export function MaskScreen({ assetId, connection, canSave, asset: assetPromise }
   if (!asset.ok) {
     return (
       <>
-        <PageHeader trail={trail} title={shortId(assetId)} />
+        <PageHeader trail={trail} title={toShortId(assetId)} />
         {asset.failure.code === "NOT_FOUND" ? (
           <EmptyState
             title={assets("page.missing")}
@@ -64,7 +64,7 @@ export function MaskScreen({ assetId, connection, canSave, asset: assetPromise }
       ports={ports}
       canSave={canSave}
       trail={trail}
-      wayBack={<ButtonLink href={page}>{t("refused.back")}</ButtonLink>}
+      backAction={<ButtonLink href={assetPath}>{t("refused.back")}</ButtonLink>}
       onStored={() =>
         showToast({
           tone: "wait",

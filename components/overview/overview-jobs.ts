@@ -1,7 +1,7 @@
 import { withQuery } from "@/lib/browser/urls";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type Runner } from "@/lib/contract/runners/runners";
-import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobsQuery,type JobsResponse } from "@/lib/contract/schemas/job";
 import { formatErrorLine, type RunningNode, toJobView, toRunningNode } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { getWorkflowName, isNameless } from "@/lib/contract/workflow/workflow-name";
@@ -9,7 +9,7 @@ import { getWorkflowName, isNameless } from "@/lib/contract/workflow/workflow-na
 /** The fields of a job that the overview shows. */
 export type OverviewJob = {
   id: string;
-  word: string;
+  rawStatus: string;
   name?: string;
   /** 0 to 1 */
   progress?: number;
@@ -24,25 +24,25 @@ export type OverviewJob = {
 /** `unreadable`: the number of unreadable entries. */
 export type OverviewJobs = { jobs: OverviewJob[]; total?: number; unreadable?: number };
 
-/** The requests of each part. Not every job has a picture, so more are requested than shown. */
-export type Question = "running" | "failed" | "pictures";
-export const questions: Readonly<Record<Question, Pick<JobsQuery, "status" | "limit">>> = {
+/** The query of each list. Not every job has an image, so more jobs are requested than shown. */
+export type OverviewList = "running" | "failed" | "pictures";
+export const listQueries: Readonly<Record<OverviewList, Pick<JobsQuery, "status" | "limit">>> = {
   running: { status: ["in_progress"], limit: 4 },
   failed: { status: ["failed"], limit: 4 },
   pictures: { status: ["completed"], limit: 24 },
 };
-export const MAX_PICTURES = 12;
+export const MAX_IMAGES = 12;
 
-export function jobsPath(question: Question, connection: string): `/${string}` {
-  return withQuery("/api/jobs", { ...questions[question], connection });
+export function getJobsPath(list: OverviewList, connection: string): `/${string}` {
+  return withQuery("/api/jobs", { ...listQueries[list], connection });
 }
 
-export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): OverviewJobs {
+export function toOverviewJobs({ jobs, pagination, unreadable }: JobsResponse): OverviewJobs {
   const overviewJobs = jobs.map((job): OverviewJob => {
-    const { id, word, progress, expected, startedAtMs, endedAtMs, createdAtMs, error, preview, outputsCount } = toJobView(job);
-    const workflowLabel = job.workflow_id ? getWorkflowName(job) : undefined;
+    const { id, rawStatus, progress, expected, startedAtMs, endedAtMs, createdAtMs, error, preview, outputsCount } = toJobView(job);
+    const workflowName = job.workflow_id ? getWorkflowName(job) : undefined;
     const name = [
-      workflowLabel === undefined || isNameless(workflowLabel) ? (job.prompt_excerpt ?? workflowLabel) : workflowLabel,
+      workflowName === undefined || isNameless(workflowName) ? (job.prompt_excerpt ?? workflowName) : workflowName,
       job.job_label,
     ]
       .filter(Boolean)
@@ -51,7 +51,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
     const node = toRunningNode(progress);
     return {
       id,
-      word,
+      rawStatus,
       ...(name !== "" && { name }),
       ...(progress?.value !== undefined && { progress: progress.value }),
       ...(expected && { expected }),
@@ -66,7 +66,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
   return { jobs: overviewJobs, ...(pagination.total !== undefined && { total: pagination.total }), ...(unreadable && { unreadable }) };
 }
 
-/** Runners that accept no jobs although they were not paused. Used by the page and its live updates. */
-export function unavailableRunners({ runners }: { runners: Runner[] }): Runner[] {
+/** Returns the runners that accept no jobs although they were not paused. */
+export function getUnavailableRunners({ runners }: { runners: Runner[] }): Runner[] {
   return runners.filter(({ state }) => state === "set_aside" || state === "unreachable");
 }

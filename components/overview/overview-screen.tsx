@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, use, useState } from "react";
 import { useActionMessages } from "@/components/frame/action-messages";
 import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
-import { countsPath, type JobCounts } from "@/components/frame/counts-context";
+import { getCountsPath, type JobCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness, RunLink, UnreadableRows } from "@/components/frame/list/tool-bar";
 import { useDenialText } from "@/components/frame/member-context";
@@ -18,36 +18,36 @@ import { useDropTarget, useFilePicker } from "@/components/ui/hooks/use-file-pic
 import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time";
-import { type LiveValue, type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
+import { type LiveValue, type TimedValue, toInitialOptions, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { ok, type Result } from "@/lib/shared/result";
-import { FailedPart, PicturesPart, RunningPart } from "./job-parts";
-import { jobsPath, type OverviewJobs, type Question, toOverviewJobs, unavailableRunners } from "./overview-jobs";
-import { PageFailure, Part, PartNote, RowsSkeleton, RunsPart } from "./part";
+import { FailedJobsCard, ImagesCard, RunningJobsCard } from "./job-cards";
+import { CardNote, OverviewCard, PageFailureContext, RowsSkeleton, RunsCard } from "./overview-card";
+import { getJobsPath, getUnavailableRunners,type OverviewJobs, type OverviewList, toOverviewJobs } from "./overview-jobs";
 
 const MAX_ENTRIES = 6;
 const identity = (counts: JobCounts) => counts;
 const toEntries = ({ entries }: AuditPage) => entries;
 
 /** The newest entries of the audit log, for members who may read it. */
-function AuditPart() {
+function AuditCard() {
   const t = useTranslations("overview.acts");
   const { getActionText, getAttemptText } = useActionMessages();
   const live = useLive(withQuery("/api/console/audit", { limit: MAX_ENTRIES }), { read: toEntries });
   return (
-    <Part
+    <OverviewCard
       title={t("title")}
-      all={{ href: "/settings/audit", text: t("all") }}
+      listLink={{ href: "/settings/audit", text: t("all") }}
       live={live}
       skeleton={<RowsSkeleton rows={MAX_ENTRIES} />}
       bodyClassName="p-0 min-h-[294px]"
     >
       {(entries) =>
         entries.length === 0 ? (
-          <PartNote>{t("none")}</PartNote>
+          <CardNote>{t("none")}</CardNote>
         ) : (
           <ul>
             {entries.map(({ id, at, member, action, status }) => (
@@ -66,12 +66,12 @@ function AuditPart() {
           </ul>
         )
       }
-    </Part>
+    </OverviewCard>
   );
 }
 
 type TimedPromise<T> = Promise<Result<TimedValue<T>, Failure>>;
-type OverviewReads = Readonly<Record<Question, TimedPromise<OverviewJobs>>>;
+type OverviewPromises = Readonly<Record<OverviewList, TimedPromise<OverviewJobs>>>;
 /** `runners` are for admins. */
 type OverviewScreenProps = {
   canRun: boolean;
@@ -79,26 +79,28 @@ type OverviewScreenProps = {
   runners?: UnavailableRunners;
   total: TimedPromise<number | undefined>;
   /** Whether jobs have run here before, even if none are listed now. */
-  wasUsed: Promise<boolean>;
-  reads: OverviewReads;
+  hasRunJobs: Promise<boolean>;
+  jobLists: OverviewPromises;
 };
 
-/** The start page: an introduction before the first job; after that the current state, even without jobs. */
+/** The start page. Shows an introduction before the first job, then always the current state. */
 export function OverviewScreen(props: OverviewScreenProps) {
   const connection = useConnection()?.id;
-  const first = use(props.total);
+  const initialResult = use(props.total);
   // Shares its cache entry with the navigation.
-  const all = useLive<JobCounts, JobCounts>(connection ? countsPath(connection) : undefined, {
-    ...toInitial<JobCounts>(first.ok ? ok({ value: { jobs: first.value.value }, atMs: first.value.atMs }) : first),
+  const counts = useLive<JobCounts, JobCounts>(connection ? getCountsPath(connection) : undefined, {
+    ...toInitialOptions<JobCounts>(
+      initialResult.ok ? ok({ value: { jobs: initialResult.value.value }, atMs: initialResult.value.atMs }) : initialResult,
+    ),
     read: identity,
   });
-  const total = all.value?.jobs;
-  const wasUsed = use(props.wasUsed);
+  const total = counts.value?.jobs;
+  const hasRunJobs = use(props.hasRunJobs);
   const [hadJobs, setHadJobs] = useState(false);
   if (!hadJobs && (total ?? 0) > 0) setHadJobs(true);
   // Only a successful response proves that there are no jobs.
-  return total === 0 && !all.failure && !wasUsed && !hadJobs ? (
-    <Page live={all} canRun={false}>
+  return total === 0 && !counts.failure && !hasRunJobs && !hadJobs ? (
+    <Page live={counts} canRun={false}>
       {props.runners ? <RunnersNotice runners={props.runners} /> : null}
       <Welcome canRun={props.canRun} canManage={props.canManage} />
     </Page>
@@ -107,12 +109,12 @@ export function OverviewScreen(props: OverviewScreenProps) {
   );
 }
 
-function CurrentState({ canRun, canManage, runners, reads }: OverviewScreenProps) {
-  const running = useJobs("running", reads.running);
-  const failed = useJobs("failed", reads.failed);
-  const pictures = useJobs("pictures", reads.pictures);
-  const parts = [running, failed, pictures];
-  const haveAllFailed = parts.every(({ value, failure }) => value === undefined && failure?.code === running.failure?.code);
+function CurrentState({ canRun, canManage, runners, jobLists }: OverviewScreenProps) {
+  const running = useJobs("running", jobLists.running);
+  const failed = useJobs("failed", jobLists.failed);
+  const pictures = useJobs("pictures", jobLists.pictures);
+  const lists = [running, failed, pictures];
+  const haveAllFailed = lists.every(({ value, failure }) => value === undefined && failure?.code === running.failure?.code);
   const sharedFailure = haveAllFailed ? running.failure : undefined;
   return (
     <Page live={running} canRun={canRun}>
@@ -120,31 +122,31 @@ function CurrentState({ canRun, canManage, runners, reads }: OverviewScreenProps
       {sharedFailure ? (
         <FailureMessage
           failure={sharedFailure}
-          onRetry={() => parts.forEach((part) => void part.refresh())}
+          onRetry={() => lists.forEach((part) => void part.refresh())}
           className="mx-4 mt-4 md:mx-5"
         />
       ) : null}
       {/* The same entry may be unreadable in each list. */}
-      <UnreadableRows count={Math.max(...parts.map(({ value }) => value?.unreadable ?? 0))} />
-      <PageFailure value={sharedFailure?.code}>
+      <UnreadableRows count={Math.max(...lists.map(({ value }) => value?.unreadable ?? 0))} />
+      <PageFailureContext value={sharedFailure?.code}>
         <div className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
-          <RunningPart live={running} />
-          <FailedPart live={failed} />
+          <RunningJobsCard live={running} />
+          <FailedJobsCard live={failed} />
           <div className="min-w-0 lg:col-span-2">
-            <PicturesPart live={pictures} />
+            <ImagesCard live={pictures} />
           </div>
-          <RunsPart className={canManage ? "min-w-0" : "min-w-0 lg:col-span-2"} />
-          {canManage ? <AuditPart /> : null}
+          <RunsCard className={canManage ? "min-w-0" : "min-w-0 lg:col-span-2"} />
+          {canManage ? <AuditCard /> : null}
         </div>
-      </PageFailure>
+      </PageFailureContext>
     </Page>
   );
 }
 
-function useJobs(question: Question, reading: TimedPromise<OverviewJobs>): LiveValue<OverviewJobs> {
+function useJobs(list: OverviewList, promise: TimedPromise<OverviewJobs>): LiveValue<OverviewJobs> {
   const connection = useConnection()?.id;
-  const first = use(reading);
-  return useLive(connection ? jobsPath(question, connection) : undefined, { ...toInitial(first), read: toOverviewJobs });
+  const initialResult = use(promise);
+  return useLive(connection ? getJobsPath(list, connection) : undefined, { ...toInitialOptions(initialResult), read: toOverviewJobs });
 }
 
 function Page({ live, canRun, children }: { live: Pick<LiveValue<unknown>, "atMs" | "failure">; canRun: boolean; children: ReactNode }) {
@@ -162,19 +164,19 @@ function Page({ live, canRun, children }: { live: Pick<LiveValue<unknown>, "atMs
 
 type UnavailableRunners = Promise<Result<TimedValue<Runner[]>, Failure>>;
 
-/** Shown to admins while a runner that was not paused accepts no jobs, or while the state of the runners is unknown. */
+/** Warns admins about runners that accept no jobs although they were not paused, or whose state is unknown. */
 export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
   const t = useTranslations("overview.runners");
-  const live = useLive("/api/console/runners", { ...toInitial(use(runners)), read: unavailableRunners });
-  const unavailable = live.value ?? [];
-  if (unavailable.length === 0 && !live.failure) return null;
+  const live = useLive("/api/console/runners", { ...toInitialOptions(use(runners)), read: getUnavailableRunners });
+  const runnersToShow = live.value ?? [];
+  if (runnersToShow.length === 0 && !live.failure) return null;
   return (
     <div role="status" className="mx-4 mt-4 flex flex-wrap items-center gap-2.5 rounded-md bg-bad-soft px-3.5 py-2 md:mx-5">
       <span className="text-bad">
         <ToneIcon tone="bad" />
       </span>
       <ul className="min-w-0 flex-1">
-        {unavailable.map(({ id, label, state }) => (
+        {runnersToShow.map(({ id, label, state }) => (
           <li key={id}>{t(state === "set_aside" ? "setAside" : "unreachable", { name: label })}</li>
         ))}
         {live.failure ? <li>{t("unread")}</li> : null}
@@ -186,7 +188,7 @@ export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
   );
 }
 
-/** Shown before the first run: an introduction and the options to start. */
+/** Shown before the first run, with an introduction and the options to start. */
 function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean }) {
   const t = useTranslations("overview.welcome");
   const getDenialText = useDenialText();
@@ -218,7 +220,7 @@ function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean })
         />
       </section>
       <div className="grid gap-3 md:grid-cols-[2fr_1fr_1fr]">
-        <OwnWorkflow
+        <OpenWorkflowStep
           canRun={canRun}
           onFiles={(files) => {
             requestRun({ files });
@@ -238,7 +240,7 @@ function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean })
   );
 }
 
-function OwnWorkflow({ canRun, onFiles }: { canRun: boolean; onFiles: (files: File[]) => void }) {
+function OpenWorkflowStep({ canRun, onFiles }: { canRun: boolean; onFiles: (files: File[]) => void }) {
   const t = useTranslations("overview.welcome.own");
   const { input, open } = useFilePicker({
     accept: ".json,application/json,image/*",
@@ -252,7 +254,7 @@ function OwnWorkflow({ canRun, onFiles }: { canRun: boolean; onFiles: (files: Fi
       title={t("title")}
       text={t("text", { canRun: canRun ? "yes" : "no" })}
       drop={props}
-      className={cn("border-dashed", isOver ? "border-accent bg-accent-soft" : plainStep)}
+      className={cn("border-dashed", isOver ? "border-accent bg-accent-soft" : defaultStepStyle)}
     >
       <Button onClick={open}>{t("pick")}</Button>
       {input}
@@ -269,9 +271,9 @@ type StepProps = {
   children: ReactNode;
 };
 
-const plainStep = "border-control bg-surface";
+const defaultStepStyle = "border-control bg-surface";
 
-function Step({ icon: Icon, title, text, drop, className = plainStep, children }: StepProps) {
+function Step({ icon: Icon, title, text, drop, className = defaultStepStyle, children }: StepProps) {
   return (
     <section {...drop} aria-label={title} className={cn("flex flex-col items-start gap-1 rounded-lg border p-3.5", className)}>
       <Icon aria-hidden="true" className="mb-1 size-5 text-ink-3" strokeWidth={1.5} />

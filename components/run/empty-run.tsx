@@ -3,19 +3,19 @@ import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode, useId, useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
-import { pictureSamples, type SampleName, samples } from "@/components/frame/samples/samples";
+import { imageSamples, type SampleName, samples } from "@/components/frame/samples/samples";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { Textarea } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { Skeleton } from "@/components/ui/skeleton";
-import { SendingNote } from "./form/controls/media-control";
+import { UploadProgress } from "./form/controls/media-control";
 import { type Refusal } from "./workflow/opened-workflow";
 
 type EmptyRunProps = {
   connectionName?: string;
-  isOver: boolean;
+  isDragOver: boolean;
   note?: ReactNode;
   /** Recent workflows with a picture input, shown while pictures wait for a workflow. */
   recent?: ReactNode;
@@ -30,17 +30,27 @@ type EmptyRunProps = {
 const WORKFLOW_FILES = ".json,application/json,image/*,video/*,audio/*,.mkv,.flac,.opus,.glb";
 
 /** Shown while no workflow is open: an introduction and all ways to open one. */
-export function EmptyRun({ connectionName, isOver, note, recent, storedWorkflows, onFiles, onText, onSample, onRunSample }: EmptyRunProps) {
+export function EmptyRun({
+  connectionName,
+  isDragOver: isOver,
+  note,
+  recent,
+  storedWorkflows,
+  onFiles,
+  onText,
+  onSample,
+  onRunSample,
+}: EmptyRunProps) {
   const t = useTranslations("run.empty");
   const { input, open } = useFilePicker({ accept: WORKFLOW_FILES, testId: "workflow-file", onFiles });
-  const sources = (
+  const sampleSection = (
     <section aria-labelledby="samples">
       <h2 id="samples" className="font-semibold">
         {t(recent ? "pictureSamples" : "samples")}
         <span className="ml-2 font-normal text-ink-3 max-sm:ml-0 max-sm:block">{t("samplesNote")}</span>
       </h2>
       <div className="mt-2.5">
-        <SampleCards names={recent ? pictureSamples : samples} onOpen={onSample} onRun={recent ? undefined : onRunSample} />
+        <SampleCards names={recent ? imageSamples : samples} onOpen={onSample} onRun={recent ? undefined : onRunSample} />
       </div>
     </section>
   );
@@ -50,7 +60,7 @@ export function EmptyRun({ connectionName, isOver, note, recent, storedWorkflows
       {recent ? (
         <>
           {recent}
-          {sources}
+          {sampleSection}
         </>
       ) : null}
       <div
@@ -70,7 +80,7 @@ export function EmptyRun({ connectionName, isOver, note, recent, storedWorkflows
           <span className="text-ink-3 max-sm:hidden">{t("keys")}</span>
         </div>
       </div>
-      {recent ? null : sources}
+      {recent ? null : sampleSection}
       {storedWorkflows}
       <PasteField onText={onText} />
     </div>
@@ -110,7 +120,7 @@ function PasteField({ onText }: { onText: (text: string) => void }) {
 
 export type OpenActions = Omit<ComponentProps<typeof EmptyRun>, "note" | "recent">;
 
-type OpenAnotherProps = {
+type OpenWorkflowButtonProps = {
   serial: number;
   refusal?: Refusal;
   openActions: OpenActions;
@@ -118,14 +128,14 @@ type OpenAnotherProps = {
 };
 
 /** The sources of the empty page in a dialog, which closes once a workflow opens or is refused. */
-export function OpenAnother({ serial, refusal, openActions, onStop }: OpenAnotherProps) {
+export function OpenWorkflowButton({ serial, refusal, openActions, onStop }: OpenWorkflowButtonProps) {
   const t = useTranslations("run.open");
   const common = useTranslations("common");
   const [dialogState, setDialogState] = useState<{ serial: number; refusal?: Refusal }>();
   // Reset, not only hidden: the dialog would open again once the refusal is dismissed.
   if (dialogState && (dialogState.serial !== serial || dialogState.refusal !== refusal)) setDialogState(undefined);
   function cancel() {
-    // The dialog also reports closes caused by an opening or a refusal.
+    // The dialog also calls this when it closes because a workflow opened or was refused.
     if (!dialogState) return;
     setDialogState(undefined);
     onStop();
@@ -157,7 +167,7 @@ export function OpeningRun({ picture, onStop }: { picture?: { name: string; shar
       <PageHeader title={t("title")} />
       {picture && onStop ? (
         <div className="border-b border-line bg-sunken px-4 py-2 md:px-5">
-          <SendingNote {...picture} onStop={onStop} />
+          <UploadProgress {...picture} onStop={onStop} />
         </div>
       ) : null}
       <div

@@ -10,9 +10,9 @@ import { type Run, type RunContext } from "./run-actions";
 import { EarlierJobs, RunNotes } from "./run-notes";
 import { type Sender } from "./use-open-run";
 import { EditorNote } from "./workflow/editor-file";
-import { FaultsCard } from "./workflow/faults-card";
+import { GraphErrorsCard } from "./workflow/graph-errors-card";
 import { FormatNote } from "./workflow/opening-notes";
-import { PendingImagesNote, pictureInputs } from "./workflow/pending-images-note";
+import { listPictureInputs,PendingImagesNote } from "./workflow/pending-images-note";
 
 type OpenFormProps = {
   run: Run;
@@ -29,28 +29,30 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
   const { pendingImages } = run.state;
   const { serial } = openWorkflow;
   const { form, outputs, faults, placedProblems, picture, settings, isMissing, onNamed, onEdit, onRunning } = sender.fields;
-  const { missing, editorFile, reasonId, send } = sender;
-  const isReadOnly = missing.length > 0;
+  const { missing: missingClasses, editorFile, reasonId, send } = sender;
+  const isReadOnly = missingClasses.length > 0;
   // Pictures can be dropped on a disabled control, so sending is disabled too.
-  const row = isReadOnly
+  const cardProps = isReadOnly
     ? { picture: { ...picture, canSend: false }, settings, onEdit: () => undefined, onRunning }
     : { picture, settings, onEdit, onRunning };
   return (
     <>
       {note}
-      {openWorkflow.leftOut && !openWorkflow.sentGraph ? <SecretsNotice places={openWorkflow.leftOut} isSent={false} /> : null}
+      {openWorkflow.removedSecrets && !openWorkflow.sentGraph ? (
+        <SecretsNotice places={openWorkflow.removedSecrets} wasSent={false} />
+      ) : null}
       {openWorkflow.duplicates ? (
         <p className="text-wait">{t("duplicates", { count: openWorkflow.duplicates.length, ids: openWorkflow.duplicates.join(", ") })}</p>
       ) : null}
-      {openWorkflow.rawTexts && editorFile ? <EditorNote {...editorFile.report()} /> : null}
+      {openWorkflow.rawTexts && editorFile ? <EditorNote {...editorFile.getReport()} /> : null}
       {openWorkflow.both?.shown ? (
         <FormatNote shownFormat={openWorkflow.both.shown} onOpen={(format) => void run.openFormat(openWorkflow, format)} />
       ) : null}
       {faults ? (
-        <FaultsCard
+        <GraphErrorsCard
           id={context.canRun ? reasonId : undefined}
-          faults={faults}
-          missing={missing}
+          graphErrors={faults}
+          missingClasses={missingClasses}
           graph={openWorkflow.original}
           form={form}
           onSendAnyway={context.canRun ? () => send(true) : undefined}
@@ -60,7 +62,7 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
         <PendingImagesNote
           pendingImages={pendingImages}
           connection={context.id}
-          inputs={pictureInputs(form)}
+          inputs={listPictureInputs(form)}
           onUse={(input, { value, name }) => {
             onNamed(value, name);
             onEdit(input.nodeId, input.name, value);
@@ -69,7 +71,7 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
           }}
           onCopies={({ nodeId, name }) => {
             for (const picture of pendingImages.pictures) onNamed(picture.value, picture.name);
-            sender.askCopies({ nodeId, name, values: pendingImages.pictures.map(({ value }) => value) });
+            sender.requestCopies({ nodeId, name, values: pendingImages.pictures.map(({ value }) => value) });
           }}
           onChooseOther={run.close}
           onDismiss={() => run.setPendingImages(undefined)}
@@ -86,14 +88,14 @@ export function OpenForm({ run, openWorkflow, context, sender, followedNode, not
         </p>
       ) : null}
       <fieldset disabled={isReadOnly} aria-label={isReadOnly ? t("missing.readOnly") : undefined} className="flex min-w-0 flex-col gap-3.5">
-        <PinnedCard key={`${serial}/pinned`} form={form} placedProblems={placedProblems} {...row} />
+        <PinnedCard key={`${serial}/pinned`} form={form} placedProblems={placedProblems} {...cardProps} />
         {form.map((node) => (
           <NodeCard
             key={`${serial}/${node.id}`}
             node={node}
             problems={getOwn(placedProblems.byNode, node.id)}
             isFollowed={node.id === followedNode}
-            {...row}
+            {...cardProps}
           />
         ))}
       </fieldset>

@@ -5,12 +5,12 @@ import { CopiesDialog } from "./copies/copies-dialog";
 import { isSendingCopies } from "./copies/copies-state";
 import { getCopyChanges } from "./copies/send-copies";
 import { type OpenActions } from "./empty-run";
-import { SentTexts } from "./form/node-card";
+import { SentTextsContext } from "./form/node-card";
 import { useFollowedNode, useOpenForm } from "./form/use-open-form";
 import { OpenForm } from "./open-form";
 import { type Run, type RunApi, type RunContext } from "./run-actions";
 import { RunBar, RunHeader } from "./run-header";
-import { RunJob, shownSubmittedJob, ViewerNote } from "./run-notes";
+import { findShownJob, RunJob, ViewerNote } from "./run-notes";
 import { RunGraph, RunSplit, TabTitle, useDrawing } from "./run-split";
 import { useOpenRun } from "./use-open-run";
 
@@ -32,37 +32,37 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
   const name = openWorkflow.name || t("pasted");
   const fields = useOpenForm(run, openWorkflow, api, context);
   const { info, form, placedProblems, picture, settings } = fields;
-  const { isWide, isDrawn, showForm, toggle } = useDrawing(state.attention);
+  const { isWide, isDrawn, showForm, toggle } = useDrawing(state.focusSerial);
   const followedNode = useFollowedNode(form, showForm);
   const sender = useOpenRun({ run, openWorkflow, fields, name, canRun, showForm });
-  const { next, button, inFile, copiesAsk } = sender;
-  const askCopies = () => sender.askCopies();
+  const { next, button, inFile, copiesRequest } = sender;
+  const requestCopies = () => sender.requestCopies();
   return (
-    <SentTexts value={next.texts}>
+    <SentTextsContext value={next.texts}>
       <TabTitle name={name} />
       <RunHeader
         openWorkflow={openWorkflow}
         name={name}
         nodeCount={form.length}
         connection={context.id}
-        isDrawn={isDrawn}
+        isGraphShown={isDrawn}
         canRun={canRun}
-        button={button}
+        runButton={button}
         info={info}
-        inFile={inFile}
-        onDrawn={toggle}
+        writeEditorFile={inFile}
+        onToggleGraph={toggle}
         refusal={state.refusal}
         openActions={openActions}
-        onStop={run.stopArriving}
-        onSaved={(path) => run.setStored(serial, path, graph)}
+        onStop={run.cancelOpening}
+        onSaved={(path) => run.markStored(serial, path, graph)}
         onClose={run.close}
-        onCopies={askCopies}
+        onCopies={requestCopies}
       />
       {canRun ? null : <ViewerNote id={sender.reasonId} />}
       <RunSplit
         isWide={isWide}
-        className={openActions.isOver ? "bg-accent-soft" : undefined}
-        foot={<RunJob run={run} catalogue={info} />}
+        className={openActions.isDragOver ? "bg-accent-soft" : undefined}
+        footer={<RunJob run={run} catalogue={info} />}
         graph={
           isDrawn ? (
             <RunGraph
@@ -70,7 +70,7 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
               name={name}
               catalogue={info}
               placedProblems={placedProblems}
-              submittedJob={shownSubmittedJob(state, context.id)}
+              submittedJob={findShownJob(state, context.id)}
               connection={context.id}
               selected={followedNode.nodeId}
               onSelect={followedNode.select}
@@ -92,11 +92,11 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
           />
         </div>
       </RunSplit>
-      <RunBar canRun={canRun} button={button} onCopies={askCopies} />
+      <RunBar canRun={canRun} runButton={button} onCopies={requestCopies} />
       <CopiesDialog
-        isOpen={copiesAsk !== undefined}
+        isOpen={copiesRequest !== undefined}
         form={form}
-        request={copiesAsk?.request}
+        request={copiesRequest?.request}
         picture={picture}
         hasRandomised={settings.memory.randomised.length > 0}
         getFilledTexts={(edit, copy) => getCopyChanges(graph, edit, copy, next).texts}
@@ -105,17 +105,17 @@ export function OpenRun({ run, openWorkflow, api, context, openActions, note }: 
         onStart={({ nodeId, input, values }) => {
           sender.closeCopies();
           run.setPendingImages(undefined);
-          void run.copies.begin(openWorkflow, name, {
+          void run.copies.start(openWorkflow, name, {
             nodeId,
             input,
             values,
             getSeeds: next.getSeeds,
             fill: next.fill,
-            ...(inFile && { inFile }),
+            ...(inFile && { writeEditorFile: inFile }),
           });
-          next.drawn(values.length);
+          next.advanceDraw(values.length);
         }}
       />
-    </SentTexts>
+    </SentTextsContext>
   );
 }

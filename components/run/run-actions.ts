@@ -1,8 +1,8 @@
-// The actions of the Run page: the changes of its store, and those that use the network. Workflows are opened in workflow/open-actions.ts.
+// The Run page's actions: store changes and requests. workflow/open-actions.ts opens workflows.
 
 import { useMemo, useSyncExternalStore } from "react";
 import { type SampleName } from "@/components/frame/samples/samples";
-import { tabStorage } from "@/lib/browser/persisted";
+import { tabStorage } from "@/lib/browser/persisted-value";
 import { type ConnectionFeature, hasFeature } from "@/lib/contract/connections";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { createIdempotencyKey } from "@/lib/shared/text";
@@ -22,7 +22,7 @@ import {
   type SubmitApi,
 } from "./submit/attempt";
 import { toSubmission } from "./submit/submission";
-import { type InEditorFile } from "./workflow/editor-file";
+import { type WriteEditorFile } from "./workflow/editor-file";
 import { createOpenActions } from "./workflow/open-actions";
 import { createWorkflowApi, type WorkflowApi } from "./workflow/workflow-api";
 
@@ -59,14 +59,14 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
     saveSubmittedJobs();
   }
   /** Sends the open workflow once: a second call while the first is being sent does nothing. */
-  async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph, inFile?: InEditorFile) {
+  async function run(fallbackName: string, fillGraph: (graph: Graph) => Graph = (graph) => graph, writeEditorFile?: WriteEditorFile) {
     const { openWorkflow, isSending, uploading } = get();
     if (!openWorkflow || isSending || uploading.length > 0) return;
     store.startSending();
     const name = openWorkflow.name || fallbackName;
     const attempt: Attempt = { ...context, key: createIdempotencyKey(), workflowId: openWorkflow.workflowId, name, atMs: Date.now() };
     storeAttempt(tabStorage, attempt);
-    const submission = toSubmission({ ...openWorkflow, name, graph: filled(openWorkflow.graph) }, openWorkflow.graph, inFile);
+    const submission = toSubmission({ ...openWorkflow, name, graph: fillGraph(openWorkflow.graph) }, openWorkflow.graph, writeEditorFile);
     finish(
       openWorkflow.serial,
       attempt,
@@ -78,7 +78,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
     ...openActions,
     copies: createCopiesActions(store, api, context),
     run,
-    /** Opens a sample and runs it as it is. */
+    /** Opens a sample and runs it unchanged. */
     runSample: (sample: SampleName) => openActions.openSampleToRun(sample, () => run(sample)),
     /** Looks up the outcome of an attempt without a response. Sends nothing. */
     async lookUpOutcome(attempt: Attempt) {
@@ -87,7 +87,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
       store.startSending();
       finish(openWorkflow?.serial ?? 0, attempt, await lookUpOutcome(api, attempt));
     },
-    recall: () => store.restoreSubmittedJobs(readSubmittedJobs(tabStorage, memberId)),
+    restoreJobs: () => store.restoreSubmittedJobs(readSubmittedJobs(tabStorage, memberId)),
     cancelSubmittedJobs(jobIds: readonly string[]) {
       store.cancelSubmittedJobs(jobIds);
       saveSubmittedJobs();

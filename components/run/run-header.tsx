@@ -2,15 +2,15 @@ import { AppWindow, CopyPlus, Download, Play, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { PageHeader } from "@/components/frame/page-header";
-import { SaveWorkflow, storedText } from "@/components/graph/save-workflow";
+import { SaveWorkflow, toStoredText } from "@/components/graph/save-workflow";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
 import { ButtonLink } from "@/components/ui/link";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { withQuery } from "@/lib/browser/urls";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type OpenActions, OpenAnother } from "./empty-run";
-import { editorText, type InEditorFile, withEditorFile } from "./workflow/editor-file";
+import { type OpenActions, OpenWorkflowButton } from "./empty-run";
+import { createEditorText, withEditorFile,type WriteEditorFile } from "./workflow/editor-file";
 import { type OpenWorkflow, type Refusal } from "./workflow/opened-workflow";
 
 type RunHeaderProps = {
@@ -18,15 +18,15 @@ type RunHeaderProps = {
   name: string;
   nodeCount: number;
   connection?: string;
-  isDrawn: boolean;
+  isGraphShown: boolean;
   canRun: boolean;
-  button: RunButtonProps;
+  runButton: RunButtonProps;
   info: ObjectInfo | undefined;
-  inFile: InEditorFile | undefined;
+  writeEditorFile: WriteEditorFile | undefined;
   refusal?: Refusal;
   openActions: OpenActions;
   onStop: () => void;
-  onDrawn: () => void;
+  onToggleGraph: () => void;
   onSaved: (path: string) => void;
   onClose: () => void;
   onCopies: () => void;
@@ -38,24 +38,24 @@ export function RunHeader(props: RunHeaderProps) {
     name,
     nodeCount,
     connection,
-    isDrawn,
+    isGraphShown: isDrawn,
     canRun,
-    button,
+    runButton: button,
     refusal,
     openActions,
     onStop,
-    onDrawn,
+    onToggleGraph: onDrawn,
     onSaved,
     onClose,
     onCopies,
   } = props;
   const t = useTranslations("run");
-  const { inFile, info } = props;
+  const { writeEditorFile: inFile, info } = props;
   const isDefault = openWorkflow.rawTexts !== undefined;
-  const editor = info && { isDefault, isOriginalFile: inFile !== undefined, write: () => editorText(openWorkflow, info, inFile) };
-  const graphText = () => storedText(openWorkflow.graph, withEditorFile(openWorkflow.extraData, openWorkflow.graph, inFile));
+  const editor = info && { isDefault, isOriginalFile: inFile !== undefined, write: () => createEditorText(openWorkflow, info, inFile) };
+  const getGraphText = () => toStoredText(openWorkflow.graph, withEditorFile(openWorkflow.extraData, openWorkflow.graph, inFile));
   async function download() {
-    const text = editor?.isDefault ? (await editor.write()).text : graphText();
+    const text = editor?.isDefault ? (await editor.write()).text : getGraphText();
     saveFile(`${name}.json`, new Blob([text], { type: "application/json" }));
   }
   const connectionParam = useConnectionParam();
@@ -77,7 +77,7 @@ export function RunHeader(props: RunHeaderProps) {
       <Button aria-pressed={isDrawn} onClick={onDrawn} className="aria-pressed:bg-off-soft">
         {t("open.graph")}
       </Button>
-      <OpenAnother serial={openWorkflow.serial} refusal={refusal} openActions={openActions} onStop={onStop} />
+      <OpenWorkflowButton serial={openWorkflow.serial} refusal={refusal} openActions={openActions} onStop={onStop} />
       {canRun ? (
         <ButtonLink
           href={withQuery("/apps/new", { connection: connectionParam })}
@@ -94,39 +94,39 @@ export function RunHeader(props: RunHeaderProps) {
           isSmall
           tone="quiet"
           title={name}
-          storedText={openWorkflow.storedPath}
+          currentPath={openWorkflow.storedPath}
           onSaved={onSaved}
           connection={connection}
-          getText={graphText}
+          getText={getGraphText}
           editor={editor}
         />
       ) : (
         <IconButton icon={Download} label={t("open.download")} tone="quiet" onClick={() => void download()} />
       )}
       <IconButton icon={X} label={t("open.close")} tone="quiet" onClick={onClose} />
-      {canRun ? <CopiesButton button={button} onClick={onCopies} className="max-md:hidden" /> : null}
+      {canRun ? <CopiesButton runButton={button} onClick={onCopies} className="max-md:hidden" /> : null}
       <RunButton {...button} className="max-md:hidden" />
     </PageHeader>
   );
 }
 
 /** The buttons at the bottom of narrow screens. */
-export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRun" | "button" | "onCopies">) {
+export function RunBar({ canRun, runButton: button, onCopies }: Pick<RunHeaderProps, "canRun" | "runButton" | "onCopies">) {
   return (
     <div
       data-lower-edge=""
       className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 flex gap-2 border-t border-line bg-bg px-4 py-2 md:hidden"
     >
-      {canRun ? <CopiesButton button={button} onClick={onCopies} /> : null}
+      {canRun ? <CopiesButton runButton={button} onClick={onCopies} /> : null}
       <RunButton {...button} className="flex-1" />
     </div>
   );
 }
 
-type CopiesButtonProps = { button: RunButtonProps; onClick: () => void; className?: string };
+type CopiesButtonProps = { runButton: RunButtonProps; onClick: () => void; className?: string };
 
 /** A problem that blocks a run also blocks copies, and the same text explains it. */
-function CopiesButton({ button: { refusalId, isSending, uploading }, onClick, className }: CopiesButtonProps) {
+function CopiesButton({ runButton: { refusalId, isSending, uploading }, onClick, className }: CopiesButtonProps) {
   const t = useTranslations("run.copies");
   const content = (
     <>

@@ -7,10 +7,10 @@ import { withCatalogueTitles } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { CopiesAside, CopiesCard, type CopiesWork } from "./copies/copies-card";
+import { CopiesCard, CopiesSummary, type CopiesWork } from "./copies/copies-card";
 import { type PlacedProblems } from "./form/problems";
 import { type Run } from "./run-actions";
-import { NewestJob } from "./submit/started-job";
+import { NewestJob } from "./submit/newest-job";
 import { SubmitErrorNote } from "./submit/submit-error-note";
 
 type RunNotesProps = {
@@ -24,25 +24,27 @@ type RunNotesProps = {
 export function RunNotes({ run, canRun, placedProblems, onSendAnyway }: RunNotesProps) {
   const { submitError, copies, errors, openWorkflow } = run.state;
   const attempt = submitError?.attempt;
-  const unknown = {
+  const unknownActions = {
     onCheckAgain: () => void (attempt && run.lookUpOutcome(attempt)),
-    onLeave: run.clearSubmitError,
+    onDismiss: run.clearSubmitError,
     ...(onSendAnyway && { onSendAgain: onSendAnyway }),
   };
   return (
     <>
       {submitError ? (
-        <FocusOnMount key={run.state.attention} isNeeded={placedProblems.first === undefined}>
+        <FocusOnMount key={run.state.focusSerial} isNeeded={placedProblems.first === undefined}>
           <SubmitErrorNote
             submitError={submitError}
             placedProblems={placedProblems}
             missingClass={findMissingClass(errors)}
-            unknown={unknown}
+            unknownActions={unknownActions}
             onSendAnyway={onSendAnyway}
           />
         </FocusOnMount>
       ) : null}
-      {copies ? <CopiesSection key={copies.id} set={copies} openId={openWorkflow?.workflowId} canRun={canRun} work={run.copies} /> : null}
+      {copies ? (
+        <CopiesSection key={copies.id} set={copies} openWorkflowId={openWorkflow?.workflowId} canRun={canRun} work={run.copies} />
+      ) : null}
     </>
   );
 }
@@ -51,53 +53,58 @@ export function RunNotes({ run, canRun, placedProblems, onSendAnyway }: RunNotes
 export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo }) {
   const t = useTranslations("run");
   const { openWorkflow } = run.state;
-  const submittedJob = shownSubmittedJob(run.state, useConnection()?.id);
+  const submittedJob = findShownJob(run.state, useConnection()?.id);
   // After a reload the sent graph is unknown, but the open workflow has the same node names.
   const graph = submittedJob && openWorkflow ? (openWorkflow.sentGraph ?? openWorkflow.graph) : undefined;
-  const memo = useMemo(() => (graph ? withCatalogueTitles(graph, catalogue) : undefined), [graph, catalogue]);
+  const titledGraph = useMemo(() => (graph ? withCatalogueTitles(graph, catalogue) : undefined), [graph, catalogue]);
   return (
     <NewestJob
       submittedJob={submittedJob}
       fallbackName={t("pasted")}
-      sentGraph={memo}
+      sentGraph={titledGraph}
       onCancelled={run.cancelSubmittedJobs}
       onDismiss={run.dismissSubmittedJob}
-      {...(openWorkflow && { onRemoveSecrets: (secretPlaces) => run.leaveOutSecrets(openWorkflow.serial, secretPlaces) })}
+      {...(openWorkflow && { onRemoveSecrets: (secretPlaces) => run.removeSecrets(openWorkflow.serial, secretPlaces) })}
     />
   );
 }
 
 /** Scrolls to the note and focuses it, since Run can be pressed anywhere on the page. */
 function FocusOnMount({ isNeeded, children }: { isNeeded: boolean; children: ReactNode }) {
-  const box = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const focusOnMount = useRef(isNeeded);
   useEffect(() => {
     if (!focusOnMount.current) return;
-    box.current?.focus({ preventScroll: true });
-    box.current?.scrollIntoView?.({ block: "nearest" });
+    container.current?.focus({ preventScroll: true });
+    container.current?.scrollIntoView?.({ block: "nearest" });
   }, []);
   return (
-    <div ref={box} tabIndex={-1} className="scroll-mt-[68px] scroll-mb-[120px]">
+    <div ref={container} tabIndex={-1} className="scroll-mt-[68px] scroll-mb-[120px]">
       {children}
     </div>
   );
 }
 
-type CopiesSectionProps = { set: NonNullable<Run["state"]["copies"]>; openId: string | undefined; canRun: boolean; work: CopiesWork };
+type CopiesSectionProps = {
+  set: NonNullable<Run["state"]["copies"]>;
+  openWorkflowId: string | undefined;
+  canRun: boolean;
+  work: CopiesWork;
+};
 
-/** The full card next to the workflow it copies; one line next to another workflow or connection. */
-function CopiesSection({ set, openId, canRun, work }: CopiesSectionProps) {
+/** Shows the full card next to the copied workflow, or one line next to another workflow or connection. */
+function CopiesSection({ set, openWorkflowId: openId, canRun, work }: CopiesSectionProps) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
   const [isRequested, setRequested] = useState(false);
-  const isElsewhere = set.connection !== connection;
-  const isOther = openId !== undefined && openId !== set.workflowId;
-  const shared = { set, fallbackName: t("pasted"), work };
-  if (isElsewhere || (isOther && !isRequested))
-    return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setRequested(true)} />;
+  const isOtherConnection = set.connection !== connection;
+  const isOtherWorkflow = openId !== undefined && openId !== set.workflowId;
+  const sharedProps = { set, fallbackName: t("pasted"), work };
+  if (isOtherConnection || (isOtherWorkflow && !isRequested))
+    return <CopiesSummary {...sharedProps} isOtherConnection={isOtherConnection} onShow={() => setRequested(true)} />;
   return (
     <FocusOnMount isNeeded={set.ending === undefined}>
-      <CopiesCard {...shared} canRun={canRun} />
+      <CopiesCard {...sharedProps} canRun={canRun} />
     </FocusOnMount>
   );
 }
@@ -116,16 +123,16 @@ export function ViewerNote({ id }: { id?: string }) {
 export function EarlierJobs({ run }: { run: Run }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
-  const shownJob = shownSubmittedJob(run.state, connection);
-  const earlier = run.state.submittedJobs.filter((submittedJob) => submittedJob !== shownJob);
+  const shownJob = findShownJob(run.state, connection);
+  const earlierJobs = run.state.submittedJobs.filter((submittedJob) => submittedJob !== shownJob);
   return (
     <>
-      <WayBack run={run} />
-      {earlier.length > 0 ? (
+      <RestorePreviousButton run={run} />
+      {earlierJobs.length > 0 ? (
         <section aria-label={t("answer.earlier")}>
           <h2 className="font-semibold">{t("answer.earlier")}</h2>
           <ul className="flex flex-col">
-            {earlier.map(({ jobId, name, atMs, connection: connectionId }) => (
+            {earlierJobs.map(({ jobId, name, atMs, connection: connectionId }) => (
               <li key={jobId} className="flex items-center gap-2 py-1">
                 <JobLink id={jobId} connection={connectionId} />
                 <span className="min-w-0 flex-1 truncate">{name || t("pasted")}</span>
@@ -139,20 +146,20 @@ export function EarlierJobs({ run }: { run: Run }) {
   );
 }
 
-/** Undoes the last open or close, and restores the workflow with its typed values. */
-export function WayBack({ run }: { run: Run }) {
+/** Undoes the last open or close: restores the previous workflow with its edits. */
+export function RestorePreviousButton({ run }: { run: Run }) {
   const t = useTranslations("run");
-  const { before } = run.state;
+  const { previousWorkflow: before } = run.state;
   if (!before) return null;
   return (
-    <Button className="self-start" onClick={run.goBack}>
+    <Button className="self-start" onClick={run.restorePrevious}>
       {t("open.back", { name: before.name || t("pasted") })}
     </Button>
   );
 }
 
 /** The newest job's card, unless another workflow or an error is shown or the connection differs. */
-export function shownSubmittedJob(state: Run["state"], connection: string | undefined) {
+export function findShownJob(state: Run["state"], connection: string | undefined) {
   const { submitError, refusal, isSending, openWorkflow, submittedJobs } = state;
   const [newest] = submittedJobs;
   if (!newest || newest.isDismissed || submitError || refusal || isSending) return undefined;

@@ -7,7 +7,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { showToast } from "@/components/ui/toast-store";
 import { EmptyRun, type OpenActions, OpeningRun } from "./empty-run";
 import { createRunApi, type Run, type RunApi, useRun } from "./run-actions";
-import { RunJob, RunNotes, ViewerNote, WayBack } from "./run-notes";
+import { RestorePreviousButton,RunJob, RunNotes, ViewerNote } from "./run-notes";
 import { type RunStore, tabRun } from "./run-store";
 import { useRunPage } from "./use-run-page";
 import { FormatDialog, RefusalNote } from "./workflow/opening-notes";
@@ -17,7 +17,7 @@ import { RecentWorkflows, StoredFiles } from "./workflow/stored-workflows";
 /** Loaded with the first file, since the empty page does not need it. */
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
 
-/** Shows the outcome of a run whose workflow was lost on reload. */
+/** For the outcome of a run whose workflow was lost on reload. */
 const noPlacedProblems = { byNode: {}, unplaced: [], nodeCount: 0 };
 
 type RunScreenProps = {
@@ -39,18 +39,18 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
     void run.openFiles(files, canRun).then((placedPicture) => {
       if (placedPicture) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placedPicture.picture.name }) });
     });
-  const isOver = useRunPage({ run, store, memberId, connection: id, source, canRun, onFiles: openFiles });
-  const { refusal, openWorkflow, pendingImages, formatQuestion } = run.state;
-  const question = (
+  const isDragOver = useRunPage({ run, store, memberId, connection: id, source, canRun, onFiles: openFiles });
+  const { refusal, openWorkflow, pendingImages, ambiguousFile: formatQuestion } = run.state;
+  const formatDialog = (
     <FormatDialog
       file={formatQuestion}
       api={api}
       onChoose={(format) => formatQuestion && void run.openFormat(formatQuestion, format)}
-      onClose={() => formatQuestion && run.askFormat(undefined)}
+      onClose={() => formatQuestion && run.requestFormat(undefined)}
     />
   );
   const refusalNote = refusal ? (
-    <RefusalNote refusal={refusal} keepsOpen={openWorkflow !== undefined} onDismiss={run.dismissRefusal} />
+    <RefusalNote refusal={refusal} hasOpenWorkflow={openWorkflow !== undefined} onDismiss={run.dismissRefusal} />
   ) : null;
 
   function reportPlaced(placedPicture: PlacedPicture | undefined) {
@@ -64,21 +64,21 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
 
   const openActions: OpenActions = {
     connectionName: connection?.name,
-    isOver,
+    isDragOver,
     onFiles: openFiles,
     onText: run.openText,
     onSample: async (name) => reportPlaced(await run.openSample(name)),
     onRunSample: canRun ? run.runSample : undefined,
     storedWorkflows: <StoredFiles connection={id} listStored={api.listStored} onOpen={(file) => void run.openRunSource({ file })} />,
   };
-  if (run.state.incoming?.isSeen) {
-    return <OpeningRun picture={run.state.incoming.picture} onStop={run.stopArriving} />;
+  if (run.state.incoming?.isVisible) {
+    return <OpeningRun picture={run.state.incoming.picture} onStop={run.cancelOpening} />;
   }
   if (openWorkflow) {
     return (
       <Suspense fallback={<OpeningRun />}>
         <OpenRun run={run} openWorkflow={openWorkflow} api={api} context={{ id, canRun }} openActions={openActions} note={refusalNote} />
-        {question}
+        {formatDialog}
       </Suspense>
     );
   }
@@ -94,16 +94,18 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
             {pendingImages ? (
               <PendingImagesNote pendingImages={pendingImages} connection={id} onDismiss={() => run.setPendingImages(undefined)} />
             ) : null}
-            <WayBack run={run} />
+            <RestorePreviousButton run={run} />
             <RunNotes run={run} canRun={canRun} placedProblems={noPlacedProblems} />
           </>
         }
         recent={
-          pendingImages ? <RecentWorkflows connection={id} api={api} onOpen={(file) => reportPlaced(run.openFor(file))} /> : undefined
+          pendingImages ? (
+            <RecentWorkflows connection={id} api={api} onOpen={(file) => reportPlaced(run.openForPictures(file))} />
+          ) : undefined
         }
       />
       <RunJob run={run} />
-      {question}
+      {formatDialog}
     </>
   );
 }

@@ -15,7 +15,7 @@ import { getRunningMarks, type NodeMark, type NodeMarks, withCatalogueTitles } f
 import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
-import { persisted } from "@/lib/browser/persisted";
+import { createPersistedValue } from "@/lib/browser/persisted-value";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/problems";
@@ -24,46 +24,46 @@ import { useStartedJob } from "./submit/use-started-job";
 import { type OpenWorkflow } from "./workflow/opened-workflow";
 
 // The graph's share of the width in percent, stored in this browser. Both sides keep their minimum width.
-const shareLimits = { least: 25, max: 65, default: 46, step: 3 } as const;
+const shareLimits = { min: 25, max: 65, default: 46, step: 3 } as const;
 
 function clampShare(share: number): number {
-  return Math.min(shareLimits.max, Math.max(shareLimits.least, Math.round(share)));
+  return Math.min(shareLimits.max, Math.max(shareLimits.min, Math.round(share)));
 }
 
-const storedShare = persisted("lightdesk.run.split", (storedValue) =>
+const storedShare = createPersistedValue("lightdesk.run.split", (storedValue) =>
   typeof storedValue === "number" ? clampShare(storedValue) : shareLimits.default,
 );
 
 /** At this width the drawing and the form fit side by side. */
 const SIDE_BY_SIDE_QUERY = "(min-width: 1280px)";
 
-/** Whether the drawing is shown: by default if both fit side by side; otherwise it replaces the form on request. */
-export function useDrawing(attention: number) {
+/** By default, the drawing is shown if it fits next to the form. On narrower screens, it replaces the form on request. */
+export function useDrawing(focusSerial: number) {
   const isWide = useMedia(SIDE_BY_SIDE_QUERY);
-  const [isGraphShown, setGraphShown] = useState({ wide: true, narrow: false });
-  const isDrawn = isWide ? isGraphShown.wide : isGraphShown.narrow;
-  const showForm = useCallback(() => setGraphShown((current) => ({ ...current, narrow: false })), []);
-  const toggle = () => setGraphShown({ ...isGraphShown, [isWide ? "wide" : "narrow"]: !isDrawn });
-  const [seenAttention, setSeenAttention] = useState(attention);
-  if (seenAttention !== attention) {
-    setSeenAttention(attention);
+  const [graphVisibility, setGraphVisibility] = useState({ wide: true, narrow: false });
+  const isGraphShown = isWide ? graphVisibility.wide : graphVisibility.narrow;
+  const showForm = useCallback(() => setGraphVisibility((current) => ({ ...current, narrow: false })), []);
+  const toggleGraph = () => setGraphVisibility({ ...graphVisibility, [isWide ? "wide" : "narrow"]: !isGraphShown });
+  const [handledFocusSerial, setHandledFocusSerial] = useState(focusSerial);
+  if (handledFocusSerial !== focusSerial) {
+    setHandledFocusSerial(focusSerial);
     showForm();
   }
-  return { isWide, isDrawn, showForm, toggle };
+  return { isWide, isDrawn: isGraphShown, showForm, toggle: toggleGraph };
 }
 
 type RunSplitProps = {
   isWide: boolean;
-  /** Next to the form on wide screens, instead of it on narrow ones; undefined while hidden. */
+  /** Shown next to the form on wide screens and instead of it on narrow ones. Undefined while hidden. */
   graph: ReactNode;
   /** Below both, no wider than the form. */
-  foot: ReactNode;
+  footer: ReactNode;
   className?: string;
   children: ReactNode;
 };
 
-/** The drawing stays in view while the form scrolls; the divider between them moves by pointer and by arrow keys. */
-export function RunSplit({ isWide, graph, foot, className, children }: RunSplitProps) {
+/** The drawing stays in view while the form scrolls. The divider between them is moved with the pointer or the arrow keys. */
+export function RunSplit({ isWide, graph, footer: foot, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
   const [share, setShare] = useState(() => (isWide ? storedShare.get() : shareLimits.default));
   const isSideBySide = isWide && graph !== undefined;
@@ -99,32 +99,32 @@ export function RunSplit({ isWide, graph, foot, className, children }: RunSplitP
 
 function Divider({ share, onShare }: { share: number; onShare: (share: number) => void }) {
   const t = useTranslations("run.split");
-  const bar = useRef<HTMLDivElement>(null);
+  const divider = useRef<HTMLDivElement>(null);
   function drag({ clientX }: PointerEvent) {
-    const box = bar.current?.parentElement?.getBoundingClientRect();
+    const box = divider.current?.parentElement?.getBoundingClientRect();
     if (box && box.width > 0) onShare(clampShare(((clientX - box.left) / box.width) * 100));
   }
-  const moves: Record<string, number> = {
+  const shareByKey: Record<string, number> = {
     ArrowLeft: share - shareLimits.step,
     ArrowRight: share + shareLimits.step,
-    Home: shareLimits.least,
+    Home: shareLimits.min,
     End: shareLimits.max,
   };
   function onKeyDown(event: KeyboardEvent) {
-    const to = moves[event.key];
-    if (to === undefined) return;
+    const newShare = shareByKey[event.key];
+    if (newShare === undefined) return;
     event.preventDefault();
-    onShare(clampShare(to));
-    storedShare.set(clampShare(to));
+    onShare(clampShare(newShare));
+    storedShare.set(clampShare(newShare));
   }
   return (
     <div
-      ref={bar}
+      ref={divider}
       role="separator"
       tabIndex={0}
       aria-label={t("divider")}
       aria-orientation="vertical"
-      aria-valuemin={shareLimits.least}
+      aria-valuemin={shareLimits.min}
       aria-valuemax={shareLimits.max}
       aria-valuenow={share}
       onKeyDown={onKeyDown}
@@ -171,25 +171,25 @@ export function RunGraph({
   selected,
   onSelect,
 }: RunGraphProps) {
-  const deferredValue = useDeferredValue(graph);
-  const titled = useMemo(() => withCatalogueTitles(deferredValue, catalogue), [deferredValue, catalogue]);
+  const deferredGraph = useDeferredValue(graph);
+  const titledGraph = useMemo(() => withCatalogueTitles(deferredGraph, catalogue), [deferredGraph, catalogue]);
   const { job, state } = useStartedJob(submittedJob, connection);
   const runningNode = state === "in_progress" ? (job?.progress?.currentNode ?? "") : undefined;
   const marks = useMemo<NodeMarks>(() => {
-    const marks = runningNode === undefined ? new Map<string, NodeMark>() : getRunningMarks(deferredValue, runningNode, job?.outputs);
+    const marks = runningNode === undefined ? new Map<string, NodeMark>() : getRunningMarks(deferredGraph, runningNode, job?.outputs);
     for (const [id, problems] of Object.entries(placedProblems.byNode)) if (hasErrors(problems)) marks.set(id, getMark(problems));
     return marks;
-  }, [placedProblems, runningNode, deferredValue, job?.outputs]);
-  const json = useMemo(() => ({ prompt: deferredValue, ...(extraData && { extra_data: extraData }) }), [deferredValue, extraData]);
+  }, [placedProblems, runningNode, deferredGraph, job?.outputs]);
+  const json = useMemo(() => ({ prompt: deferredGraph, ...(extraData && { extra_data: extraData }) }), [deferredGraph, extraData]);
   return (
     <Graph
-      graph={titled}
+      graph={titledGraph}
       shape={original}
       drawing={getDrawing(extraData)}
       marks={marks}
       json={json}
       fileName={`${name}.json`}
-      aside={{ onSelect, ...(selected !== undefined && { selected }) }}
+      formSelection={{ onSelect, ...(selected !== undefined && { selected }) }}
       className="h-full"
     />
   );
@@ -215,9 +215,9 @@ export function TabTitle({ name }: { name: string }) {
       if (titleRef.current && first && first !== titleRef.current) first.before(titleRef.current);
     };
     moveToFront();
-    const titles = new MutationObserver(moveToFront);
-    titles.observe(document.head, { childList: true });
-    return () => titles.disconnect();
+    const observer = new MutationObserver(moveToFront);
+    observer.observe(document.head, { childList: true });
+    return () => observer.disconnect();
   }, []);
   return <title ref={titleRef}>{`${name} · ${t("title")} · ${product}`}</title>;
 }

@@ -1,5 +1,5 @@
-// The Run page's state, in memory for as long as the tab exists, so that navigation loses neither edits nor responses. workflow/draft.ts
-// restores edits after a reload.
+// The Run page's state, kept in memory while the tab is open, so that navigation loses neither edits nor responses.
+// workflow/workflow-memory.ts restores edits after a reload.
 // Guarantees: a refused file or run and a failed upload leave all edits unchanged. Responses and uploads of a closed workflow don't change
 // the open one. Opening, closing or refusing a workflow aborts pending loads.
 // Must never change on the server, which is shared by all users: only event handlers and effects call its actions.
@@ -11,7 +11,7 @@ import { selectChoice } from "@/lib/contract/nodes/dynamic-inputs";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { type SecretLocation } from "@/lib/contract/secrets/secret-locations";
 import { type CopiesAction, copiesReducer, type CopiesSet } from "./copies/copies-state";
 import { type CheckResult } from "./form/checks";
 import { withInput } from "./form/form-model";
@@ -30,18 +30,18 @@ import { withoutSecrets } from "./workflow/workflow-contents";
 
 export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
 
-/** `turn` identifies an opening. `isSeen`: shown instead of the open workflow. `picture`: the picture being uploaded first. */
-export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
+/** `openingId` identifies the request. `isVisible`: shown instead of the open workflow. `picture`: the picture being uploaded first. */
+export type IncomingWorkflow = { openingId: string; isVisible: boolean; picture?: { name: string; share: number } };
 
 type RunState = {
   openWorkflow?: OpenWorkflow;
   /** The workflow replaced by the newest opening, including typed values. */
-  before?: OpenWorkflow;
+  previousWorkflow?: OpenWorkflow;
   refusal?: Refusal;
-  incoming?: Arriving;
-  /** A file with both formats, read as `run`, until the person chooses a format. */
-  formatQuestion?: OpenedFile;
-  /** Pictures that wait until it is clear which input takes them. */
+  incoming?: IncomingWorkflow;
+  /** A file with both formats, read as `run` until the user chooses a format. */
+  ambiguousFile?: OpenedFile;
+  /** Pictures for which no input has been chosen yet. */
   pendingImages?: PendingImages;
   copies?: CopiesSet;
   errors: NodeErrors;
@@ -53,12 +53,12 @@ type RunState = {
   /** "node/input" of each picture being uploaded. */
   uploading: readonly string[];
   /** Increments with each response that names nodes, so that the page focuses the first of them. */
-  attention: number;
+  focusSerial: number;
 };
 
-export const emptyRun: RunState = { errors: {}, submittedJobs: [], isSending: false, uploading: [], attention: 0 };
+export const emptyRun: RunState = { errors: {}, submittedJobs: [], isSending: false, uploading: [], focusSerial: 0 };
 
-/** `serial` of the workflow that was sent. */
+/** `serial`: the workflow that was sent. */
 export type SentOutcome = { serial: number; outcome: RunOutcome; attempt?: Attempt; atMs: number };
 
 export type RunStore = ReturnType<typeof createRunStore>;
@@ -67,7 +67,7 @@ export function createRunStore() {
   const { getState: get, setState, subscribe } = createStore<RunState>(() => emptyRun);
   const update = (change: (state: RunState) => RunState) => setState(change, true);
   const merge = (change: Partial<RunState>) => update((state) => ({ ...state, ...change }));
-  const updateOpened = (serial: number, change: (openWorkflow: OpenWorkflow, state: RunState) => Partial<RunState>) =>
+  const updateOpenWorkflow = (serial: number, change: (openWorkflow: OpenWorkflow, state: RunState) => Partial<RunState>) =>
     update((state) => (state.openWorkflow?.serial === serial ? { ...state, ...change(state.openWorkflow, state) } : state));
   const updateSubmittedJobs = (jobIds: readonly string[], change: Partial<SubmittedJob>) =>
     merge({
@@ -85,7 +85,7 @@ export function createRunStore() {
       update((state) => ({
         ...clearTransientState(state),
         openWorkflow: { ...file, original: file.graph, serial: nextSerial(state), isEdited: false },
-        before: state.openWorkflow,
+        previousWorkflow: state.openWorkflow,
         ...(errors && withErrors(state, errors)),
       }));
     },
@@ -94,25 +94,26 @@ export function createRunStore() {
         state.openWorkflow ? state : { ...clearTransientState(state), openWorkflow: restoreDraft(draft, nextSerial(state)) },
       );
     },
-    setArriving: (incoming: Arriving | undefined) => merge({ refusal: undefined, formatQuestion: undefined, incoming }),
-    askFormat: (formatQuestion: OpenedFile | undefined) => merge({ refusal: undefined, incoming: undefined, formatQuestion }),
+    setIncoming: (incoming: IncomingWorkflow | undefined) => merge({ refusal: undefined, ambiguousFile: undefined, incoming }),
+    requestFormat: (formatQuestion: OpenedFile | undefined) =>
+      merge({ refusal: undefined, incoming: undefined, ambiguousFile: formatQuestion }),
     refuse: (refusal: Refusal) => merge({ refusal, incoming: undefined }),
     dismissRefusal: () => merge({ refusal: undefined }),
-    goBack() {
+    restorePrevious() {
       update((state) => {
-        const { before, openWorkflow } = state;
+        const { previousWorkflow: before, openWorkflow } = state;
         return before
-          ? { ...clearTransientState(state), openWorkflow: { ...before, serial: nextSerial(state) }, before: openWorkflow }
+          ? { ...clearTransientState(state), openWorkflow: { ...before, serial: nextSerial(state) }, previousWorkflow: openWorkflow }
           : state;
       });
     },
-    close: () => update((state) => ({ ...clearTransientState(state), openWorkflow: undefined, before: state.openWorkflow })),
+    close: () => update((state) => ({ ...clearTransientState(state), openWorkflow: undefined, previousWorkflow: state.openWorkflow })),
     setPendingImages: (pendingImages: PendingImages | undefined) => merge({ pendingImages, ...(pendingImages && { incoming: undefined }) }),
 
-    // A change of the open workflow.
+    // Changes to the open workflow.
     /** With a catalogue, a choice may add inputs. */
     edit(serial: number, { nodeId, name, value }: Edit, catalogue?: ObjectInfo) {
-      updateOpened(serial, (openWorkflow, state) => {
+      updateOpenWorkflow(serial, (openWorkflow, state) => {
         const nextGraph = withInput(openWorkflow.graph, nodeId, name, value);
         const graph =
           nextGraph === openWorkflow.graph
@@ -120,30 +121,34 @@ export function createRunStore() {
             : (selectChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? nextGraph);
         if (graph === openWorkflow.graph) return state;
         const errors = withoutField(state.errors, nodeId, name);
-        return { openWorkflow: { ...openWorkflow, graph, isEdited: true }, errors, submitError: afterEdit(state.submitError, errors) };
+        return {
+          openWorkflow: { ...openWorkflow, graph, isEdited: true },
+          errors,
+          submitError: getErrorAfterEdit(state.submitError, errors),
+        };
       });
     },
     setAdvanced(serial: number, advanced: Advanced) {
-      updateOpened(serial, (openWorkflow, { submitError, errors }) => ({
+      updateOpenWorkflow(serial, (openWorkflow, { submitError, errors }) => ({
         openWorkflow: { ...openWorkflow, advanced },
-        submitError: afterEdit(submitError, errors),
+        submitError: getErrorAfterEdit(submitError, errors),
       }));
     },
     /** Removes the keys and tokens that the newest job was sent with. */
-    leaveOutSecrets: (serial: number, secretPlaces: readonly SecretPlace[]) =>
-      updateOpened(serial, (openWorkflow) => ({ openWorkflow: withoutSecrets(openWorkflow, secretPlaces) })),
-    setStored(serial: number, path: string, graph: Graph) {
-      updateOpened(serial, (openWorkflow) => {
+    removeSecrets: (serial: number, secretPlaces: readonly SecretLocation[]) =>
+      updateOpenWorkflow(serial, (openWorkflow) => ({ openWorkflow: withoutSecrets(openWorkflow, secretPlaces) })),
+    markStored(serial: number, path: string, graph: Graph) {
+      updateOpenWorkflow(serial, (openWorkflow) => {
         const isEdited = openWorkflow.isEdited && openWorkflow.graph !== graph;
         return { openWorkflow: { ...openWorkflow, storedPath: path, name: getWorkflowName(path), isEdited } };
       });
     },
-    nameFile: (serial: number, value: string, name: string) =>
-      updateOpened(serial, (openWorkflow) => ({
+    setFileName: (serial: number, value: string, name: string) =>
+      updateOpenWorkflow(serial, (openWorkflow) => ({
         openWorkflow: { ...openWorkflow, ownNames: { ...openWorkflow.ownNames, [value]: name } },
       })),
     setUploading(serial: number, key: string, isRunning: boolean) {
-      updateOpened(serial, (_opened, { uploading }) => {
+      updateOpenWorkflow(serial, (_openWorkflow, { uploading }) => {
         const remaining = uploading.filter((value) => value !== key);
         return { uploading: isRunning ? [...remaining, key] : remaining };
       });
@@ -151,7 +156,7 @@ export function createRunStore() {
     /** Problems found by the browser before sending. */
     reportProblems(serial: number, { code, errors }: CheckResult) {
       const kind = code === "prompt_no_outputs" ? "refused" : "invalid";
-      updateOpened(serial, (_opened, state) => ({
+      updateOpenWorkflow(serial, (_openWorkflow, state) => ({
         submitError: { kind, failure: { code, message: "", status: 0 } },
         ...withErrors(state, errors),
       }));
@@ -168,8 +173,8 @@ export function createRunStore() {
     clearSubmitError: () => merge({ submitError: undefined }),
     changeCopies(action: CopiesAction) {
       const { copies, openWorkflow } = get();
-      // The graph is sent by its copies, so leaving the page loses nothing of it.
-      const isSent = action.type === "begun" && openWorkflow;
+      // The copies send the graph, so leaving the page loses no edits.
+      const isSent = action.type === "started" && openWorkflow;
       merge({
         copies: copiesReducer(copies, action),
         ...(isSent && { openWorkflow: { ...openWorkflow, sentGraph: openWorkflow.graph } }),
@@ -180,7 +185,7 @@ export function createRunStore() {
 
 export const tabRun = createRunStore();
 
-/** Drops everything that belongs to the workflow open until now. */
+/** Clears everything that belongs to the current workflow. */
 function clearTransientState(state: RunState): RunState {
   return {
     ...state,
@@ -189,17 +194,17 @@ function clearTransientState(state: RunState): RunState {
     submitError: undefined,
     uploading: [],
     incoming: undefined,
-    formatQuestion: undefined,
+    ambiguousFile: undefined,
   };
 }
 
 function nextSerial(state: RunState): number {
-  return Math.max(state.openWorkflow?.serial ?? 0, state.before?.serial ?? 0) + 1;
+  return Math.max(state.openWorkflow?.serial ?? 0, state.previousWorkflow?.serial ?? 0) + 1;
 }
 
-function restoreDraft({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
+function restoreDraft({ file, inputs: changedInputs, ownNames }: Draft, serial: number): OpenWorkflow {
   const original = file.graph;
-  const changedNodes = Object.entries(typed).flatMap(([id, inputs]) => {
+  const changedNodes = Object.entries(changedInputs).flatMap(([id, inputs]) => {
     const node = getOwn(original, id);
     return node ? [[id, { ...node, inputs }] as const] : [];
   });
@@ -209,7 +214,7 @@ function restoreDraft({ file, inputs: typed, ownNames }: Draft, serial: number):
 }
 
 /** An edit clears the error of an earlier run, unless the run may have started or the error still names a node. */
-function afterEdit(submitError: SubmitError | undefined, errors: NodeErrors): SubmitError | undefined {
+function getErrorAfterEdit(submitError: SubmitError | undefined, errors: NodeErrors): SubmitError | undefined {
   const isRelevant = submitError?.kind === "unknown" || (submitError?.kind === "invalid" && Object.keys(errors).length > 0);
   return isRelevant ? submitError : undefined;
 }
@@ -219,8 +224,8 @@ function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErr
   const entry = getOwn(errors, nodeId);
   if (!entry) return errors;
   const remainingErrors = entry.errors.filter(({ extra_info }) => extra_info.input_name !== name);
-  const { [nodeId]: _, ...others } = errors;
-  return remainingErrors.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: remainingErrors } };
+  const { [nodeId]: _, ...otherErrors } = errors;
+  return remainingErrors.length === 0 ? otherErrors : { ...otherErrors, [nodeId]: { ...entry, errors: remainingErrors } };
 }
 
 function applyOutcome(state: RunState, response: SentOutcome): RunState {
@@ -242,8 +247,8 @@ function applyOutcome(state: RunState, response: SentOutcome): RunState {
   };
 }
 
-function withErrors({ attention }: RunState, errors: NodeErrors): Pick<RunState, "errors" | "attention"> {
-  return { errors, attention: attention + 1 };
+function withErrors({ focusSerial: attention }: RunState, errors: NodeErrors): Pick<RunState, "errors" | "focusSerial"> {
+  return { errors, focusSerial: attention + 1 };
 }
 
 function toSubmittedJob(

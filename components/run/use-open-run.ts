@@ -4,15 +4,15 @@ import { containsTime, type FilledText, type FillOptions, fillTexts, replaceText
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type CopiesRequest } from "./copies/copies-dialog";
-import { EXTRA_FIELD } from "./form/advanced-card";
+import { EXTRA_FIELD_ID } from "./form/advanced-card";
 import { checkGraph } from "./form/checks";
-import { focusProblem, type FormNode, newSeeds, withInputs } from "./form/form-model";
+import { drawSeedEdits, focusProblem, type FormNode, withInputs } from "./form/form-model";
 import { type useOpenForm } from "./form/use-open-form";
 import { type Run } from "./run-actions";
-import { type InEditorFile, useEditorFile } from "./workflow/editor-file";
-import { missingClasses } from "./workflow/faults";
+import { useEditorFile,type WriteEditorFile } from "./workflow/editor-file";
+import { findMissingClasses } from "./workflow/graph-errors";
 import { type OpenWorkflow } from "./workflow/opened-workflow";
-import { readExtra } from "./workflow/workflow-contents";
+import { parseExtraData } from "./workflow/workflow-contents";
 
 type OpenForm = ReturnType<typeof useOpenForm>;
 type OpenRunOptions = { run: Run; openWorkflow: OpenWorkflow; fields: OpenForm; name: string; canRun: boolean; showForm: () => void };
@@ -24,61 +24,61 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
   const { state } = run;
   const { serial, graph, advanced, original, extraData, rawTexts } = openWorkflow;
   const { info, form, faults, placedProblems, settings, onEdit } = fields;
-  const missing = useMemo(() => missingClasses(original, info, extraData), [original, extraData, info]);
+  const missingClasses = useMemo(() => findMissingClasses(original, info, extraData), [original, extraData, info]);
   const editorFile = useEditorFile(extraData, info);
-  const inFile = editorFile?.withValues;
+  const writeEditorFile = editorFile?.applyValues;
   const reasonId = useId();
   const [copiesRequest, setCopiesRequest] = useState<{ request?: CopiesRequest }>();
-  const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts, inFile });
+  const nextSubmission = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts, writeEditorFile });
 
-  /** False if something prevents a run; the page then shows the reason. */
-  function isReady(isAnyway: boolean): boolean {
-    if (!canRun || state.isSending || state.uploading.length > 0 || (faults && (faults.isSure || !isAnyway))) return false;
-    if (advanced?.targets?.length === 0 || !readExtra(advanced?.extra ?? "").ok) {
+  /** Returns false if something prevents a run. The page then shows the reason. */
+  function isReady(isForced: boolean): boolean {
+    if (!canRun || state.isSending || state.uploading.length > 0 || (faults && (faults.isSure || !isForced))) return false;
+    if (advanced?.targets?.length === 0 || !parseExtraData(advanced?.extra ?? "").ok) {
       showForm();
-      document.getElementById(EXTRA_FIELD)?.focus();
+      document.getElementById(EXTRA_FIELD_ID)?.focus();
       return false;
     }
-    const checked = checkGraph(graph, info);
-    if (checked && (checked.isSure || !isAnyway)) run.reportProblems(serial, checked);
-    return !checked || (!checked.isSure && isAnyway);
+    const checkResult = checkGraph(graph, info);
+    if (checkResult && (checkResult.isSure || !isForced)) run.reportProblems(serial, checkResult);
+    return !checkResult || (!checkResult.isSure && isForced);
   }
-  function send(isAnyway = false) {
-    if (!isReady(isAnyway)) return;
-    for (const seed of next.getSeeds()) onEdit(seed.nodeId, seed.name, seed.value);
-    void run.run(name, (now) => replaceTexts(now, next.fill(now)), inFile);
-    next.drawn(1);
+  function send(isForced = false) {
+    if (!isReady(isForced)) return;
+    for (const seed of nextSubmission.getSeeds()) onEdit(seed.nodeId, seed.name, seed.value);
+    void run.run(name, (currentGraph) => replaceTexts(currentGraph, nextSubmission.fill(currentGraph)), writeEditorFile);
+    nextSubmission.advanceDraw(1);
   }
   function requestCopies(request?: CopiesRequest) {
     if (!isReady(false)) return;
-    next.look();
+    nextSubmission.refreshTime();
     setCopiesRequest({ ...(request && { request }) });
   }
   const refusalId = !canRun || faults ? reasonId : undefined;
-  const button = {
+  const runButton = {
     isSending: state.isSending,
     uploading: state.uploading.length,
     ...(refusalId !== undefined && { refusalId }),
     onRun: () => send(),
   };
-  useRunKey(button.onRun);
+  useRunKey(runButton.onRun);
   const focusFirstProblem = useEffectEvent(() => {
     if (placedProblems.first) focusProblem(placedProblems.first);
   });
   useEffect(() => {
-    if (state.attention > 0) focusFirstProblem();
-  }, [state.attention]);
+    if (state.focusSerial > 0) focusFirstProblem();
+  }, [state.focusSerial]);
   return {
     fields,
-    missing,
+    missing: missingClasses,
     editorFile,
-    inFile,
+    inFile: writeEditorFile,
     reasonId,
-    next,
+    next: nextSubmission,
     send,
-    button,
-    copiesAsk: copiesRequest,
-    askCopies: requestCopies,
+    button: runButton,
+    copiesRequest,
+    requestCopies,
     closeCopies: () => setCopiesRequest(undefined),
   };
 }
@@ -86,62 +86,65 @@ export function useOpenRun({ run, openWorkflow, fields, name, canRun, showForm }
 const TICK_MS = 1_000;
 
 /** A reload starts with another draw of texts and seeds. */
-const randomDraw = () => Math.floor(Math.random() * 2 ** 31);
+const createRandomDraw = () => Math.floor(Math.random() * 2 ** 31);
 
-type Form = {
+type NextSubmissionOptions = {
   graph: Graph;
   form: readonly FormNode[];
   info: ObjectInfo | undefined;
   isRandomised: (nodeId: string, name: string) => boolean;
   rawTexts?: readonly string[];
-  /** The graph editor's file; filled-in texts refer to inputs by its node names. */
-  inFile: InEditorFile | undefined;
+  /** Filled-in texts refer to inputs by the node names in the editor's file. */
+  writeEditorFile: WriteEditorFile | undefined;
 };
 
 const noRawTexts: readonly string[] = [];
 
-function withoutRaw(texts: FilledText[], raw: readonly string[]): FilledText[] {
+function omitRawTexts(texts: FilledText[], raw: readonly string[]): FilledText[] {
   return texts.filter(({ nodeId, name }) => !raw.includes(`${nodeId} ${name}`));
 }
 
 /** How the next run differs from the form. Decided before Run is clicked, so that the shown values are the ones sent. */
-function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTexts, inFile }: Form) {
-  const [draw, setDraw] = useState(randomDraw);
+function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTexts, writeEditorFile: inFile }: NextSubmissionOptions) {
+  const [draw, setDraw] = useState(createRandomDraw);
   const [shownTime, setShownTime] = useState(() => new Date());
   // Each copy gets its own seeds.
-  const getSeeds = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
-  const filledAt = useCallback(
-    (now: Graph, filling: FillOptions) => {
-      const widgetsOf = inFile && ((writtenGraph: Graph) => inFile(writtenGraph).widgetOf);
-      return withoutRaw(fillTexts(now, info, filling, widgetsOf), rawTexts);
+  const getSeeds = useCallback((copy = 0) => drawSeedEdits(form, isRandomised, draw + copy), [form, isRandomised, draw]);
+  const fillTextsAt = useCallback(
+    (currentGraph: Graph, options: FillOptions) => {
+      const getWidgets = inFile && ((writtenGraph: Graph) => inFile(writtenGraph).findWidgetValue);
+      return omitRawTexts(fillTexts(currentGraph, info, options, getWidgets), rawTexts);
     },
     [info, rawTexts, inFile],
   );
-  const fill = useCallback((now: Graph, copy = 0) => filledAt(now, { at: shownTime, draw: draw + copy }), [filledAt, shownTime, draw]);
-  const seeds = useMemo(() => getSeeds(), [getSeeds]);
-  const seeded = useMemo(() => withInputs(graph, seeds), [graph, seeds]);
-  const filled = useMemo(() => fill(seeded), [fill, seeded]);
-  const texts = useMemo<FilledText[]>(
-    () => [...seeds.map(({ nodeId, name, value }) => ({ nodeId, name, text: String(value) })), ...filled],
-    [seeds, filled],
+  const fill = useCallback(
+    (currentGraph: Graph, copy = 0) => fillTextsAt(currentGraph, { at: shownTime, draw: draw + copy }),
+    [fillTextsAt, shownTime, draw],
   );
-  const isTimed = containsTime(graph);
+  const seeds = useMemo(() => getSeeds(), [getSeeds]);
+  const seededGraph = useMemo(() => withInputs(graph, seeds), [graph, seeds]);
+  const filledTexts = useMemo(() => fill(seededGraph), [fill, seededGraph]);
+  const texts = useMemo<FilledText[]>(
+    () => [...seeds.map(({ nodeId, name, value }) => ({ nodeId, name, text: String(value) })), ...filledTexts],
+    [seeds, filledTexts],
+  );
+  const hasTimeText = containsTime(graph);
   const tick = useEffectEvent(() => {
     const now = new Date();
-    const next = filledAt(seeded, { at: now, draw });
-    if (next.some(({ text }, index) => text !== filled[index]?.text)) setShownTime(now);
+    const next = fillTextsAt(seededGraph, { at: now, draw });
+    if (next.some(({ text }, index) => text !== filledTexts[index]?.text)) setShownTime(now);
   });
   useEffect(() => {
-    if (!isTimed) return;
+    if (!hasTimeText) return;
     const timer = setInterval(() => tick(), TICK_MS);
     return () => clearInterval(timer);
-  }, [isTimed]);
+  }, [hasTimeText]);
   return {
     texts,
     getSeeds,
     fill,
-    look: () => setShownTime(new Date()),
+    refreshTime: () => setShownTime(new Date()),
     /** Called after `count` jobs were sent: the next ones get new seeds and texts. */
-    drawn: (count: number) => setDraw(draw + count),
+    advanceDraw: (count: number) => setDraw(draw + count),
   };
 }

@@ -1,9 +1,9 @@
 // The Run page's background work: restores drafts, opens the workflow in the URL, and accepts files and texts.
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { takeRunRequest } from "@/components/frame/samples/samples";
+import { consumeRunRequest } from "@/components/frame/samples/samples";
 import { warnBeforeLeaving } from "@/components/ui/hooks/page-events";
-import { tabStorage } from "@/lib/browser/persisted";
+import { tabStorage } from "@/lib/browser/persisted-value";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Run } from "./run-actions";
 import { type RunStore } from "./run-store";
@@ -28,7 +28,7 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
   useDraft(store, memberId);
   useRunSource(source, (newSource) => void run.openRunSource(newSource));
   const openRunRequest = useEffectEvent(() => {
-    const request = takeRunRequest();
+    const request = consumeRunRequest();
     if (!request) return;
     if ("files" in request) onFiles(request.files);
     else void (canRun ? run.runSample(request.sample) : run.openRunSource(request));
@@ -36,23 +36,23 @@ export function useRunPage({ run, store, memberId, connection, source, canRun, o
   useEffect(() => openRunRequest(), []);
   useNotedAttempt(store, memberId, (attempt) => void run.lookUpOutcome(attempt));
   // Looks up interrupted work once the page has hydrated.
-  const recall = useEffectEvent(() => {
-    run.recall();
-    void run.copies.recall();
+  const restoreInterruptedWork = useEffectEvent(() => {
+    run.restoreJobs();
+    void run.copies.restore();
   });
-  useEffect(() => recall(), []);
-  useTopOnOpening(openWorkflow?.serial);
-  const isReadElsewhere =
+  useEffect(() => restoreInterruptedWork(), []);
+  useScrollToTopOnOpen(openWorkflow?.serial);
+  const isReadForOtherConnection =
     openWorkflow?.readFor !== undefined && connection !== undefined && openWorkflow.readFor !== connection && !openWorkflow.isEdited;
-  const reread = useEffectEvent(() => void run.reread());
+  const reopenDrawing = useEffectEvent(() => void run.reopenDrawing());
   useEffect(() => {
-    if (isReadElsewhere) reread();
-  }, [isReadElsewhere, connection]);
+    if (isReadForOtherConnection) reopenDrawing();
+  }, [isReadForOtherConnection, connection]);
   return useDroppedFiles({ onFiles, onText: (text) => void run.openText(text) });
 }
 
 /** Scrolls to the top when another workflow is opened. A workflow that was already open keeps its scroll position. */
-function useTopOnOpening(serial: number | undefined): void {
+function useScrollToTopOnOpen(serial: number | undefined): void {
   const seenSerial = useRef(serial);
   useEffect(() => {
     if (seenSerial.current === serial) return;
@@ -74,7 +74,7 @@ export function useDraft(store: RunStore, memberId: string): void {
     const draft = store.get().openWorkflow ? undefined : readDraft(tabStorage, memberId);
     if (draft) store.restore(draft);
 
-    let last = store.get().openWorkflow;
+    let lastWorkflow = store.get().openWorkflow;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const flush = () => {
       if (timer === undefined) return;
@@ -82,32 +82,32 @@ export function useDraft(store: RunStore, memberId: string): void {
       timer = undefined;
       saveDraft();
     };
-    const onLeave = (event: BeforeUnloadEvent) => {
+    const handleBeforeUnload = (event: BeforeUnloadEvent) => {
       flush();
       if (isUnsent(store.get().openWorkflow) && !saveDraft()) warnBeforeLeaving(event);
     };
     // Registered only while needed, since it excludes the page from the back/forward cache.
     const updateUnloadGuard = () => {
-      window.removeEventListener("beforeunload", onLeave);
-      if (isUnsent(last)) window.addEventListener("beforeunload", onLeave);
+      window.removeEventListener("beforeunload", handleBeforeUnload);
+      if (isUnsent(lastWorkflow)) window.addEventListener("beforeunload", handleBeforeUnload);
     };
-    const follow = () => {
+    const handleChange = () => {
       const { openWorkflow } = store.get();
-      if (openWorkflow === last) return;
-      last = openWorkflow;
+      if (openWorkflow === lastWorkflow) return;
+      lastWorkflow = openWorkflow;
       clearTimeout(timer);
       timer = openWorkflow ? setTimeout(flush, DEBOUNCE_MS) : undefined;
       if (!openWorkflow) deleteDraft(tabStorage);
       updateUnloadGuard();
     };
     updateUnloadGuard();
-    const unsubscribe = store.subscribe(follow);
+    const unsubscribe = store.subscribe(handleChange);
     window.addEventListener("pagehide", flush);
     return () => {
       flush();
       unsubscribe();
       window.removeEventListener("pagehide", flush);
-      window.removeEventListener("beforeunload", onLeave);
+      window.removeEventListener("beforeunload", handleBeforeUnload);
     };
   }, [store, memberId]);
 }
@@ -122,14 +122,14 @@ function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: A
   }, [store, memberId]);
 }
 
-const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
+const sourceParams = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
 
 /** Opens the URL's workflow once. The URL becomes /run, so that a reload restores the draft instead. */
 function useRunSource(source: RunSource | undefined, open: (source: RunSource) => void): void {
   const openFromUrl = useEffectEvent(() => {
     const search = new URLSearchParams(window.location.search);
-    if (!source || !names.some((name) => search.has(name))) return;
-    for (const name of names) search.delete(name);
+    if (!source || !sourceParams.some((name) => search.has(name))) return;
+    for (const name of sourceParams) search.delete(name);
     // Keeps the connection in the URL, since the workflow runs there.
     const { pathname, hash } = window.location;
     window.history.replaceState(null, "", `${pathname}${search.size === 0 ? "" : `?${search}`}${hash}`);
@@ -141,9 +141,9 @@ function useRunSource(source: RunSource | undefined, open: (source: RunSource) =
 
 /** Accepts files dropped and texts pasted anywhere on the page, except in a focused field. True while files are dragged. */
 function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void; onText: (text: string) => void }): boolean {
-  const [isOver, setOver] = useState(false);
-  const takeFiles = useEffectEvent(onFiles);
-  const takeText = useEffectEvent(onText);
+  const [isDragOver, setDragOver] = useState(false);
+  const handleFiles = useEffectEvent(onFiles);
+  const handleText = useEffectEvent(onText);
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -154,27 +154,27 @@ function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void
       if (!hasFiles(event)) return;
       // Without this the browser would leave the page and show the file.
       event.preventDefault();
-      setOver(true);
+      setDragOver(true);
     });
     addListener("dragleave", (event) => {
-      if (event.relatedTarget === null) setOver(false);
+      if (event.relatedTarget === null) setDragOver(false);
     });
     addListener("drop", (event) => {
-      setOver(false);
+      setDragOver(false);
       if (!hasFiles(event) || event.defaultPrevented) return;
       event.preventDefault();
-      takeFiles([...(event.dataTransfer?.files ?? [])]);
+      handleFiles([...(event.dataTransfer?.files ?? [])]);
     });
     addListener("paste", (event) => {
       if (event.defaultPrevented || isField(event.target) || !event.clipboardData) return;
       const files = [...event.clipboardData.files];
       const text = event.clipboardData.getData("text/plain");
-      if (files.length > 0) takeFiles(files);
-      else if (text.trim() !== "") takeText(text);
+      if (files.length > 0) handleFiles(files);
+      else if (text.trim() !== "") handleText(text);
     });
     return () => controller.abort();
   }, []);
-  return isOver;
+  return isDragOver;
 }
 
 function isField(target: EventTarget | null): boolean {

@@ -4,9 +4,9 @@ import { FailureMessage, findInvalidField } from "@/components/frame/failure/fai
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { SelectField } from "@/components/ui/controls/fields";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { useRequests } from "@/lib/browser/use-read";
-import { renewals, type RenewWebhookSecret } from "@/lib/contract/webhook-events";
+import { type RenewWebhookSecret,secretRenewals } from "@/lib/contract/webhook-events";
 
 /** Submits a form. `field` is the field that the last failure refers to. */
 export function useResourceForm<Field extends string, Action extends string = "save">(fields: readonly Field[]) {
@@ -20,25 +20,25 @@ type ResourceFormProps = {
   isBusy: boolean;
   /** Whether another request of the form is pending. */
   isDisabled?: boolean;
-  /** A failure that no field caused. */
+  /** A failure that doesn't concern a field. */
   failure?: ApiFailure;
-  /** Above the buttons. */
-  note?: ReactNode;
-  /** Further buttons. */
+  /** Shown above the buttons. */
+  notice?: ReactNode;
+  /** Additional buttons. */
   actions?: ReactNode;
   onSubmit: (form: HTMLFormElement) => void;
   onClose: () => void;
   children: ReactNode;
 };
 
-/** Adds or changes a resource. Input is kept until it is saved. */
+/** Adds or changes a resource. The form keeps its input until it is saved. */
 export function ResourceForm({
   title,
   submitLabel,
   isBusy,
   isDisabled,
   failure,
-  note,
+  notice,
   actions,
   onSubmit,
   onClose,
@@ -58,7 +58,7 @@ export function ResourceForm({
       >
         {children}
         {failure ? <FailureMessage failure={failure} /> : null}
-        {note}
+        {notice}
         <div className="flex flex-wrap gap-2">
           <Button type="submit" tone="primary" busy={isBusy} disabled={isDisabled}>
             {submitLabel}
@@ -78,7 +78,7 @@ type ChoiceFieldProps<T extends string> = {
   value: T;
   options: readonly T[];
   onChoose: (value: T) => void;
-  /** The empty option is only a prompt. */
+  /** Requires a choice, so that the empty option is only a prompt. */
   isRequired?: boolean;
   children: (option: T) => string;
 };
@@ -103,20 +103,20 @@ export function ChoiceField<T extends string>({ label, hint, error, value, optio
 }
 
 type RenewSecretFieldProps = {
-  words: "embedding" | "webhooks";
+  messageNamespace: "embedding" | "webhooks";
   /** Undefined keeps the current secret. */
   value: RenewWebhookSecret | undefined;
   onChoose: (value: RenewWebhookSecret | undefined) => void;
 };
 
-export function RenewSecretField({ words, value, onChoose }: RenewSecretFieldProps) {
-  const t = useTranslations(words);
+export function RenewSecretField({ messageNamespace, value, onChoose }: RenewSecretFieldProps) {
+  const t = useTranslations(messageNamespace);
   return (
     <ChoiceField<RenewWebhookSecret | "no">
       label={t("secret.label")}
       hint={value && t(`form.renewHint.${value}`)}
       value={value ?? "no"}
-      options={["no", ...renewals]}
+      options={["no", ...secretRenewals]}
       onChoose={(choice) => onChoose(choice === "no" ? undefined : choice)}
     >
       {(choice) => t(`form.renew.${choice}`)}

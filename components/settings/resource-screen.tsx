@@ -8,26 +8,26 @@ import { useRouter } from "@/components/ui/link";
 import { useTimeFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { type Failure } from "@/lib/contract/failure";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type Result } from "@/lib/shared/result";
 import { SecretCard } from "./resource-form";
 import { RemovalDialog } from "./revocable-list";
 import { SettingsPage } from "./settings-tabs";
 
 export type TeamConnection = { id: string; name: string };
-/** Actions for one resource; `fail` shows a failure above the list. */
-type ItemActions = { change: () => void; remove: () => void; fail: (failure: ApiFailure | undefined) => void };
+/** Actions for one resource. `showFailure` shows a failure above the list. */
+type ItemActions = { change: () => void; remove: () => void; showFailure: (failure: ApiFailure | undefined) => void };
 
 type ResourceListProps<T> = {
-  words: "embedding" | "webhooks";
+  messageNamespace: "embedding" | "webhooks";
   /** The API path of the list. DELETE on `path/id` removes a resource. */
   path: `/api/console/${string}`;
   title: string;
-  none: string;
+  emptyText: string;
   resources: Promise<Result<T[], Failure>>;
-  item: (resource: T, actions: ItemActions) => ReactNode;
+  renderItem: (resource: T, actions: ItemActions) => ReactNode;
 };
 
 type ResourceScreenProps<T> = Omit<ResourceListProps<T>, "resources"> & {
@@ -36,19 +36,19 @@ type ResourceScreenProps<T> = Omit<ResourceListProps<T>, "resources"> & {
   /** Absent for roles that may not see them. */
   resources?: Promise<Result<T[], Failure>>;
   /** The form of a new or existing resource. */
-  form: (resource: T | undefined, handlers: { onSaved: (name: string, secret?: string) => void; onClose: () => void }) => ReactNode;
+  renderForm: (resource: T | undefined, handlers: { onSaved: (name: string, secret?: string) => void; onClose: () => void }) => ReactNode;
 };
 
 /** Lists resources that have their own secret, with a form to add or change one. */
 export function ResourceScreen<T extends { id: string; name: string }>(props: ResourceScreenProps<T>) {
-  const { role, canAdd = true, resources, form, ...list } = props;
-  const { words } = list;
-  const t = useTranslations(words);
+  const { role, canAdd = true, resources, renderForm, ...listProps } = props;
+  const { messageNamespace } = listProps;
+  const t = useTranslations(messageNamespace);
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
-  const [open, setOpen] = useState<T | "new">();
+  const [openResource, setOpenResource] = useState<T | "new">();
   const [secret, setSecret] = useState<{ name: string; text: string }>();
-  const close = () => setOpen(undefined);
+  const close = () => setOpenResource(undefined);
   const handleSaved = (name: string, text?: string) => {
     close();
     setSecret(text === undefined ? undefined : { name, text });
@@ -56,10 +56,10 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
   };
   return (
     <SettingsPage
-      current={words}
+      current={messageNamespace}
       tools={
-        resources && !open && canAdd ? (
-          <Button tone="primary" onClick={() => setOpen("new")}>
+        resources && !openResource && canAdd ? (
+          <Button tone="primary" onClick={() => setOpenResource("new")}>
             {t("add")}
           </Button>
         ) : null
@@ -73,12 +73,12 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
               <CopyField label={t("secret.label")} hint={t("secret.text")} text={secret.text} copyLabel={t("secret.copy")} />
             </SecretCard>
           ) : null}
-          {open ? (
-            <div key={open === "new" ? "new" : open.id}>
-              {form(open === "new" ? undefined : open, { onSaved: handleSaved, onClose: close })}
+          {openResource ? (
+            <div key={openResource === "new" ? "new" : openResource.id}>
+              {renderForm(openResource === "new" ? undefined : openResource, { onSaved: handleSaved, onClose: close })}
             </div>
           ) : null}
-          <ResourceList {...list} resources={resources} onChange={setOpen} />
+          <ResourceList {...listProps} resources={resources} onChange={setOpenResource} />
         </>
       ) : (
         <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>
@@ -88,8 +88,8 @@ export function ResourceScreen<T extends { id: string; name: string }>(props: Re
 }
 
 function ResourceList<T extends { id: string; name: string }>(props: ResourceListProps<T> & { onChange: (resource: T) => void }) {
-  const { words, path, title, none, resources, item, onChange } = props;
-  const t = useTranslations(words);
+  const { messageNamespace, path, title, emptyText, resources, renderItem, onChange } = props;
+  const t = useTranslations(messageNamespace);
   const router = useRouter();
   const [removalTarget, setRemovalTarget] = useState<T>();
   const [failure, setFailure] = useState<ApiFailure>();
@@ -103,16 +103,16 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
     if (result.ok) showToast({ tone: "off", text: t("removed", { name }) });
     router.refresh();
   }
-  const getActions = (item: T) => ({ change: () => onChange(item), remove: () => setRemovalTarget(item), fail: setFailure });
+  const getActions = (item: T) => ({ change: () => onChange(item), remove: () => setRemovalTarget(item), showFailure: setFailure });
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
       <Card title={title} note={result.value.length} bodyClassName="p-0">
-        {result.value.length === 0 ? <p className="px-3.5 py-3 text-ink-3">{none}</p> : null}
+        {result.value.length === 0 ? <p className="px-3.5 py-3 text-ink-3">{emptyText}</p> : null}
         <ul>
           {result.value.map((resource) => (
             <li key={resource.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
-              {item(resource, getActions(resource))}
+              {renderItem(resource, getActions(resource))}
             </li>
           ))}
         </ul>
@@ -130,7 +130,7 @@ function ResourceList<T extends { id: string; name: string }>(props: ResourceLis
 }
 
 type ResourceItemProps = {
-  words: ResourceListProps<never>["words"];
+  words: ResourceListProps<never>["messageNamespace"];
   name: string;
   badge?: ReactNode;
   actions: readonly { key: string; label: string; onClick: () => void; isBusy?: boolean }[];
@@ -140,9 +140,9 @@ type ResourceItemProps = {
   children?: ReactNode;
 };
 
-export function ResourceItem({ words, name, badge, actions, facts, oldSecretUntil, children }: ResourceItemProps) {
-  const t = useTranslations(words);
-  const clock = useTimeFormat();
+export function ResourceItem({ words: messageNamespace, name, badge, actions, facts, oldSecretUntil, children }: ResourceItemProps) {
+  const t = useTranslations(messageNamespace);
+  const formatTime = useTimeFormat();
   return (
     <>
       <div className="flex flex-wrap items-center gap-2">
@@ -163,7 +163,9 @@ export function ResourceItem({ words, name, badge, actions, facts, oldSecretUnti
           </Fact>
         ))}
       </dl>
-      {oldSecretUntil === undefined ? null : <p className="text-ink-2">{t("oldSecret", { time: clock(oldSecretUntil, "until") ?? "" })}</p>}
+      {oldSecretUntil === undefined ? null : (
+        <p className="text-ink-2">{t("oldSecret", { time: formatTime(oldSecretUntil, "until") ?? "" })}</p>
+      )}
       {children}
     </>
   );

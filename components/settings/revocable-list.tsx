@@ -9,46 +9,46 @@ import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { useRequests } from "@/lib/browser/use-read";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 
 type Revocable = { id: string; name: string };
 type RevocableListProps<T extends Revocable> = {
   /** The namespace of the messages about ended items and revoking. */
-  words: "tokens" | "sharing.list" | "settings.invitations";
+  messageNamespace: "tokens" | "sharing.list" | "settings.invitations";
   /** The API path of the list. DELETE on `path/id` revokes an item. */
   path: `/api/console/${string}`;
   title: string;
   items: readonly T[];
   /** Whether the item is still valid. */
-  isOpen: (item: T) => boolean;
+  isActive: (item: T) => boolean;
   canRevoke?: boolean;
-  none: ReactNode;
+  emptyState: ReactNode;
   /** Shown in the confirmation, if names alone don't identify items. */
-  about?: (item: T) => string;
+  getDescription?: (item: T) => string;
   /** The item's description, shown before its button. */
-  row: (item: T) => ReactNode;
+  renderItem: (item: T) => ReactNode;
 };
 
-/** Valid items with a button to revoke them, and below them the ended ones. */
+/** Lists valid items with a button to revoke them, then ended items. */
 export function RevocableList<T extends Revocable>(props: RevocableListProps<T>) {
-  const { words, path, title, items, isOpen, canRevoke = true, none, about, row } = props;
-  const t = useTranslations(words);
+  const { messageNamespace, path, title, items, isActive, canRevoke = true, emptyState, getDescription, renderItem } = props;
+  const t = useTranslations(messageNamespace);
   const settings = useTranslations("settings");
   const router = useRouter();
   const [removalTarget, setRemovalTarget] = useState<T>();
   const { busyWith, failure, send } = useRequests<string>();
-  const openItems = items.filter(isOpen);
-  const endedItems = items.filter((item) => !isOpen(item));
+  const activeItems = items.filter(isActive);
+  const endedItems = items.filter((item) => !isActive(item));
 
   async function revoke({ id, name }: T) {
     setRemovalTarget(undefined);
     const result = await send(id, callApi(`${path}/${encodeURIComponent(id)}`, { method: "DELETE" }));
     if (result.ok) showToast({ tone: "off", text: t("revoked", { name }) });
-    // It may have been used or revoked meanwhile.
+    // The item may have been used or revoked in the meantime.
     if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
   }
 
-  const renderRow = (item: T) => {
+  const renderListItem = (item: T) => {
     const isBusy = busyWith === item.id;
     return (
       <li
@@ -57,9 +57,9 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
         aria-busy={isBusy || undefined}
         className="flex min-h-[46px] flex-wrap items-center gap-x-4 gap-y-1.5 border-b border-line px-3.5 py-2 last:border-b-0"
       >
-        {row(item)}
+        {renderItem(item)}
         <span className="ml-auto flex justify-end sm:w-[92px]">
-          {isOpen(item) && canRevoke ? (
+          {isActive(item) && canRevoke ? (
             <Button
               size="small"
               tone="danger"
@@ -77,14 +77,14 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
-      <Card title={title} note={openItems.length} bodyClassName="p-0">
-        {openItems.length === 0 ? none : <ul>{openItems.map(renderRow)}</ul>}
+      <Card title={title} note={activeItems.length} bodyClassName="p-0">
+        {activeItems.length === 0 ? emptyState : <ul>{activeItems.map(renderListItem)}</ul>}
         {endedItems.length > 0 ? (
           <details className="border-t border-line">
             <summary className="cursor-pointer px-3.5 py-2 text-ink-2 hover:text-ink">
               {t("past")} <span className="text-ink-3">{endedItems.length}</span>
             </summary>
-            <ul className="border-t border-line">{endedItems.map(renderRow)}</ul>
+            <ul className="border-t border-line">{endedItems.map(renderListItem)}</ul>
           </details>
         ) : null}
       </Card>
@@ -94,17 +94,17 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
         onRemove={(removed) => void revoke(removed)}
         onClose={() => setRemovalTarget(undefined)}
       >
-        {about && removalTarget ? <span className="mb-2 block break-words text-ink">{about(removalTarget)}</span> : null}
+        {getDescription && removalTarget ? <span className="mb-2 block break-words text-ink">{getDescription(removalTarget)}</span> : null}
         {t("revokeText")}
       </RemovalDialog>
     </>
   );
 }
 
-type RevocableItemProps = { name: string; note?: string; role: Role; tone: Tone; word: string; children: ReactNode };
+type RevocableItemProps = { name: string; caption?: string; role: Role; tone: Tone; stateText: string; children: ReactNode };
 
-/** A row's name and lines, its role and its state. */
-export function RevocableItem({ name, note, role, tone, word, children }: RevocableItemProps) {
+/** Shows an item's name, details, role and state. */
+export function RevocableItem({ name, caption, role, tone, stateText, children }: RevocableItemProps) {
   const roleName = useTranslations("frame.member.role");
   return (
     <>
@@ -113,22 +113,22 @@ export function RevocableItem({ name, note, role, tone, word, children }: Revoca
           <span className="truncate font-semibold" title={name}>
             {name}
           </span>
-          {note ? <span className="min-w-0 truncate text-sm text-ink-2">{note}</span> : null}
+          {caption ? <span className="min-w-0 truncate text-sm text-ink-2">{caption}</span> : null}
         </p>
         {children}
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
       <span className="w-[116px]">
-        <StatusBadge tone={tone} word={word} />
+        <StatusBadge tone={tone} label={stateText} />
       </span>
     </>
   );
 }
 
 type RemovalDialogProps<T> = {
-  /** The item to remove; the dialog is open while it is set. */
+  /** The item to remove. The dialog is open while it is set. */
   item: T | undefined;
-  /** The question and the button's label; by default, the removal of this name. */
+  /** The title of the confirmation. Default: the removal of the item by name. */
   title?: string;
   onRemove: (item: T) => void;
   onClose: () => void;
@@ -136,7 +136,7 @@ type RemovalDialogProps<T> = {
   children: ReactNode;
 };
 
-export function RemovalDialog<T extends { name: string }>({ item, title: title, onRemove, onClose, children }: RemovalDialogProps<T>) {
+export function RemovalDialog<T extends { name: string }>({ item, title, onRemove, onClose, children }: RemovalDialogProps<T>) {
   const t = useTranslations("settings");
   return (
     <ConfirmDialog

@@ -11,7 +11,7 @@ import { Link, usePathname } from "@/components/ui/link";
 import { isEmbedded } from "@/lib/browser/urls";
 import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
 
-const parts = [
+const settingsTabs = [
   { part: "connections", href: "/settings" },
   { part: "members", href: "/settings/members" },
   { part: "shares", href: "/settings/shares" },
@@ -30,13 +30,13 @@ function scrollToCurrent(row: HTMLElement | null): void {
   if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
 }
 
-type SettingsPart = (typeof parts)[number]["part"];
+type SettingsTab = (typeof settingsTabs)[number]["part"];
 
 /** Tabs are links with their own URLs, so that Back, reload and middle clicks work. */
-function SettingsTabs({ current }: { current: SettingsPart }) {
+function SettingsTabs({ current }: { current: SettingsTab }) {
   const t = useTranslations("settings.tabs");
-  const runsAppsOnly = useRunsAppsOnly();
-  const permittedTabs = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
+  const canOnlyRunApps = useRunsAppsOnly();
+  const permittedTabs = canOnlyRunApps ? settingsTabs.filter(({ part }) => part === "tokens" || part === "account") : settingsTabs;
   const visibleTabs = isEmbedded() ? permittedTabs.filter(({ href }) => findEmbedPage(href) !== undefined) : permittedTabs;
   return (
     <nav
@@ -53,7 +53,7 @@ function SettingsTabs({ current }: { current: SettingsPart }) {
   );
 }
 
-type SettingsPageProps = { current: SettingsPart; tools?: ReactNode; isWide?: boolean; children: ReactNode };
+type SettingsPageProps = { current: SettingsTab; tools?: ReactNode; isWide?: boolean; children: ReactNode };
 
 export function SettingsPage({ current, tools, isWide = false, children }: SettingsPageProps) {
   const t = useTranslations("settings");
@@ -69,6 +69,6 @@ export function SettingsPage({ current, tools, isWide = false, children }: Setti
 /** The skeleton of every settings page, chosen by the URL. */
 export function SettingsSkeleton() {
   const path = usePathname();
-  const part = parts.find(({ href }) => href === path)?.part ?? "connections";
+  const part = settingsTabs.find(({ href }) => href === path)?.part ?? "connections";
   return <PageSkeleton page="settings" tools={<SettingsTabs current={part} />} layout="card" />;
 }

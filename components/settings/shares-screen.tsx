@@ -4,38 +4,44 @@ import { useTranslations } from "next-intl";
 import { EmptyState } from "@/components/ui/empty-state";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { useRenderedMs, useRenderedValue, useTimeFormat } from "@/components/ui/time";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type ShareState, type ShareView } from "@/lib/contract/share";
 import { expiresSoon } from "@/lib/contract/times";
 import { RevocableList } from "./revocable-list";
 import { SettingsPage } from "./settings-tabs";
 
-const tones: Readonly<Record<ShareState | "soon", Tone>> = { open: "ok", soon: "wait", expired: "off", revoked: "off", closed: "wait" };
+const stateTones: Readonly<Record<ShareState | "soon", Tone>> = {
+  open: "ok",
+  soon: "wait",
+  expired: "off",
+  revoked: "off",
+  closed: "wait",
+};
 
-/** `shares` is absent for roles that can't create any. `isOn`: whether sharing is enabled. */
-type SharesScreenProps = { role: Role; shares?: readonly ShareView[]; isOn: boolean };
+/** `shares` is absent for roles that can't create any. */
+type SharesScreenProps = { role: Role; shares?: readonly ShareView[]; isSharingEnabled: boolean };
 
-export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
+export function SharesScreen({ role, shares, isSharingEnabled }: SharesScreenProps) {
   const t = useTranslations("sharing.list");
   const roleName = useTranslations("frame.member.role");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const describeShare = useDescribeShare();
   return (
     <SettingsPage current="shares">
-      {shares && !isOn ? <p className="text-ink-2">{t("off")}</p> : null}
+      {shares && !isSharingEnabled ? <p className="text-ink-2">{t("off")}</p> : null}
       {shares ? (
         <RevocableList
-          words="sharing.list"
+          messageNamespace="sharing.list"
           path="/api/console/shares"
           title={t("title")}
           items={shares.map((share) => ({
             ...share,
-            name: share.title || t("untitled", { made: clock(share.createdAt, "until") ?? "" }),
+            name: share.title || t("untitled", { made: formatTime(share.createdAt, "until") ?? "" }),
           }))}
-          about={(share) => describeShare(share).join(" · ")}
-          isOpen={({ state }) => state === "open" || state === "closed"}
-          none={<EmptyState title={t("none")} text={t("noneText")} />}
-          row={(share) => <Share share={share} name={share.name} about={describeShare(share)} />}
+          getDescription={(share) => describeShare(share).join(" · ")}
+          isActive={({ state }) => state === "open" || state === "closed"}
+          emptyState={<EmptyState title={t("none")} text={t("noneText")} />}
+          renderItem={(share) => <ShareRow share={share} name={share.name} description={describeShare(share)} />}
         />
       ) : (
         <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>
@@ -47,9 +53,9 @@ export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
 /** Describes a share, to distinguish shares with the same title. */
 function useDescribeShare(): (share: ShareView) => string[] {
   const t = useTranslations("sharing.list");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   return ({ count, ofJob, connection, isOwn, maker, hasPassword, keepsMetadata, showsWorkflow, createdAt }) => {
-    const createdAtText = clock(createdAt, "until");
+    const createdAtText = formatTime(createdAt, "until");
     return [
       t("files", { count }) + (ofJob ? ` ${t("ofJob")}` : ""),
       ...(createdAtText ? [t("made", { made: createdAtText })] : []),
@@ -62,11 +68,11 @@ function useDescribeShare(): (share: ShareView) => string[] {
   };
 }
 
-function Share({ share, name, about }: { share: ShareView; name: string; about: readonly string[] }) {
+function ShareRow({ share, name, description }: { share: ShareView; name: string; description: readonly string[] }) {
   const t = useTranslations("sharing.list");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const { expiresAt, views, downloads } = share;
-  const expiryText = clock(expiresAt, "until");
+  const expiryText = formatTime(expiresAt, "until");
   const isExpiringSoon = useRenderedValue(useRenderedMs(), (nowMs) => share.state === "open" && expiresSoon(share, nowMs));
   const state = isExpiringSoon ? "soon" : share.state;
   return (
@@ -75,7 +81,7 @@ function Share({ share, name, about }: { share: ShareView; name: string; about: 
         <p className="truncate font-semibold" title={name}>
           {name}
         </p>
-        <p className="text-sm break-words text-ink-3">{about.join(" · ")}</p>
+        <p className="text-sm break-words text-ink-3">{description.join(" · ")}</p>
         <p className="text-sm text-ink-3">
           {share.state === "open" && expiryText ? t("until", { until: expiryText }) : null}
           {state === "closed" ? t("closedHint") : null}
@@ -85,7 +91,7 @@ function Share({ share, name, about }: { share: ShareView; name: string; about: 
         {t("views", { count: views })}, {t("downloads", { count: downloads })}
       </span>
       <span className="sm:w-[92px]">
-        <StatusBadge tone={tones[state]} word={t(`state.${state}`)} />
+        <StatusBadge tone={stateTones[state]} label={t(`state.${state}`)} />
       </span>
     </>
   );

@@ -4,42 +4,42 @@ import { useState } from "react";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { Menu } from "@/components/ui/controls/menu";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { type UploadQueue } from "@/lib/browser/uploads/upload-queue";
+import { type UploadQueueState } from "@/lib/browser/uploads/upload-queue";
 import { DEFAULT_UPLOAD_PREFERENCES, uploadPreferences } from "./uploads/asset-fields-form";
-import { isAlarm, type UploadItem } from "./uploads/upload-item";
+import { hasContentMismatch, type UploadItem } from "./uploads/upload-item";
 import { DownloadList, type Downloads, UploadList } from "./uploads/upload-list";
-import { countUploads, filterItems, type Tally, type UploadFilter } from "./uploads/upload-state";
+import { countUploads, filterItems, type UploadCounts, type UploadFilter } from "./uploads/upload-state";
 import { tabUploads } from "./uploads/upload-store";
 
-const filters = ["all", "unfinished", "problems", "noPictures", "stored"] as const satisfies readonly UploadFilter[];
+const uploadFilters = ["all", "unfinished", "problems", "noPictures", "stored"] as const satisfies readonly UploadFilter[];
 export type TrayView = "uploads" | "downloads";
 
 type UploadTrayProps = {
-  queue: UploadQueue<UploadItem>;
+  queue: UploadQueueState<UploadItem>;
   downloads: Downloads;
   connection?: string;
   canAdd: boolean;
   view: TrayView;
-  isFolded: boolean;
+  isCollapsed: boolean;
   onView: (view: TrayView) => void;
-  onFold: (isFolded: boolean) => void;
+  onCollapse: (isFolded: boolean) => void;
   onDetails: (key: number) => void;
-  onDescribeAll: () => void;
+  onEditAll: () => void;
   onClose: () => void;
 };
 
-/** All transfers, shown over every page; one line when collapsed. */
-export function UploadTray({ queue, downloads, connection, canAdd, view, isFolded, ...on }: UploadTrayProps) {
+/** Shows all transfers above every page. Collapses to one line. */
+export function UploadTray({ queue, downloads, connection, canAdd, view, isCollapsed, ...handlers }: UploadTrayProps) {
   const t = useTranslations("uploads.tray");
   const [filter, setFilter] = useState<UploadFilter>("all");
   const tally = countUploads(queue.items);
-  const alarmCount = queue.items.filter(isAlarm).length;
+  const mismatchCount = queue.items.filter(hasContentMismatch).length;
   const taskCount = downloads.list?.tasks.length ?? 0;
-  const underWay = downloads.list?.underWay ?? 0;
+  const runningCount = downloads.list?.underWay ?? 0;
   const hasBoth = tally.all > 0 && taskCount > 0;
-  const tray = tally.all === 0 && taskCount > 0 ? "downloads" : taskCount === 0 ? "uploads" : view;
+  const shownView = tally.all === 0 && taskCount > 0 ? "downloads" : taskCount === 0 ? "uploads" : view;
   const isIdle = tally.unfinished === 0;
-  // Failures and alarms are shown until the user handles them.
+  // Failures and content mismatches remain until the user handles them.
   const canClose = isIdle && tally.problems === 0;
   return (
     <section
@@ -50,29 +50,29 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
       <div className="flex min-h-11 items-center gap-2 px-3 py-1.5">
         <div className="min-w-0 flex-1">
           <p role="status" className="truncate font-semibold">
-            <Summary shown={tray} tally={tally} isPaused={queue.isPaused} underWay={underWay} />
+            <Summary view={shownView} tally={tally} isPaused={queue.isPaused} underWay={runningCount} />
           </p>
-          {tray === "uploads" && tally.all > 0 && !isIdle ? (
+          {shownView === "uploads" && tally.all > 0 && !isIdle ? (
             <ProgressBar value={tally.share} label={t("progress")} className="mt-1 block w-full" />
           ) : null}
         </div>
-        {tray === "uploads" && tally.all > 0 && !isFolded ? (
-          <QueueActions queue={queue} tally={tally} onDescribeAll={on.onDescribeAll} />
+        {shownView === "uploads" && tally.all > 0 && !isCollapsed ? (
+          <QueueActions queue={queue} tally={tally} onEditAll={handlers.onEditAll} />
         ) : null}
         <IconButton
           tone="quiet"
-          icon={isFolded ? ChevronUp : ChevronDown}
-          label={t(isFolded ? "unfold" : "fold")}
-          onClick={() => on.onFold(!isFolded)}
+          icon={isCollapsed ? ChevronUp : ChevronDown}
+          label={t(isCollapsed ? "unfold" : "fold")}
+          onClick={() => handlers.onCollapse(!isCollapsed)}
         />
-        {canClose ? <IconButton tone="quiet" icon={X} label={t("close")} onClick={on.onClose} /> : null}
+        {canClose ? <IconButton tone="quiet" icon={X} label={t("close")} onClick={handlers.onClose} /> : null}
       </div>
-      {alarmCount > 0 ? (
+      {mismatchCount > 0 ? (
         <p role="alert" className="border-t border-line bg-bad-soft px-3 py-1.5 font-medium text-bad">
-          {t("alarm", { count: alarmCount })}
+          {t("alarm", { count: mismatchCount })}
         </p>
       ) : null}
-      {isFolded ? null : (
+      {isCollapsed ? null : (
         <div className="border-t border-line">
           {hasBoth ? (
             <Choices
@@ -81,17 +81,17 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
                 { key: "uploads", text: `${t("uploads")} ${tally.all}` },
                 { key: "downloads", text: `${t("downloads")} ${taskCount}` },
               ]}
-              chosen={tray}
-              onChoose={on.onView}
+              chosen={shownView}
+              onChoose={handlers.onView}
             />
           ) : null}
-          {tray === "uploads" && tally.all > 0 ? (
+          {shownView === "uploads" && tally.all > 0 ? (
             <>
               <FilterChoice tally={tally} filter={filter} onFilter={setFilter} />
-              <UploadList items={filterItems(queue.items, filter)} onDetails={on.onDetails} />
+              <UploadList items={filterItems(queue.items, filter)} onDetails={handlers.onDetails} />
             </>
           ) : null}
-          {tray === "downloads" ? <DownloadList downloads={downloads} connection={connection} canAdd={canAdd} /> : null}
+          {shownView === "downloads" ? <DownloadList downloads={downloads} connection={connection} canAdd={canAdd} /> : null}
           {tally.all === 0 && taskCount === 0 ? (
             <div className="px-3 py-5 text-center">
               <p className="font-semibold">{t("empty")}</p>
@@ -104,7 +104,7 @@ export function UploadTray({ queue, downloads, connection, canAdd, view, isFolde
   );
 }
 
-function Summary({ shown: view, tally, isPaused, underWay }: { shown: TrayView; tally: Tally; isPaused: boolean; underWay: number }) {
+function Summary({ view, tally, isPaused, underWay }: { view: TrayView; tally: UploadCounts; isPaused: boolean; underWay: number }) {
   const t = useTranslations("uploads.tray");
   if (view === "downloads") return `${t("downloads")}${underWay > 0 ? ` · ${t("underWay", { count: underWay })}` : ""}`;
   if (tally.all === 0) return t("label");
@@ -120,12 +120,12 @@ function Summary({ shown: view, tally, isPaused, underWay }: { shown: TrayView; 
   return parts.join(" · ");
 }
 
-function QueueActions({ queue, tally, onDescribeAll }: { queue: UploadQueue<UploadItem>; tally: Tally; onDescribeAll: () => void }) {
+function QueueActions({ queue, tally, onEditAll }: { queue: UploadQueueState<UploadItem>; tally: UploadCounts; onEditAll: () => void }) {
   const t = useTranslations("uploads.tray");
   const canPause = !queue.isPaused && tally.unfinished > 0;
   const canResume = queue.isPaused || tally.paused > 0;
   const hasFailed = queue.items.some(({ status }) => status.kind === "failed");
-  const actionButton = (
+  const createMenuItem = (
     key: "pauseAll" | "resumeAll" | "retryAll" | "dropFailed" | "cancelAll" | "clear" | "editAll" | "ask",
     run: () => void,
   ) => ({
@@ -138,24 +138,32 @@ function QueueActions({ queue, tally, onDescribeAll }: { queue: UploadQueue<Uplo
       size="small"
       label={t("actions")}
       items={[
-        ...(canPause ? [actionButton("pauseAll", tabUploads.pauseAll)] : []),
-        ...(canResume ? [actionButton("resumeAll", tabUploads.resumeAll)] : []),
-        ...(hasFailed ? [actionButton("retryAll", tabUploads.retryAll), actionButton("dropFailed", tabUploads.dropFailed)] : []),
-        actionButton("editAll", onDescribeAll),
-        ...(tally.stored > 0 ? [actionButton("clear", tabUploads.clear)] : []),
-        ...(tally.unfinished > 0 ? [actionButton("cancelAll", tabUploads.cancelAll)] : []),
-        ...(uploadPreferences.get().ask ? [] : [actionButton("ask", () => uploadPreferences.set(DEFAULT_UPLOAD_PREFERENCES))]),
+        ...(canPause ? [createMenuItem("pauseAll", tabUploads.pauseAll)] : []),
+        ...(canResume ? [createMenuItem("resumeAll", tabUploads.resumeAll)] : []),
+        ...(hasFailed ? [createMenuItem("retryAll", tabUploads.retryAll), createMenuItem("dropFailed", tabUploads.clearFailed)] : []),
+        createMenuItem("editAll", onEditAll),
+        ...(tally.stored > 0 ? [createMenuItem("clear", tabUploads.clearStored)] : []),
+        ...(tally.unfinished > 0 ? [createMenuItem("cancelAll", tabUploads.cancelAll)] : []),
+        ...(uploadPreferences.get().ask ? [] : [createMenuItem("ask", () => uploadPreferences.set(DEFAULT_UPLOAD_PREFERENCES))]),
       ]}
     />
   );
 }
 
-function FilterChoice({ tally, filter, onFilter }: { tally: Tally; filter: UploadFilter; onFilter: (filter: UploadFilter) => void }) {
+function FilterChoice({
+  tally,
+  filter,
+  onFilter,
+}: {
+  tally: UploadCounts;
+  filter: UploadFilter;
+  onFilter: (filter: UploadFilter) => void;
+}) {
   const t = useTranslations("uploads.filter");
-  // A few files need no filter.
+  // Short lists need no filter.
   if (tally.all < 8) return null;
-  const offered = filters.filter((key) => key !== "noPictures" || key === filter || tally.noPictures > 0);
-  const choices = offered.map((key) => ({ key, text: `${t(key)} ${tally[key]}` }));
+  const shownFilters = uploadFilters.filter((key) => key !== "noPictures" || key === filter || tally.noPictures > 0);
+  const choices = shownFilters.map((key) => ({ key, text: `${t(key)} ${tally[key]}` }));
   return <Choices label={t("label")} choices={choices} chosen={filter} onChoose={onFilter} />;
 }
 

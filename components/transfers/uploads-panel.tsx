@@ -8,17 +8,17 @@ import { hasFeature } from "@/lib/contract/connections";
 import { type Language } from "@/lib/shared/languages";
 import { UrlDialog } from "./downloads/url-dialog";
 import { type TrayView, UploadTray } from "./upload-tray";
-import { fieldsForFile, newDraft, readDraft, uploadPreferences } from "./uploads/asset-fields-form";
-import { DescribeAllDialog, ItemDialog } from "./uploads/item-dialog";
+import { DEFAULT_DRAFT, getFieldsForFile, parseDraft, uploadPreferences } from "./uploads/asset-fields-form";
+import { EditAllDialog, ItemDialog } from "./uploads/item-dialog";
 import { HashDialog, StartDialog } from "./uploads/start-dialog";
-import { isAlarm, type UploadRequest } from "./uploads/upload-item";
+import { hasContentMismatch, type UploadRequest } from "./uploads/upload-item";
 import { useDownloads } from "./uploads/upload-list";
 import { countUploads } from "./uploads/upload-state";
 import { type NewUpload, tabUploads } from "./uploads/upload-store";
 
 type UploadsPanelProps = { request: UploadRequest; connection?: CurrentConnection; canAdd: boolean };
 
-/** The messages load together with this component, once a file is added. */
+/** The messages load together with this component when the first file is added. */
 const loadMessages = {
   en: () => import("@/lib/messages/en/uploads.json"),
   "zh-CN": () => import("@/lib/messages/zh-CN/uploads.json"),
@@ -40,42 +40,42 @@ export function UploadsPanel(props: UploadsPanelProps) {
   );
 }
 
-type Open = { kind: "url"; text: string } | { kind: "hash" } | { kind: "item"; key: number } | { kind: "all" } | undefined;
+type OpenDialog = { kind: "url"; text: string } | { kind: "hash" } | { kind: "item"; key: number } | { kind: "all" } | undefined;
 
 function Panel({ request, connection, canAdd }: UploadsPanelProps) {
   const queue = useSyncExternalStore(tabUploads.subscribe, tabUploads.get, tabUploads.get);
   const downloads = useDownloads(connection?.id);
-  const [open, setOpen] = useState<Open>();
+  const [openDialog, setOpenDialog] = useState<OpenDialog>();
   const [isShown, setShown] = useState(false);
-  const [isFolded, setFolded] = useState(false);
+  const [isCollapsed, setCollapsed] = useState(false);
   const [view, setView] = useState<TrayView>("uploads");
-  const close = () => setOpen(undefined);
+  const closeDialog = () => setOpenDialog(undefined);
 
-  function add(uploads: readonly NewUpload[]) {
+  function addUploads(uploads: readonly NewUpload[]) {
     tabUploads.add(uploads, connection?.id, !hasFeature(connection, "clientIds"));
     setShown(true);
-    setFolded(false);
+    setCollapsed(false);
     setView("uploads");
   }
-  const { coming, added, cancel } = useIncomingFiles(request, add);
+  const { incoming, clearIncoming, cancel } = useIncomingFiles(request, addUploads);
 
-  const [handledCount, setHandledCount] = useState(0);
-  if (request.id !== handledCount) {
-    setHandledCount(request.id);
-    if (request.source === "hash") setOpen({ kind: "hash" });
+  const [handledRequestId, setHandledRequestId] = useState(0);
+  if (request.id !== handledRequestId) {
+    setHandledRequestId(request.id);
+    if (request.source === "hash") setOpenDialog({ kind: "hash" });
     else if (request.source === "url") {
-      const before = open?.kind === "url" ? open.text : "";
-      setOpen({ kind: "url", text: [before, request.address ?? ""].filter((text) => text !== "").join("\n") });
+      const currentText = openDialog?.kind === "url" ? openDialog.text : "";
+      setOpenDialog({ kind: "url", text: [currentText, request.urls ?? ""].filter((text) => text !== "").join("\n") });
     } else if (request.source !== "files") {
       setShown(true);
-      setFolded(request.source === "resume");
+      setCollapsed(request.source === "resume");
       if (request.source === "resume") setView("downloads");
     }
   }
   const { unfinished, all } = countUploads(queue.items);
-  useCloseWarning(unfinished > 0 || queue.items.some(isAlarm));
+  useCloseWarning(unfinished > 0 || queue.items.some(hasContentMismatch));
 
-  const item = open?.kind === "item" ? queue.items.find(({ key }) => key === open.key) : undefined;
+  const item = openDialog?.kind === "item" ? queue.items.find(({ key }) => key === openDialog.key) : undefined;
   return (
     <>
       {isShown || all > 0 ? (
@@ -85,41 +85,41 @@ function Panel({ request, connection, canAdd }: UploadsPanelProps) {
           connection={connection?.id}
           canAdd={canAdd}
           view={view}
-          isFolded={isFolded}
+          isCollapsed={isCollapsed}
           onView={setView}
-          onFold={setFolded}
-          onDetails={(key) => setOpen({ kind: "item", key })}
-          onDescribeAll={() => setOpen({ kind: "all" })}
+          onCollapse={setCollapsed}
+          onDetails={(key) => setOpenDialog({ kind: "item", key })}
+          onEditAll={() => setOpenDialog({ kind: "all" })}
           onClose={() => {
-            tabUploads.clear();
+            tabUploads.clearStored();
             setShown(false);
           }}
         />
       ) : null}
-      {open?.kind === "url" ? (
+      {openDialog?.kind === "url" ? (
         <UrlDialog
           connection={connection?.id}
-          text={open.text}
-          onText={(text) => setOpen((current) => (current?.kind === "url" ? { kind: "url", text } : current))}
+          text={openDialog.text}
+          onText={(text) => setOpenDialog((current) => (current?.kind === "url" ? { kind: "url", text } : current))}
           onStarted={() => {
             setShown(true);
             setView("downloads");
-            setFolded(false);
+            setCollapsed(false);
             void downloads.refresh();
           }}
-          onClose={close}
+          onClose={closeDialog}
         />
       ) : null}
-      {open?.kind === "hash" ? <HashDialog connection={connection?.id} onClose={close} /> : null}
-      {item ? <ItemDialog key={item.key} item={item} onClose={close} /> : null}
-      {open?.kind === "all" ? <DescribeAllDialog items={queue.items} onClose={close} /> : null}
-      {coming ? (
+      {openDialog?.kind === "hash" ? <HashDialog connection={connection?.id} onClose={closeDialog} /> : null}
+      {item ? <ItemDialog key={item.key} item={item} onClose={closeDialog} /> : null}
+      {openDialog?.kind === "all" ? <EditAllDialog items={queue.items} onClose={closeDialog} /> : null}
+      {incoming ? (
         <StartDialog
-          dropped={coming.dropped}
+          dropped={incoming.dropped}
           connection={connection}
           onStart={(uploads) => {
-            added();
-            add(uploads);
+            clearIncoming();
+            addUploads(uploads);
           }}
           onClose={cancel}
         />
@@ -131,12 +131,12 @@ function Panel({ request, connection, canAdd }: UploadsPanelProps) {
 /** `dropped` is undefined while folders are read. */
 type IncomingUpload = { dropped?: DroppedFiles };
 
-/** Dropped, pasted or picked files that wait to be added. Later ones join them, unless the batch was cancelled while it was read. */
-function useIncomingFiles(request: UploadRequest, onPlain: (uploads: readonly NewUpload[]) => void) {
+/** Collects dropped, pasted or picked files until they are added. Discards files of a batch that was cancelled while it was read. */
+function useIncomingFiles(request: UploadRequest, onReady: (uploads: readonly NewUpload[]) => void) {
   const [incoming, setIncoming] = useState<IncomingUpload>();
   const [lastRequestId, setLastRequestId] = useState(0);
   const handledId = useRef(0);
-  const cancelled = useRef(0);
+  const cancelledId = useRef(0);
   if (request.source === "files" && request.id !== lastRequestId) {
     setLastRequestId(request.id);
     if (!incoming) setIncoming({});
@@ -144,42 +144,42 @@ function useIncomingFiles(request: UploadRequest, onPlain: (uploads: readonly Ne
 
   const handleDropped = useEffectEvent((dropped: DroppedFiles) => {
     const preferences = uploadPreferences.get();
-    const fields = readDraft({ ...newDraft, tags: preferences.tags });
-    const waiting = incoming?.dropped;
-    if (waiting || preferences.ask || !canAddDirectly(dropped) || !fields.ok)
-      return setIncoming({ dropped: waiting ? mergeDropped(waiting, dropped) : dropped });
+    const fields = parseDraft({ ...DEFAULT_DRAFT, tags: preferences.tags });
+    const waitingFiles = incoming?.dropped;
+    if (waitingFiles || preferences.ask || !canAddDirectly(dropped) || !fields.ok)
+      return setIncoming({ dropped: waitingFiles ? mergeDropped(waitingFiles, dropped) : dropped });
     setIncoming(undefined);
-    onPlain(dropped.files.map(({ file, path }) => ({ file, assetFields: fieldsForFile(fields.value, path, "none") })));
+    onReady(dropped.files.map(({ file, path }) => ({ file, assetFields: getFieldsForFile(fields.value, path, "none") })));
   });
   useEffect(() => {
     if (request.source !== "files" || request.id <= handledId.current) return;
     const { id } = request;
     handledId.current = id;
     void request.dropped.then((dropped) => {
-      if (id > cancelled.current) handleDropped(dropped);
+      if (id > cancelledId.current) handleDropped(dropped);
     });
   }, [request]);
 
   return {
-    coming: incoming,
-    added: () => setIncoming(undefined),
+    incoming,
+    clearIncoming: () => setIncoming(undefined),
     cancel() {
-      cancelled.current = handledId.current;
+      cancelledId.current = handledId.current;
       setIncoming(undefined);
     },
   };
 }
 
-/** False if the user must first see exceeded limits, or empty or skipped files. */
-function canAddDirectly({ files, unreadable, leftOut, isCut }: DroppedFiles): boolean {
-  return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadable + leftOut === 0 && !isCut;
+/** Returns false if the user must first confirm exceeded limits, or empty or skipped files. */
+function canAddDirectly({ files, unreadableCount, skippedCount, isTruncated }: DroppedFiles): boolean {
+  return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadableCount + skippedCount === 0 && !isTruncated;
 }
 
-function mergeDropped(before: DroppedFiles, dropped: DroppedFiles): DroppedFiles {
+function mergeDropped(existing: DroppedFiles, dropped: DroppedFiles): DroppedFiles {
   return {
-    files: [...before.files, ...dropped.files],
-    unreadable: before.unreadable + dropped.unreadable,
-    leftOut: before.leftOut + dropped.leftOut,
-    isCut: before.isCut || dropped.isCut,
+    files: [...existing.files, ...dropped.files],
+    unreadableCount: existing.unreadableCount + dropped.unreadableCount,
+    skippedCount: existing.skippedCount + dropped.skippedCount,
+    isTruncated: existing.isTruncated || dropped.isTruncated,
   };
 }

@@ -37,7 +37,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   );
 }
 
-/** A person's initials. Hidden from screen readers, since the name is next to it. */
+/** A member's initials. Hidden from screen readers, because the name is next to it. */
 export function Avatar({ name, className }: { name: string; className?: string }) {
   return (
     <span
@@ -49,7 +49,7 @@ export function Avatar({ name, className }: { name: string; className?: string }
   );
 }
 
-/** The initials of the first and last word: "(Ada) Lovelace-King" is AK. */
+/** Returns the initials of the first and last word, such as AK for "(Ada) Lovelace-King". */
 function getInitials(name: string): string {
   const letters = name.split(/[\s\-_.@]+/).flatMap((word) => /[\p{L}\p{N}]\p{M}*/u.exec(word)?.[0] ?? []);
   return [letters[0], letters.length > 1 ? letters.at(-1) : undefined].map((letter) => letter?.toUpperCase() ?? "").join("");

@@ -6,10 +6,10 @@ import { Button, type ButtonProps } from "./controls/button";
 type DialogProps = {
   isOpen: boolean;
   onClose: () => void;
-  /** Includes the object and the number: "Cancel 7 pending jobs". */
+  /** Should include the object and the count, such as "Cancel 7 pending jobs". */
   title: ReactNode;
   children?: ReactNode;
-  /** "close" for only a close button. */
+  /** The buttons, or "close" for a single close button. */
   actions?: ReactNode | "close";
   className?: string;
 };
@@ -31,7 +31,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
       ref={dialog}
       aria-labelledby={id}
       onClose={onClose}
-      // A click on the backdrop targets the dialog element. One that began inside, such as when selecting text, does not close it.
+      // A click on the backdrop targets the dialog element. A click that started inside, such as when selecting text, does not close the dialog.
       onPointerDown={(event) => void (isOnBackdrop.current = event.target === dialog.current)}
       onClick={(event) => {
         if (event.target === dialog.current && isOnBackdrop.current) onClose();
@@ -70,10 +70,10 @@ function CloseButton({ onClose }: { onClose: () => void }) {
 
 type ConfirmDialogProps = Omit<DialogProps, "actions"> & {
   label?: ReactNode;
-  /** The other button's label; by default "Cancel". */
-  keep?: ReactNode;
-  /** Action of the other button; by default it closes the dialog. */
-  onKeep?: () => void;
+  /** The label of the other button. By default "Cancel". */
+  cancelLabel?: ReactNode;
+  /** The action of the other button. By default it closes the dialog. */
+  onCancel?: () => void;
   tone?: "danger" | "primary";
   isBusy?: boolean;
   isDisabled?: boolean;
@@ -84,8 +84,8 @@ type ConfirmDialogProps = Omit<DialogProps, "actions"> & {
 
 export function ConfirmDialog({
   label,
-  keep,
-  onKeep,
+  cancelLabel,
+  onCancel,
   tone = "danger",
   isBusy,
   isDisabled,
@@ -99,7 +99,7 @@ export function ConfirmDialog({
       {...dialog}
       actions={
         <>
-          <Button onClick={onKeep ?? dialog.onClose}>{keep ?? common("cancel")}</Button>
+          <Button onClick={onCancel ?? dialog.onClose}>{cancelLabel ?? common("cancel")}</Button>
           <Button
             type={form === undefined ? "button" : "submit"}
             form={form}
@@ -117,7 +117,7 @@ export function ConfirmDialog({
 }
 
 /** The actions of a form that fills a dialog, always visible. */
-export function DialogFoot({ children }: { children: ReactNode }) {
+export function DialogFooter({ children }: { children: ReactNode }) {
   return (
     <div data-dialog-foot className="sticky bottom-0 -mx-4 flex flex-wrap justify-end gap-2 bg-surface px-4 pt-3 pb-4">
       {children}
@@ -125,28 +125,28 @@ export function DialogFoot({ children }: { children: ReactNode }) {
   );
 }
 
-type FormFootProps = Omit<ButtonProps, "children"> & {
+type FormFooterProps = Omit<ButtonProps, "children"> & {
   label: ReactNode;
   onClose: () => void;
-  /** By default "Cancel". */ keep?: ReactNode;
+  /** By default "Cancel". */ cancelLabel?: ReactNode;
 };
 
 /** The button that submits a form in a dialog, and the one that closes it. */
-export function FormFoot({ label, onClose, keep, ...submit }: FormFootProps) {
+export function FormFooter({ label, onClose, cancelLabel, ...submit }: FormFooterProps) {
   const common = useTranslations("common");
   return (
-    <DialogFoot>
-      <Button onClick={onClose}>{keep ?? common("cancel")}</Button>
+    <DialogFooter>
+      <Button onClick={onClose}>{cancelLabel ?? common("cancel")}</Button>
       <Button tone="primary" {...submit} type="submit">
         {label}
       </Button>
-    </DialogFoot>
+    </DialogFooter>
   );
 }
 
 type KeyListProps = { rows: readonly { keys: readonly string[]; text: string }[]; className?: string };
 
-/** Keys as printed on a keyboard, each with its effect. */
+/** A list of keys and their effects. Keys are named as on a keyboard. */
 export function KeyList({ rows, className = "gap-y-1.5" }: KeyListProps) {
   return (
     // Focusable, so that keys can scroll it.

@@ -18,7 +18,7 @@ export function EmptyState({ title, text, action }: EmptyStateProps) {
   );
 }
 
-export function WholePageNote({ title, text, action }: { title: string; text: string; action?: ReactNode }) {
+export function FullPageMessage({ title, text, action }: { title: string; text: string; action?: ReactNode }) {
   return (
     <div className="grid min-h-[calc(60*var(--dvh))] place-items-center">
       <EmptyState
@@ -37,13 +37,13 @@ export function WholePageNote({ title, text, action }: { title: string; text: st
 type FailureNoticeProps = {
   title: ReactNode;
   cause?: ReactNode;
-  next?: ReactNode;
+  remedy?: ReactNode;
   detail?: ReactNode;
   actions?: ReactNode;
   className?: string;
 };
 
-export function FailureNotice({ title, cause, next, detail, actions, className }: FailureNoticeProps) {
+export function FailureNotice({ title, cause, remedy, detail, actions, className }: FailureNoticeProps) {
   return (
     <div role="alert" className={cn("flex gap-2.5 rounded-lg border border-bad bg-bad-soft px-3.5 py-3", className)}>
       <span className="mt-0.5 text-bad">
@@ -54,7 +54,7 @@ export function FailureNotice({ title, cause, next, detail, actions, className }
           {title}
           {cause ? <span className="ml-2 font-normal text-ink-2">{cause}</span> : null}
         </p>
-        {next ? <p className="text-ink-2">{next}</p> : null}
+        {remedy ? <p className="text-ink-2">{remedy}</p> : null}
         {detail ? <div className="mt-1 font-mono text-sm break-words text-ink-2">{detail}</div> : null}
         {actions ? <div className="mt-2 flex flex-wrap gap-2">{actions}</div> : null}
       </div>

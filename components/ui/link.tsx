@@ -2,7 +2,7 @@
 
 import { type VariantProps } from "class-variance-authority";
 import NextLink from "next/link";
-import { usePathname as useWholePathname, useRouter as useNextRouter } from "next/navigation";
+import { usePathname as useFullPathname, useRouter as useNextRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useMemo, useState } from "react";
 import { addEmbedPath, getEmbedPath, parseEmbedPath } from "@/lib/shared/console-paths";
 import { cn } from "./cn";
@@ -15,18 +15,18 @@ type LinkProps = Omit<ComponentProps<typeof NextLink>, "prefetch"> & {
 
 /** Prefetches the target page only when the link is hovered or focused. */
 export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: LinkProps) {
-  const [isNear, setNear] = useState(false);
+  const [shouldPrefetch, setShouldPrefetch] = useState(false);
   return (
     <NextLink
       {...props}
       href={typeof href === "string" ? addEmbedPath(href) : href}
-      prefetch={isNear && prefetch !== false ? null : false}
+      prefetch={shouldPrefetch && prefetch !== false ? null : false}
       onPointerEnter={(event) => {
-        setNear(true);
+        setShouldPrefetch(true);
         onPointerEnter?.(event);
       }}
       onFocus={(event) => {
-        setNear(true);
+        setShouldPrefetch(true);
         onFocus?.(event);
       }}
     />
@@ -46,7 +46,7 @@ export function DisabledLink({ reason, className, children }: { reason: string; 
   );
 }
 
-/** Next's router. On embedded pages, URLs are below the session's path. */
+/** Next's router. On embedded pages, it adds the session's path to URLs. */
 export function useRouter(): ReturnType<typeof useNextRouter> {
   const router = useNextRouter();
   return useMemo(
@@ -64,7 +64,7 @@ export function useRouter(): ReturnType<typeof useNextRouter> {
 }
 
 export function usePathname(): string {
-  const wholePathname = useWholePathname();
-  const embedAddress = parseEmbedPath(wholePathname ?? "");
-  return embedAddress ? embedAddress.rest || "/" : wholePathname;
+  const fullPathname = useFullPathname();
+  const embedPath = parseEmbedPath(fullPathname ?? "");
+  return embedPath ? embedPath.innerUrl || "/" : fullPathname;
 }

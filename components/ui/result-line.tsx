@@ -12,13 +12,13 @@ type ResultLineProps = {
   onDismiss?: () => void;
 };
 
-/** The outcome of an action, or its Undo, in the toolbar. Shown until dismissed or the next action. */
-export function ResultLine({ tone, text, children, isResult: isResult = false, onDismiss }: ResultLineProps) {
+/** The outcome of an action, or its Undo button, in the toolbar. Shown until it is dismissed or another action starts. */
+export function ResultLine({ tone, text, children, isResult = false, onDismiss }: ResultLineProps) {
   const t = useTranslations("common");
-  const line = useFocusWhenLost<HTMLDivElement>(isResult);
+  const element = useFocusWhenLost<HTMLDivElement>(isResult);
   return (
     <div
-      ref={line}
+      ref={element}
       tabIndex={-1}
       role="status"
       className="ml-auto flex shrink-0 items-center gap-1.5 rounded-md bg-off-soft py-0.5 pr-1 pl-2"
@@ -40,7 +40,7 @@ export function ResultLine({ tone, text, children, isResult: isResult = false, o
   );
 }
 
-/** Focuses the result of an action if the clicked button has disappeared, since the focus would otherwise move to the top of the page. */
+/** Focuses the result of an action if the clicked button was removed. Otherwise the focus would move to the top of the page. */
 export function useFocusWhenLost<Element extends HTMLElement>(isResult = true) {
   const element = useRef<Element>(null);
   useEffect(() => {

@@ -1,13 +1,13 @@
 import { cn } from "./cn";
 
-/** A grey block in the size of the loading content. */
+/** A grey block of the same size as the content that is loading. */
 export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden="true" className={cn("skeleton block animate-pulse bg-off-soft", className)} />;
 }
 
 type LoadingBlocksProps = { label: string; blocks: readonly string[]; className?: string };
 
-/** Announces that something is loading, with a grey block of each of these sizes. */
+/** Shows grey blocks, and announces to screen readers that the content is loading. */
 export function LoadingBlocks({ label, blocks, className = "flex flex-col gap-3" }: LoadingBlocksProps) {
   return (
     <div role="status" aria-label={label} className={className}>
@@ -19,13 +19,13 @@ export function LoadingBlocks({ label, blocks, className = "flex flex-col gap-3"
 }
 
 type ProgressBarProps = {
-  /** 0 to 1; values outside are clamped. */
+  /** From 0 to 1. Values outside the range are clamped. */
   value: number;
   label: string;
   className?: string;
 };
 
-/** An SVG, which needs no inline style. */
+/** Uses an SVG, which needs no inline style. */
 export function ProgressBar({ value, label, className }: ProgressBarProps) {
   const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
   return (

@@ -3,22 +3,22 @@ import { cn } from "./cn";
 
 type StatusBadgeProps = {
   tone: Tone;
-  /** The state in words, since an icon or a colour alone is not accessible. */
-  word: string;
+  /** The state as text, because an icon or a colour alone is not accessible. */
+  label: string;
   title?: string;
 };
 
 /** Stateless, so that long lists can call it as a function. */
-export function StatusBadge({ tone, word, title }: StatusBadgeProps) {
+export function StatusBadge({ tone, label, title }: StatusBadgeProps) {
   return (
     <span title={title} data-tone={tone} className={cn("status", toneStyle[tone])}>
       {ToneIcon({ tone })}
-      {word}
+      {label}
     </span>
   );
 }
 
-/** The tones of states. Their meaning is up to the caller. */
+/** The tones of states. Callers define their meaning. */
 export const tones = ["ok", "run", "wait", "bad", "off", "unknown"] as const;
 export type Tone = (typeof tones)[number];
 
@@ -70,7 +70,7 @@ const shapes: Readonly<Record<Tone, ReactNode>> = {
   unknown: <path d="M4.75 5.1a2.3 2.3 0 1 1 3.2 2.1c-.6.3-.95.7-.95 1.4m0 2.1v.3" />,
 };
 
-/** An SVG, since glyphs depend on installed fonts. */
+/** Uses an SVG, because glyphs depend on the installed fonts. */
 export function ToneIcon({ tone }: { tone: Tone }) {
   return (
     <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">

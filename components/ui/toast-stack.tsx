@@ -3,23 +3,23 @@ import { useTranslations } from "next-intl";
 import { useLayoutEffect, useRef } from "react";
 import { useStore } from "zustand";
 import { ToneIcon } from "./status-badge";
-import { dismissToast, holdToasts, toastStore } from "./toast-store";
+import { dismissToast, setToastsPaused, toastStore } from "./toast-store";
 
 const GAP_PX = 8;
 const EDGE_PX = 16;
 
-/** The distance from the window's bottom at which toasts cover no element marked with `data-lower-edge`. */
-function freeBottom(stack: HTMLElement): number {
+/** Returns the distance from the window's bottom at which toasts do not cover an element with `data-lower-edge`. */
+function getFreeBottomPx(stack: HTMLElement): number {
   const toasts = [...stack.children].map((toast) => toast.getBoundingClientRect());
   const [left, right] = [Math.min(...toasts.map((box) => box.left)), Math.max(...toasts.map((box) => box.right))];
   const height = stack.getBoundingClientRect().height;
-  const marked = [...document.querySelectorAll("[data-lower-edge]")].map((element) => element.getBoundingClientRect());
-  const obstacles = marked.filter((box) => box.height > 0 && box.left < right && box.right > left);
+  const lowerEdges = [...document.querySelectorAll("[data-lower-edge]")].map((element) => element.getBoundingClientRect());
+  const obstacles = lowerEdges.filter((box) => box.height > 0 && box.left < right && box.right > left);
   let bottom = EDGE_PX;
-  // From bottom to top, since each step may cover the next element.
-  for (const { top, bottom: end } of obstacles.sort((item, other) => other.bottom - item.bottom)) {
-    const lower = window.innerHeight - bottom;
-    if (top < lower && end > lower - height) bottom = window.innerHeight - top + GAP_PX;
+  // Checks elements from bottom to top, because moving above one may cover the next.
+  for (const { top, bottom: obstacleBottom } of obstacles.sort((first, second) => second.bottom - first.bottom)) {
+    const stackBottom = window.innerHeight - bottom;
+    if (top < stackBottom && obstacleBottom > stackBottom - height) bottom = window.innerHeight - top + GAP_PX;
   }
   return bottom;
 }
@@ -32,7 +32,7 @@ export function ToastStack() {
     let frame = 0;
     // A bar may appear or grow during the few seconds that a toast is shown.
     const moveStack = () => {
-      if (stack.current) stack.current.style.bottom = `${freeBottom(stack.current)}px`;
+      if (stack.current) stack.current.style.bottom = `${getFreeBottomPx(stack.current)}px`;
       frame = requestAnimationFrame(moveStack);
     };
     moveStack();
@@ -43,10 +43,10 @@ export function ToastStack() {
       {toasts.map(({ id, tone, text, action }) => (
         <div
           key={id}
-          onPointerEnter={() => holdToasts(true)}
-          onPointerLeave={() => holdToasts(false)}
-          onFocus={() => holdToasts(true)}
-          onBlur={() => holdToasts(false)}
+          onPointerEnter={() => setToastsPaused(true)}
+          onPointerLeave={() => setToastsPaused(false)}
+          onFocus={() => setToastsPaused(true)}
+          onBlur={() => setToastsPaused(false)}
           className="pointer-events-auto flex max-w-full items-center gap-3 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-lg"
         >
           <ToneIcon tone={tone} />

@@ -24,13 +24,13 @@ export function dismissToast(id: number): void {
   if (toastStore.getState().length === 0) isPaused = false;
 }
 
-/** Pauses all toasts while one is hovered or focused, and restarts their timers afterwards. */
-export function holdToasts(hold: boolean): void {
-  if (hold === isPaused) return;
-  isPaused = hold;
+/** Pauses all toasts while one is hovered or focused. Restarts their timers afterwards. */
+export function setToastsPaused(shouldPause: boolean): void {
+  if (shouldPause === isPaused) return;
+  isPaused = shouldPause;
   for (const timer of timers.values()) clearTimeout(timer);
   timers.clear();
-  if (!hold) for (const { id } of toastStore.getState()) scheduleDismiss(id);
+  if (!shouldPause) for (const { id } of toastStore.getState()) scheduleDismiss(id);
 }
 
 function scheduleDismiss(id: number): void {

@@ -12,7 +12,7 @@ const loadStack = () =>
   );
 const ToastStack = dynamic(loadStack, { ssr: false });
 
-/** Used if the stack fails to load: offline, or with a page of an older build. */
+/** Shown if the stack fails to load, for example offline or after a new deployment. */
 function PlainToasts() {
   const toasts = useStore(toastStore);
   return <p className="fixed inset-x-4 bottom-14 z-50 rounded-lg bg-ink px-3.5 py-2 text-bg">{toasts.map(({ text }) => text).join(" ")}</p>;

@@ -4,9 +4,9 @@ import { type ReactNode, useRef, useState, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { pictureScales, type Size, usePanZoom, type Viewport } from "@/components/ui/hooks/use-pan-zoom";
-import { whileShown } from "@/components/ui/pictures/picture";
+import { stopLoadingOnRemoval } from "@/components/ui/pictures/picture";
 import { FileName } from "@/components/ui/truncated";
-import { toShownPictureUrl } from "@/lib/browser/urls";
+import { toPreviewImageUrl } from "@/lib/browser/urls";
 import { InputDifferences } from "./input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 import { ViewerDialog } from "./viewer-bar";
@@ -20,7 +20,7 @@ type CompareProps = {
   onClose: () => void;
 };
 
-/** Compares two to four pictures, which pan and zoom together, side by side or, for two, with a slider. Below, the inputs that differ. */
+/** Compares two to four pictures side by side, or two with a slider. They pan and zoom together. Lists the inputs that differ below. */
 export function Compare({ items, readWorkflow, children, onClose }: CompareProps) {
   const t = useTranslations("viewer.comparing");
   const dialog = useRef<HTMLDialogElement>(null);
@@ -46,14 +46,14 @@ export function Compare({ items, readWorkflow, children, onClose }: CompareProps
 function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; isSlider: boolean }) {
   const t = useTranslations("viewer.comparing");
   const [sizes, setSizes] = useState<Readonly<Record<string, Size | "broken">>>({});
-  const [share, setShare] = useState(0.5);
-  const isPortraitScreen = useSyncExternalStore(onResize, isPortrait, () => false);
+  const [splitRatio, setSplitRatio] = useState(0.5);
+  const isPortraitScreen = useSyncExternalStore(subscribeToResize, isPortrait, () => false);
   const [longSide, shortSide] = isSlider ? [1, 1] : items.length === 4 ? [2, 2] : [items.length, 1];
   const [columns, rows] = isPortraitScreen ? [shortSide, longSide] : [longSide, shortSide];
   const content = findLargest(Object.values(sizes).flatMap((size) => (size === "broken" ? [] : [size])));
   const zoom = usePanZoom({ content, scales: pictureScales, margin: 0, columns, rows });
   const { frame, view, handlers } = zoom;
-  const getClip = (index: number) => (index === 0 ? "none" : `inset(0 0 0 ${share * 100}%)`);
+  const getClip = (index: number) => (index === 0 ? "none" : `inset(0 0 0 ${splitRatio * 100}%)`);
   return (
     <>
       <div className="relative min-h-0 flex-1">
@@ -74,7 +74,7 @@ function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; is
               key={item.id}
               item={item}
               number={index + 1}
-              own={sizes[item.id]}
+              naturalSize={sizes[item.id]}
               content={content}
               view={view}
               clip={isSlider ? getClip(index) : undefined}
@@ -86,11 +86,11 @@ function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; is
             />
           ))}
         </div>
-        {isSlider ? <CompareSlider share={share} onShare={setShare} /> : null}
+        {isSlider ? <CompareSlider splitRatio={splitRatio} onSplit={setSplitRatio} /> : null}
       </div>
       <ZoomBar
         zoom={zoom}
-        isThere={content.width > 0}
+        isLoaded={content.width > 0}
         className={cn("shrink-0 justify-center border-t border-line px-4 py-2", content.width === 0 && "invisible")}
       />
     </>
@@ -100,7 +100,7 @@ function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; is
 /** On portrait screens, pictures are stacked. */
 const isPortrait = () => window.innerHeight > window.innerWidth;
 
-function onResize(listener: () => void): () => void {
+function subscribeToResize(listener: () => void): () => void {
   window.addEventListener("resize", listener, { passive: true });
   return () => window.removeEventListener("resize", listener);
 }
@@ -117,7 +117,7 @@ type ComparePaneProps = {
   /** The picture's number in the text below. */
   number: number;
   /** The natural size; undefined until loaded, "broken" if the picture failed to load. */
-  own: Size | "broken" | undefined;
+  naturalSize: Size | "broken" | undefined;
   /** The largest size of all pictures, to which each is scaled. */
   content: Size;
   view: Viewport;
@@ -127,7 +127,7 @@ type ComparePaneProps = {
   onSize: (size: Size | "broken") => void;
 };
 
-function ComparePane({ item, number, own, content, view, clip, isCaptionRight = false, onSize }: ComparePaneProps) {
+function ComparePane({ item, number, naturalSize: own, content, view, clip, isCaptionRight = false, onSize }: ComparePaneProps) {
   const t = useTranslations("viewer");
   const isLoaded = own !== undefined && own !== "broken";
   const { x, y, ...fittedSize } = fitInto(content, isLoaded ? own : undefined);
@@ -138,12 +138,12 @@ function ComparePane({ item, number, own, content, view, clip, isCaptionRight = 
       className={cn("overflow-hidden bg-bg", clip === undefined ? "relative border-r border-b border-line" : "absolute inset-0")}
     >
       {isLoaded ? null : (
-        <PicturePoster poster={item.poster} size={item} isLost={own === "broken" ? toShownPictureUrl(item.src) : undefined} />
+        <PicturePoster poster={item.poster} size={item} failedUrl={own === "broken" ? toPreviewImageUrl(item.src) : undefined} />
       )}
-      {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
+      {/* eslint-disable-next-line @next/next/no-img-element -- a private file in full size, which must not pass through the image optimizer */}
       <img
-        ref={whileShown}
-        src={toShownPictureUrl(item.src)}
+        ref={stopLoadingOnRemoval}
+        src={toPreviewImageUrl(item.src)}
         alt={item.name}
         hidden={!isLoaded}
         draggable={false}
@@ -184,18 +184,18 @@ function fitInto(content: Size, naturalSize: Size | undefined): Size & { x: numb
 const KEY_STEP = 0.02;
 
 /** Moves the split by dragging the line, or with the slider at the bottom, which also supports keys. */
-function CompareSlider({ share, onShare }: { share: number; onShare: (share: number) => void }) {
+function CompareSlider({ splitRatio, onSplit }: { splitRatio: number; onSplit: (splitRatio: number) => void }) {
   const t = useTranslations("viewer.comparing");
-  const field = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const moveSplit = (clientX: number) => {
-    const box = field.current?.getBoundingClientRect();
-    if (box && box.width > 0) onShare(Math.min(1, Math.max(0, (clientX - box.left) / box.width)));
+    const box = container.current?.getBoundingClientRect();
+    if (box && box.width > 0) onSplit(Math.min(1, Math.max(0, (clientX - box.left) / box.width)));
   };
   return (
-    <div ref={field} className="pointer-events-none absolute inset-0">
+    <div ref={container} className="pointer-events-none absolute inset-0">
       <div
         aria-hidden="true"
-        style={{ left: `${share * 100}%` }}
+        style={{ left: `${splitRatio * 100}%` }}
         onPointerDown={({ currentTarget, pointerId, button }) => {
           if (button === 0) currentTarget.setPointerCapture(pointerId);
         }}
@@ -212,9 +212,9 @@ function CompareSlider({ share, onShare }: { share: number; onShare: (share: num
         min={0}
         max={1}
         step={KEY_STEP}
-        value={share}
+        value={splitRatio}
         aria-label={t("share")}
-        onChange={({ currentTarget }) => onShare(Number(currentTarget.value))}
+        onChange={({ currentTarget }) => onSplit(Number(currentTarget.value))}
         className="pointer-events-auto absolute bottom-3 left-1/2 w-[min(480px,80%)] -translate-x-1/2 accent-accent"
       />
     </div>

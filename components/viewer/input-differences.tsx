@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure/failure-message";
+import { formatFailure } from "@/components/frame/failure/failure-message";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { LoadingBlocks } from "@/components/ui/skeleton";
@@ -23,11 +23,11 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
     const at = index + 1;
     if (result === undefined) return [t("noJob", { at })];
     if (result.ok) return [];
-    return [result.failure.status === 404 ? t("jobGone", { at }) : t("jobUnread", { at, why: failureText(errors, result.failure) })];
+    return [result.failure.status === 404 ? t("jobGone", { at }) : t("jobUnread", { at, why: formatFailure(errors, result.failure) })];
   });
   const canRetry = data.some((result) => result !== undefined && !result.ok && result.failure.status !== 404);
-  const [job] = items.map(({ jobId }) => jobId);
-  const isOneJob = job !== undefined && items.every(({ jobId }) => jobId === job);
+  const [firstJobId] = items.map(({ jobId }) => jobId);
+  const isOneJob = firstJobId !== undefined && items.every(({ jobId }) => jobId === firstJobId);
   return (
     <section aria-label={t("differences")} className="max-h-[38dvh] shrink-0 overflow-auto border-t border-line px-4 py-3">
       {notes.map((text) => (

@@ -17,7 +17,7 @@ export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProp
   useEffect(() => {
     frame.current?.focus();
     if (!isPlayable) onReady();
-    // Another item mounts this component again.
+    // A different item remounts this component.
     // eslint-disable-next-line react-hooks/exhaustive-deps -- runs once per item
   }, []);
   const handleBroken = () => {
@@ -89,7 +89,7 @@ type MediaProps = {
   className?: string;
 };
 
-/** A player. Only metadata is loaded before playing; seeking requests byte ranges. */
+/** A player. Only metadata is loaded before playing. Seeking requests byte ranges. */
 export function Media({ kind, label, onReady, onBroken, ...rest }: MediaProps) {
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const checkOnMount = useEffectEvent(() => {

@@ -76,7 +76,7 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
         </ul>
       ) : null}
       {viewing.at === undefined ? null : (
-        <Viewer count={pictures.length} at={viewing.at} getItem={getItem} onMove={viewing.move} onClose={viewing.close} />
+        <Viewer count={pictures.length} index={viewing.at} getItem={getItem} onMove={viewing.move} onClose={viewing.close} />
       )}
     </>
   );

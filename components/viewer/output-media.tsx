@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { readBeginning, type TextBeginning } from "@/lib/browser/files/byte-source";
+import { readTextExcerpt, type TextExcerpt } from "@/lib/browser/files/byte-source";
 import { createViewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
@@ -19,7 +19,7 @@ export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
   const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
   return (
     <li className="flex min-w-0 flex-col gap-1.5">
-      {/* Only metadata is loaded before playing; seeking requests byte ranges. */}
+      {/* Only metadata is loaded before playing. Seeking requests byte ranges. */}
       {src && view.kind === "video" ? (
         <video
           src={src}
@@ -61,7 +61,7 @@ export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
   );
 }
 
-type ReadState = TextBeginning | "reading" | "failed";
+type ReadState = TextExcerpt | "reading" | "failed";
 
 /** Loads a text file on click, or the beginning of a long one. */
 function TextFile({ src, name }: { src: string; name: string }) {
@@ -69,7 +69,7 @@ function TextFile({ src, name }: { src: string; name: string }) {
   const [readState, setReadState] = useState<ReadState>();
   async function load() {
     setReadState("reading");
-    const beginning = await readBeginning(src);
+    const beginning = await readTextExcerpt(src);
     setReadState(beginning.ok ? beginning.value : "failed");
   }
   if (readState === undefined || readState === "reading" || readState === "failed") {

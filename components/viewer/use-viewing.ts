@@ -1,7 +1,7 @@
 import { useSearchParams } from "next/navigation";
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { setSearchParam } from "@/lib/browser/urls";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { toUrlWithParam } from "@/lib/browser/urls";
 import { type FileKind } from "@/lib/contract/views/outputs-view";
 import { type Result } from "@/lib/shared/result";
 
@@ -10,32 +10,32 @@ type ViewingOptions = {
   indexOf: (id: string) => number;
   getId: (index: number) => string | undefined;
   /** Called once the viewer has stayed at an item, after the URL is updated. */
-  onRest?: (index: number) => void;
+  onSettled?: (index: number) => void;
   onClosed?: (index: number) => void;
 };
 
 /** Browsers limit how often the URL may change, which a held key would exceed. */
-const REST_MS = 300;
+const URL_UPDATE_DELAY_MS = 300;
 
-/** The item that the viewer shows, in the URL, so that Back closes it, and a reload or a link shows it again. */
-export function useViewing({ indexOf, getId, onRest, onClosed }: ViewingOptions) {
-  const shownParam = useShown("show");
-  const { value, note } = shownParam;
+/** Stores the shown item in the URL, so that Back closes the viewer, and a reload or a link shows the item again. */
+export function useViewing({ indexOf, getId, onSettled: onRest, onClosed }: ViewingOptions) {
+  const shownParam = useShownItem("show");
+  const { value, replace: note } = shownParam;
   const [movedIndex, setMovedIndex] = useState<number>();
   const foundIndex = value === undefined ? -1 : indexOf(value);
   const at = value === undefined ? undefined : (movedIndex ?? (foundIndex < 0 ? undefined : foundIndex));
   const id = at === undefined ? value : getId(at);
   const last = useRef<number>(undefined);
 
-  const onRested = useEffectEvent((index: number, now: string) => {
-    note(now);
+  const handleSettled = useEffectEvent((index: number, currentId: string) => {
+    note(currentId);
     onRest?.(index);
   });
   useEffect(() => {
     if (at === undefined) return;
     last.current = at;
     if (id === undefined || id === value) return;
-    const timer = setTimeout(() => onRested(at, id), REST_MS);
+    const timer = setTimeout(() => handleSettled(at, id), URL_UPDATE_DELAY_MS);
     return () => clearTimeout(timer);
   }, [at, id, value]);
 
@@ -88,18 +88,18 @@ export type ViewerItem = {
 export const MAX_COMPARED = 4;
 
 /** Returns undefined if not loaded yet. */
-export type ItemAt = (index: number) => ViewerItem | undefined;
+export type GetItem = (index: number) => ViewerItem | undefined;
 
 /** Reads the workflow of a job. */
 export type ReadWorkflow = (jobId: string) => Promise<Result<unknown, ApiFailure>>;
 
 /** The item shown over the page, stored in the URL parameter `name`. */
-export type Shown = {
+export type ShownItem = {
   value: string | undefined;
   /** Adds an entry to the browser's history, so that Back closes it. */
   open: (value: string) => void;
   /** Shows another item without a new history entry. */
-  note: (value: string) => void;
+  replace: (value: string) => void;
   /** Goes back if opening added a history entry; otherwise only removes the parameter from the URL. */
   close: () => void;
 };
@@ -107,7 +107,7 @@ export type Shown = {
 const HISTORY_KEY = "shown";
 
 /** The value is in the URL, so that a reload or a shared link shows it again. */
-export function useShown(name: string): Shown {
+export function useShownItem(name: string): ShownItem {
   const paramValue = useSearchParams()?.get(name) ?? undefined;
   const [value, setValue] = useState(paramValue);
   const [lastParamValue, setLastParamValue] = useState(paramValue);
@@ -125,32 +125,32 @@ export function useShown(name: string): Shown {
   const open = useCallback(
     (next: string) => {
       setValue(next);
-      window.history.pushState({ [HISTORY_KEY]: name }, "", setSearchParam(name, next));
+      window.history.pushState({ [HISTORY_KEY]: name }, "", toUrlWithParam(name, next));
     },
     [name],
   );
-  const note = useCallback(
+  const replace = useCallback(
     (next: string) => {
       setValue(next);
-      window.history.replaceState(historyState(), "", setSearchParam(name, next));
+      window.history.replaceState(getHistoryState(), "", toUrlWithParam(name, next));
     },
     [name],
   );
   const close = useCallback(() => {
-    if (readMark() === name) return window.history.back();
+    if (getShownParam() === name) return window.history.back();
     setValue(undefined);
-    window.history.replaceState(null, "", setSearchParam(name, undefined));
+    window.history.replaceState(null, "", toUrlWithParam(name, undefined));
   }, [name]);
-  return useMemo(() => ({ value, open, note, close }), [value, open, note, close]);
+  return useMemo(() => ({ value, open, replace, close }), [value, open, replace, close]);
 }
 
-function readMark(): unknown {
+function getShownParam(): unknown {
   const state: unknown = window.history.state;
   return typeof state === "object" && state !== null && HISTORY_KEY in state ? state[HISTORY_KEY] : undefined;
 }
 
 /** The state that code must keep when it replaces the current history entry. */
-export function historyState(): Record<string, unknown> | null {
-  const mark = readMark();
-  return mark === undefined ? null : { [HISTORY_KEY]: mark };
+export function getHistoryState(): Record<string, unknown> | null {
+  const shownParam = getShownParam();
+  return shownParam === undefined ? null : { [HISTORY_KEY]: shownParam };
 }

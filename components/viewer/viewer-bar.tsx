@@ -10,22 +10,33 @@ import { type ViewerItem } from "./use-viewing";
 
 type ViewerBarProps = {
   item: ViewerItem | undefined;
-  at: number;
+  index: number;
   count: number;
   slideshow: ReturnType<typeof useSlideshow>;
   /** Whether this item is marked for comparison, and how many are; absent if comparing is not offered. */
-  marking: { isMarked: boolean; count: number; onMark: () => void; onCompare: () => void } | undefined;
+  comparison: { isMarked: boolean; count: number; onMark: () => void; onCompare: () => void } | undefined;
   canDownload: boolean;
   /** Absent if share links can't be created. */
   onShare: (() => void) | undefined;
-  onTurn: (by: 1 | -1) => void;
+  onMoveBy: (by: 1 | -1) => void;
   onKeys: () => void;
   onClose: () => void;
 };
 
-export function ViewerBar({ item, at, count, slideshow, marking, canDownload, onShare, onTurn, onKeys, onClose }: ViewerBarProps) {
+export function ViewerBar({
+  item,
+  index: at,
+  count,
+  slideshow,
+  comparison: marking,
+  canDownload,
+  onShare,
+  onMoveBy: onTurn,
+  onKeys,
+  onClose,
+}: ViewerBarProps) {
   const t = useTranslations("viewer");
-  const play = t(slideshow.isPlaying ? "pause" : "play");
+  const playLabel = t(slideshow.isPlaying ? "pause" : "play");
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
       <span className="min-w-0 flex-1 truncate" title={item?.name}>
@@ -58,7 +69,7 @@ export function ViewerBar({ item, at, count, slideshow, marking, canDownload, on
         />
         {count > 1 ? (
           <>
-            <IconButton icon={slideshow.isPlaying ? Pause : Play} label={play} onClick={slideshow.toggle} />
+            <IconButton icon={slideshow.isPlaying ? Pause : Play} label={playLabel} onClick={slideshow.toggle} />
             <Select
               aria-label={t("seconds")}
               value={slideshow.seconds}
@@ -102,24 +113,24 @@ export function ViewerBar({ item, at, count, slideshow, marking, canDownload, on
 }
 
 const keys = [
-  { act: "turn", shown: ["←", "→"] },
-  { act: "ends", shown: ["Home", "End"] },
-  { act: "zoom", shown: ["+", "-"] },
-  { act: "fit", shown: ["0"] },
-  { act: "pixels", shown: ["1"] },
-  { act: "pan", shown: ["Shift", "←", "↑", "↓", "→"] },
-  { act: "slides", shown: ["Space"] },
-  { act: "mark", shown: ["C"] },
-  { act: "close", shown: ["Esc"] },
-  { act: "keys", shown: ["?"] },
+  { action: "turn", keyNames: ["←", "→"] },
+  { action: "ends", keyNames: ["Home", "End"] },
+  { action: "zoom", keyNames: ["+", "-"] },
+  { action: "fit", keyNames: ["0"] },
+  { action: "pixels", keyNames: ["1"] },
+  { action: "pan", keyNames: ["Shift", "←", "↑", "↓", "→"] },
+  { action: "slides", keyNames: ["Space"] },
+  { action: "mark", keyNames: ["C"] },
+  { action: "close", keyNames: ["Esc"] },
+  { action: "keys", keyNames: ["?"] },
 ] as const;
 
 export function ViewerKeys({ isOpen, canCompare, onClose }: { isOpen: boolean; canCompare: boolean; onClose: () => void }) {
   const t = useTranslations("viewer.keys");
-  const visibleKeys = keys.filter(({ act }) => act !== "mark" || canCompare);
+  const visibleKeys = keys.filter(({ action }) => action !== "mark" || canCompare);
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} actions="close">
-      <KeyList rows={visibleKeys.map(({ act, shown }) => ({ keys: shown, text: t(act) }))} className="gap-y-2" />
+      <KeyList rows={visibleKeys.map(({ action, keyNames }) => ({ keys: keyNames, text: t(action) }))} className="gap-y-2" />
     </Dialog>
   );
 }
@@ -129,13 +140,13 @@ type SlideSeconds = (typeof slideSeconds)[number];
 
 type SlideshowOptions = {
   isReady: boolean;
-  at: number;
+  index: number;
   count: number;
   onMove: (at: number) => void;
 };
 
 /** Advances automatically, and from the last slide to the first. Each slide is shown for the full time after it has loaded. */
-export function useSlideshow({ isReady, at, count, onMove }: SlideshowOptions) {
+export function useSlideshow({ isReady, index: at, count, onMove }: SlideshowOptions) {
   const [isPlaying, setPlaying] = useState(false);
   const [seconds, setSeconds] = useState<SlideSeconds>(4);
   const move = useEffectEvent(onMove);
@@ -164,7 +175,7 @@ export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false,
     const element = dialog.current;
     if (element && !element.open) {
       element.showModal();
-      focusOnShown(element);
+      focusShownItem(element);
     }
     return () => element?.close();
   }, [dialog]);
@@ -182,12 +193,12 @@ export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false,
         if (!wasCovered.current) return onClose();
         wasCovered.current = false;
         currentTarget.showModal();
-        focusOnShown(currentTarget);
+        focusShownItem(currentTarget);
       }}
       onKeyDown={(event) => {
         if (event.defaultPrevented || !(event.target instanceof Element)) return;
-        const isOwn = event.target.closest("dialog") === event.currentTarget;
-        if (isOwn && !event.target.closest("select, input, video, audio")) onKey?.(event);
+        const isInThisDialog = event.target.closest("dialog") === event.currentTarget;
+        if (isInThisDialog && !event.target.closest("select, input, video, audio")) onKey?.(event);
       }}
       className="m-0 h-dvh max-h-none w-screen max-w-none bg-bg p-0 text-ink"
     >
@@ -197,6 +208,6 @@ export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false,
 }
 
 /** Focuses the shown item instead of the dialog's first link, so that it receives the keys. */
-function focusOnShown(dialog: HTMLDialogElement): void {
+function focusShownItem(dialog: HTMLDialogElement): void {
   dialog.querySelector<HTMLElement>('[role="group"][tabindex="0"]')?.focus();
 }

@@ -1,17 +1,17 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { useMayShare } from "@/components/frame/member-context";
+import { useCanShare } from "@/components/frame/member-context";
 import { Skeleton } from "@/components/ui/skeleton";
 import { OtherMedia } from "./other-media";
-import { type ItemAt, MAX_COMPARED, type ViewerItem } from "./use-viewing";
+import { type GetItem, MAX_COMPARED, type ViewerItem } from "./use-viewing";
 import { useSlideshow, ViewerBar, ViewerDialog, ViewerKeys } from "./viewer-bar";
 import { ZoomedPicture } from "./zoomed-picture";
 
 type ViewerProps = {
   count: number;
-  at: number;
-  getItem: ItemAt;
+  index: number;
+  getItem: GetItem;
   onMove: (at: number) => void;
   onClose: () => void;
   onCompare?: (ids: readonly string[]) => void;
@@ -30,7 +30,7 @@ const MAX_PRELOAD_BYTES = 32 * 1024 * 1024;
 /** Shows one item full size. Arrows change the item, Space plays, C marks it, + and - zoom, ? lists all keys. */
 export function Viewer({
   count,
-  at,
+  index: at,
   getItem,
   onMove,
   onClose,
@@ -46,27 +46,27 @@ export function Viewer({
   const [isPaging, setPaging] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [sharedId, setSharedId] = useState<string>();
-  const mayShare = useMayShare();
+  const mayShare = useCanShare();
   const item = getItem(at);
   const isReady = item !== undefined && readyId === item.id;
-  const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isHelpOpen && sharedId === undefined, at, count, onMove });
-  const turn = (by: 1 | -1, isRepeat = false) => {
+  const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isHelpOpen && sharedId === undefined, index: at, count, onMove });
+  const moveBy = (by: 1 | -1, isRepeat = false) => {
     setPaging(isRepeat);
     if (at + by >= 0 && at + by < count) onMove(at + by);
   };
   const isMarked = item !== undefined && markedItems.some(({ id }) => id === item.id);
-  const mark = () => {
+  const toggleMark = () => {
     if (item?.kind !== "image" || !onCompare) return;
     setMarkedItems(isMarked ? markedItems.filter(({ id }) => id !== item.id) : [...markedItems, item].slice(-MAX_COMPARED));
   };
   const keys: Record<string, (isRepeat: boolean) => void> = {
-    ArrowLeft: (isRepeat) => turn(-1, isRepeat),
-    ArrowRight: (isRepeat) => turn(1, isRepeat),
+    ArrowLeft: (isRepeat) => moveBy(-1, isRepeat),
+    ArrowRight: (isRepeat) => moveBy(1, isRepeat),
     Home: () => onMove(0),
     End: () => onMove(count - 1),
     " ": slideshow.toggle,
     s: slideshow.toggle,
-    c: mark,
+    c: toggleMark,
     "?": () => setHelpOpen(true),
   };
   const onKey = (event: KeyboardEvent): boolean => {
@@ -90,15 +90,20 @@ export function Viewer({
     >
       <ViewerBar
         item={item}
-        at={at}
+        index={at}
         count={count}
         slideshow={slideshow}
-        marking={
-          onCompare && { isMarked, count: markedItems.length, onMark: mark, onCompare: () => onCompare(markedItems.map(({ id }) => id)) }
+        comparison={
+          onCompare && {
+            isMarked,
+            count: markedItems.length,
+            onMark: toggleMark,
+            onCompare: () => onCompare(markedItems.map(({ id }) => id)),
+          }
         }
         canDownload={canDownload}
         onShare={mayShare && shareConnectionId !== undefined && item ? () => setSharedId(item.id) : undefined}
-        onTurn={turn}
+        onMoveBy={moveBy}
         onKeys={() => setHelpOpen(true)}
         onClose={() => dialog.current?.close()}
       />
@@ -106,10 +111,10 @@ export function Viewer({
         <ItemView
           key={item.id}
           item={item}
-          isPassing={isPaging}
+          isPaging={isPaging}
           canDownload={canDownload}
           onReady={() => setReadyId(item.id)}
-          onTurn={turn}
+          onMoveBy={moveBy}
           onKey={onKey}
         />
       ) : (
@@ -133,14 +138,14 @@ function isHandledByTarget({ key, shiftKey, target }: KeyboardEvent): boolean {
 
 type ItemViewProps = {
   item: ViewerItem;
-  isPassing: boolean;
+  isPaging: boolean;
   canDownload: boolean;
   onReady: () => void;
-  onTurn: (by: 1 | -1) => void;
+  onMoveBy: (by: 1 | -1) => void;
   onKey: (event: KeyboardEvent) => boolean;
 };
 
-function ItemView({ item, isPassing: isPaging, canDownload, onReady, onTurn, onKey }: ItemViewProps) {
+function ItemView({ item, isPaging, canDownload, onReady, onMoveBy: onTurn, onKey }: ItemViewProps) {
   if (item.kind !== "image") return <OtherMedia item={item} canDownload={canDownload} onReady={onReady} onKey={onKey} />;
   const { src, name, poster } = item;
   return (

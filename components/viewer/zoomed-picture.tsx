@@ -5,41 +5,41 @@ import { create } from "zustand";
 import { cn } from "@/components/ui/cn";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { pictureScales, type Size, usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
-import { useLostReason, whileShown } from "@/components/ui/pictures/picture";
+import { stopLoadingOnRemoval,useFailureReason } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
 import { useNumberFormat } from "@/components/ui/time";
-import { toShownPictureUrl } from "@/lib/browser/urls";
+import { toPreviewImageUrl } from "@/lib/browser/urls";
 
 const MIN_SWIPE_PX = 56;
 
 /** Swiping an unpannable picture with one finger moves to the next or previous one. A second finger cancels the swipe. */
-function useSwipe({ isOn, onSwipe }: { isOn: boolean; onSwipe: ((by: 1 | -1) => void) | undefined }) {
-  const from = useRef<{ x: number; y: number }>(undefined);
-  const [by, setBy] = useState(0);
-  const end = () => {
-    from.current = undefined;
-    setBy(0);
+function useSwipe({ isEnabled, onSwipe }: { isEnabled: boolean; onSwipe: ((by: 1 | -1) => void) | undefined }) {
+  const startPoint = useRef<{ x: number; y: number }>(undefined);
+  const [offsetPx, setOffsetPx] = useState(0);
+  const reset = () => {
+    startPoint.current = undefined;
+    setOffsetPx(0);
   };
   return {
-    by,
+    by: offsetPx,
     down({ pointerType, isPrimary, clientX: x, clientY: y }: PointerEvent) {
-      end();
-      if (isOn && onSwipe && pointerType === "touch" && isPrimary) from.current = { x, y };
+      reset();
+      if (isEnabled && onSwipe && pointerType === "touch" && isPrimary) startPoint.current = { x, y };
     },
-    /** True if the swipe used the move. */
+    /** Returns true if the swipe handled the event. */
     move({ clientX }: PointerEvent): boolean {
-      if (!from.current) return false;
-      setBy(clientX - from.current.x);
+      if (!startPoint.current) return false;
+      setOffsetPx(clientX - startPoint.current.x);
       return true;
     },
     up({ clientX, clientY }: PointerEvent) {
-      const start = from.current;
-      end();
+      const start = startPoint.current;
+      reset();
       if (!start) return;
       const [x, y] = [clientX - start.x, clientY - start.y];
       if (Math.abs(x) >= MIN_SWIPE_PX && Math.abs(x) > 2 * Math.abs(y)) onSwipe?.(x < 0 ? 1 : -1);
     },
-    cancel: end,
+    cancel: reset,
   };
 }
 
@@ -50,7 +50,7 @@ type ZoomedPictureProps = {
   poster?: string;
   /** The size of the full picture, if known before it loads. */
   initialSize?: Partial<Size>;
-  /** On a page, a finger scrolls the page while the whole picture is visible; in a window, it pans the picture. */
+  /** On a page, a finger scrolls the page while the whole picture is visible. In a window, it pans the picture. */
   container: "page" | "window";
   /** The user is paging quickly, so the file is requested once they stop. */
   isPaging?: boolean;
@@ -63,11 +63,11 @@ type ZoomedPictureProps = {
   onKey?: (event: KeyboardEvent) => boolean;
 };
 
-const PAGING_REST_MS = 120;
+const PAGING_DELAY_MS = 120;
 
 /** A picture that can be zoomed and panned, fitted until the user zooms. */
-export function ZoomedPicture({ src, alt, poster, initialSize, container, isPaging: isPaging = false, ...on }: ZoomedPictureProps) {
-  const { onReady, onBroken, onSwipe, onKey } = on;
+export function ZoomedPicture({ src, alt, poster, initialSize, container, isPaging = false, ...callbacks }: ZoomedPictureProps) {
+  const { onReady, onBroken, onSwipe, onKey } = callbacks;
   const t = useTranslations("viewer");
   const image = useRef<HTMLImageElement>(null);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
@@ -75,7 +75,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
   const [isRequested, setRequested] = useState(!isPaging);
   const zoom = usePanZoom({ content: size, scales: pictureScales, margin: 0 });
   const { frame, view, handlers, isFitted } = zoom;
-  const swipe = useSwipe({ isOn: isFitted, onSwipe });
+  const swipe = useSwipe({ isEnabled: isFitted, onSwipe });
   const isLoaded = size.width > 0;
   const isInWindow = container === "window";
 
@@ -95,11 +95,11 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
   });
   useEffect(() => {
     checkOnMount();
-    return whileShown(image.current);
+    return stopLoadingOnRemoval(image.current);
   }, []);
   useEffect(() => {
     if (isRequested) return;
-    const timer = setTimeout(() => setRequested(true), PAGING_REST_MS);
+    const timer = setTimeout(() => setRequested(true), PAGING_DELAY_MS);
     return () => clearTimeout(timer);
   }, [isRequested]);
   useEffect(() => {
@@ -121,7 +121,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
           swipe.down(event);
           handlers.onPointerDown(event);
         }}
-        onPointerMove={(event) => (swipe.move(event) ? zoom.note(event) : handlers.onPointerMove(event))}
+        onPointerMove={(event) => (swipe.move(event) ? zoom.trackPointer(event) : handlers.onPointerMove(event))}
         onPointerUp={(event) => {
           swipe.up(event);
           handlers.onPointerUp(event);
@@ -137,11 +137,11 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
       >
-        {isLoaded ? null : <PicturePoster poster={poster} size={initialSize} isLost={isBroken ? toShownPictureUrl(src) : undefined} />}
-        {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
+        {isLoaded ? null : <PicturePoster poster={poster} size={initialSize} failedUrl={isBroken ? toPreviewImageUrl(src) : undefined} />}
+        {/* eslint-disable-next-line @next/next/no-img-element -- a private file in full size, which must not pass through the image optimizer */}
         <img
           ref={image}
-          src={isRequested ? toShownPictureUrl(src) : undefined}
+          src={isRequested ? toPreviewImageUrl(src) : undefined}
           alt={alt}
           draggable={false}
           decoding="async"
@@ -158,7 +158,7 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
       </div>
       <ZoomBar
         zoom={zoom}
-        isThere={isLoaded}
+        isLoaded={isLoaded}
         size={isLoaded ? size : undefined}
         className={cn(
           isInWindow ? "justify-center border-t border-line px-4 py-2" : "mt-2",
@@ -172,13 +172,13 @@ export function ZoomedPicture({ src, alt, poster, initialSize, container, isPagi
 
 type ZoomBarProps = {
   zoom: ReturnType<typeof usePanZoom>;
-  isThere: boolean;
+  isLoaded: boolean;
   /** The natural size of the single picture. */
   size?: Size;
   className?: string;
 };
 
-export function ZoomBar({ zoom, size, isThere: isLoaded, className }: ZoomBarProps) {
+export function ZoomBar({ zoom, size, isLoaded, className }: ZoomBarProps) {
   const t = useTranslations("viewer");
   const number = useNumberFormat();
   const { view, isFitted } = zoom;
@@ -205,25 +205,25 @@ type PicturePosterProps = {
   /** The size of the full picture, if known: a smaller preview is not enlarged. */
   size?: Partial<Size>;
   /** The URL, if the file could not be shown. */
-  isLost: string | undefined;
+  failedUrl: string | undefined;
 };
 
-/** Shows the poster until the full picture has loaded; without a poster, a note that it is loading or has failed. */
-export function PicturePoster({ poster, size, isLost }: PicturePosterProps) {
+/** Shows the poster until the full picture has loaded. Without a poster, shows that it is loading or has failed. */
+export function PicturePoster({ poster, size, failedUrl: isLost }: PicturePosterProps) {
   const t = useTranslations("viewer");
   const common = useTranslations("common");
-  const [lostPoster, setLostPoster] = useState<string>();
-  const reason = useLostReason(isLost);
-  const isSeen = poster !== undefined && poster !== lostPoster;
+  const [failedPoster, setFailedPoster] = useState<string>();
+  const reason = useFailureReason(isLost);
+  const isPosterShown = poster !== undefined && poster !== failedPoster;
   return (
     <>
-      {isSeen ? (
+      {isPosterShown ? (
         // eslint-disable-next-line @next/next/no-img-element -- our own thumbnail route has already resized it
         <img
-          ref={whileShown}
+          ref={stopLoadingOnRemoval}
           src={poster}
           alt=""
-          onError={() => setLostPoster(poster)}
+          onError={() => setFailedPoster(poster)}
           style={{ maxWidth: size?.width, maxHeight: size?.height }}
           className="absolute inset-0 m-auto size-full object-contain"
         />
@@ -232,13 +232,13 @@ export function PicturePoster({ poster, size, isLost }: PicturePosterProps) {
         <p
           className={cn(
             "absolute inset-x-0 mx-auto flex w-fit flex-col items-center gap-2 rounded-sm bg-surface/90 px-2 py-1 text-ink-2",
-            isSeen ? "bottom-3" : "top-1/2 -translate-y-1/2",
+            isPosterShown ? "bottom-3" : "top-1/2 -translate-y-1/2",
           )}
         >
-          {isSeen ? null : <ImageOff aria-hidden="true" className="size-8 text-ink-3" />}
+          {isPosterShown ? null : <ImageOff aria-hidden="true" className="size-8 text-ink-3" />}
           {typeof reason === "object" ? common("tooLarge", reason) : t("broken")}
         </p>
-      ) : isSeen ? null : (
+      ) : isPosterShown ? null : (
         <span role="status" aria-label={t("loading")} className="absolute inset-0 grid place-items-center">
           <Skeleton className="size-[min(60%,420px)]" />
         </span>
@@ -249,13 +249,13 @@ export function PicturePoster({ poster, size, isLost }: PicturePosterProps) {
 
 /** The sizes in pixels of pictures shown in full, by URL, for other components of this tab. */
 const useSizes = create<ReadonlyMap<string, Size>>(() => new Map());
-const MAX_COUNT = 1000;
+const MAX_STORED_SIZES = 1000;
 
 export function storeSize(src: string, size: Size): void {
   const sizes = useSizes.getState();
   const storedSize = sizes.get(src);
   if (storedSize?.width === size.width && storedSize.height === size.height) return;
-  useSizes.setState(new Map([...[...sizes].slice(-MAX_COUNT + 1), [src, size]]), true);
+  useSizes.setState(new Map([...[...sizes].slice(-MAX_STORED_SIZES + 1), [src, size]]), true);
 }
 
 export function useLoadedSize(src: string | undefined): Size | undefined {

@@ -1,6 +1,6 @@
 // Signs in and out through next-auth's HTTP endpoints, because its own client doesn't support base paths.
 
-import { toSafeReturn } from "@/lib/shared/console-paths";
+import { toSafeReturnPath } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
 import { apiPath } from "./urls";
@@ -12,7 +12,7 @@ export async function signIn(credentials: { email: string; password: string }): 
   if (token === undefined) return "unreachable";
   const body = new URLSearchParams({ ...credentials, csrfToken: token, json: "true" });
   const result = await callApi<{ url?: string }>("/api/auth/callback/credentials", { method: "POST", body });
-  if (result.ok) return parseOutcome(result.value?.url);
+  if (result.ok) return parseSignInOutcome(result.value?.url);
   const { status, code } = result.failure;
   if (status === 429) return "too-many";
   if (code === "SUSPENDED") return "suspended";
@@ -21,11 +21,11 @@ export async function signIn(credentials: { email: string; password: string }): 
   return status === 0 ? "unreachable" : "broken";
 }
 
-type Purpose = { purpose: "signIn" | "confirm" | "link" } | { purpose: "join"; token: string };
+type SignInPurpose = { purpose: "signIn" | "confirm" | "link" } | { purpose: "join"; token: string };
 
 export async function signInWithProvider(
   provider: string,
-  { returnTo, ...purpose }: Purpose & { returnTo: string },
+  { returnTo, ...purpose }: SignInPurpose & { returnTo: string },
 ): Promise<Result<string, "away" | "too-many" | "lost" | "unreachable" | "broken">> {
   const csrfToken = await readCsrfToken();
   if (csrfToken === undefined) return failed("unreachable");
@@ -39,7 +39,7 @@ export async function signInWithProvider(
   return failed(code === "UPSTREAM_UNREACHABLE" ? "away" : "broken");
 }
 
-/** Returns the URL to open after signing out, possibly the provider's sign-out page. Undefined: signing out failed. */
+/** Returns the URL to open after signing out, possibly the provider's sign-out page. Returns undefined if signing out failed. */
 export async function signOut(): Promise<string | undefined> {
   const token = await readCsrfToken();
   if (token === undefined) return undefined;
@@ -49,9 +49,9 @@ export async function signOut(): Promise<string | undefined> {
   return (result.value?.provider && result.value.url) || apiPath("/sign-in");
 }
 
-/** The redirect target of the sign-in. Read in the browser, because the server renders one page for all visitors. */
+/** Returns the redirect target of the sign-in. Read in the browser, because the server renders one page for all visitors. */
 export function getReturnPath(): `/${string}` {
-  return toSafeReturn(new URLSearchParams(window.location.search).get("callbackUrl"));
+  return toSafeReturnPath(new URLSearchParams(window.location.search).get("callbackUrl"));
 }
 
 async function readCsrfToken(): Promise<string | undefined> {
@@ -59,7 +59,7 @@ async function readCsrfToken(): Promise<string | undefined> {
   return result.ok ? result.value?.csrfToken : undefined;
 }
 
-function parseOutcome(url: string | undefined): SignInOutcome {
+function parseSignInOutcome(url: string | undefined): SignInOutcome {
   const error = url && URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost").searchParams.get("error") : undefined;
   if (!error) return "signed-in";
   return /rate|too.?many/i.test(error) ? "too-many" : "refused";

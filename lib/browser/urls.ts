@@ -17,7 +17,7 @@ export function apiPath(path: `/${string}`): string {
 }
 
 /** For URLs without a session: files of the application, and URLs that contain their session themselves. */
-export function toOutsidePath(path: `/${string}`): string {
+export function toSessionlessPath(path: `/${string}`): string {
   return `${basePath}${path}`;
 }
 
@@ -41,52 +41,52 @@ export function withQuery(path: `/${string}`, values: QueryValues): `/${string}`
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** The page of a job. `connection`: the URL's `?connection=`. */
+/** Returns the page of a job. `connection`: the value of the URL's `?connection=`. */
 export function toJobHref(id: string, connection: string | undefined): `/${string}` {
   return withQuery(`/jobs/${encodeURIComponent(id)}`, { connection });
 }
 
-/** The short id that represents a job or an asset in the UI. */
-export function shortId(id: string): string {
+/** Returns the short id that represents a job or an asset in the UI. */
+export function toShortId(id: string): string {
   return id.slice(0, 8);
 }
 
-export function setSearchParam(name: string, value: string | undefined): string {
+export function toUrlWithParam(name: string, value: string | undefined): string {
   const url = new URL(window.location.href);
   if (value === undefined) url.searchParams.delete(name);
   else url.searchParams.set(name, value);
   return url.pathname + url.search;
 }
 
-export type FileName = { filename: string; subfolder?: string; type?: string };
+export type FileReference = { filename: string; subfolder?: string; type?: string };
 export type ThumbnailEdge = 128 | 256 | 512 | 1024;
 
-type RequestedThumbnail = {
+type ThumbnailOptions = {
   connection?: string;
   asset?: string;
   /** A version of the image's content, so that browsers can cache it forever. */
   version?: string;
-  file?: FileName;
+  file?: FileReference;
   edge: ThumbnailEdge;
   /** The thumbnail fills its box. Very long images are cropped to remain sharp. */
   fit?: "fill";
 };
 
-export function createThumbnailUrl({ connection, asset, version, file, edge, fit }: RequestedThumbnail): string {
+export function createThumbnailUrl({ connection, asset, version, file, edge, fit }: ThumbnailOptions): string {
   return apiPath(withQuery("/api/console/thumbnail", { asset, version, ...file, edge, fit, connection }));
 }
 
-/** The newest preview image of a running job. */
+/** Returns the URL of the newest preview image of a running job. */
 export function createLivePreviewUrl({ connection, jobId, version }: { connection?: string; jobId: string; version: number }): string {
   return apiPath(withQuery(`/api/console/jobs/${encodeURIComponent(jobId)}/preview`, { v: version, connection }));
 }
 
-/** The preview URL of the image at `src`, which is upright, and empty if the image is too large. Other URLs are returned unchanged. */
-export function toShownPictureUrl(src: string): string {
+/** Returns an upright preview's URL for the image at `src`. The response is empty if the image is too large. Keeps other URLs as is. */
+export function toPreviewImageUrl(src: string): string {
   return src.replace("/api/view?", "/api/console/thumbnail?whole=true&");
 }
 
-export function createViewUrl(file: FileName & { connection?: string }): string {
+export function createViewUrl(file: FileReference & { connection?: string }): string {
   const { connection, filename, subfolder, type } = file;
   return apiPath(withQuery("/api/view", { filename, subfolder, type, connection }));
 }

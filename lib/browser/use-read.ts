@@ -1,12 +1,12 @@
 import { useState } from "react";
 import useSWR, { type SWRConfiguration } from "swr";
 import { type Result, unwrapResult } from "@/lib/shared/result";
-import { type ApiFailure } from "./read-failure";
+import { type ApiFailure } from "./api-failure";
 
-type Key = readonly unknown[] | string | false | undefined;
+type ReadKey = readonly unknown[] | string | false | undefined;
 
 /** Reads once per key. A failure remains until `mutate` is called. */
-export function useRead<T>(key: Key, read: () => Promise<Result<T, ApiFailure>>, options: SWRConfiguration<T, ApiFailure> = {}) {
+export function useRead<T>(key: ReadKey, read: () => Promise<Result<T, ApiFailure>>, options: SWRConfiguration<T, ApiFailure> = {}) {
   return useSWR<T, ApiFailure>(key || null, async () => unwrapResult(await read()), {
     revalidateOnFocus: false,
     shouldRetryOnError: false,
@@ -15,10 +15,10 @@ export function useRead<T>(key: Key, read: () => Promise<Result<T, ApiFailure>>,
 }
 
 /** Sends one request at a time, and stores the last failure. */
-export function useRequests<Act extends string>() {
-  const [busyWith, setBusyWith] = useState<Act>();
+export function useRequests<Action extends string>() {
+  const [busyWith, setBusyWith] = useState<Action>();
   const [failure, setFailure] = useState<ApiFailure>();
-  async function send<T>(action: NoInfer<Act>, request: Promise<Result<T, ApiFailure>>): Promise<Result<T, ApiFailure>> {
+  async function send<T>(action: NoInfer<Action>, request: Promise<Result<T, ApiFailure>>): Promise<Result<T, ApiFailure>> {
     setBusyWith(action);
     setFailure(undefined);
     const result = await request;

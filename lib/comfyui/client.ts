@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** `keepDepth`: objects and lists below this level are parsed as null and count only towards `bytes`. */
 export type JsonBounds = { bytes: number; values: number; keepDepth?: number };
-export type ComfyRequest = { body?: object; bounds?: JsonBounds; answerMs?: number };
+export type ComfyRequest = { body?: object; bounds?: JsonBounds; responseTimeoutMs?: number };
 export type SendRequest<F> = (path: `/${string}`, request?: ComfyRequest) => Promise<Result<unknown, F>>;
 export type ComfyClient<F> = ReturnType<typeof createComfyClient<F>>;
 
@@ -32,22 +32,22 @@ export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: 
   }
   return {
     request: send,
-    queue: () => read(queueSchema, "/queue", "Its queue can't be read.", { bounds: LIST_BOUNDS }),
-    /** Oldest first. Without an offset, the newest entries. */
-    history({ max_items, offset }: { max_items: number; offset?: number }) {
+    getQueue: () => read(queueSchema, "/queue", "Its queue can't be read.", { bounds: LIST_BOUNDS }),
+    /** Returns entries oldest first. Without an offset, returns the newest ones. */
+    getHistory({ max_items, offset }: { max_items: number; offset?: number }) {
       const path = `/history?max_items=${max_items}${offset === undefined ? "" : `&offset=${offset}`}` as const;
       return read(objectSchema, path, "Its history can't be read.", { bounds: LIST_BOUNDS });
     },
-    async entry(id: string): Promise<Result<unknown, F>> {
+    async getHistoryEntry(id: string): Promise<Result<unknown, F>> {
       const history = await read(objectSchema, `/history/${encodeURIComponent(id)}`, "Its history can't be read.", {
         bounds: ENTRY_BOUNDS,
       });
       return history.ok ? ok(getOwn(history.value, id)) : history;
     },
-    stats: () => read(z.looseObject({ system: objectSchema }), "/system_stats", "It responds, but not like a ComfyUI server."),
-    /** Only the node classes that can be parsed. */
-    async catalogue() {
-      const result = await send("/object_info", { bounds: CATALOGUE_BOUNDS, answerMs: CATALOGUE_TIMEOUT_MS });
+    getStats: () => read(z.looseObject({ system: objectSchema }), "/system_stats", "It responds, but not like a ComfyUI server."),
+    /** Returns only node classes that can be parsed. */
+    async getCatalogue() {
+      const result = await send("/object_info", { bounds: CATALOGUE_BOUNDS, responseTimeoutMs: CATALOGUE_TIMEOUT_MS });
       if (!result.ok) return result;
       const classes = Object.entries(asObject(result.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
       return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(toFailure("It lists no node classes."));
@@ -57,7 +57,7 @@ export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: 
     deleteQueued: (ids: readonly string[]) => send("/queue", { body: { delete: ids } }),
     /** Servers that ignore the id interrupt any running job. */
     interrupt: (id: string) => send("/interrupt", { body: { prompt_id: id } }),
-    free: (body: object) => send("/free", { body }),
+    freeMemory: (body: object) => send("/free", { body }),
   };
 }
 
@@ -83,13 +83,13 @@ const MAX_RECENT_ENTRIES = 200;
 
 /** Checks the history, the queue, and the history again, because the job may end between two requests. */
 export async function findJob<F>(client: ComfyClient<F>, job: JobKey): Promise<JobLocation<F>> {
-  const first = await findEnded(client, job);
-  if (first.kind !== "missing") return first;
-  const queue = await client.queue();
+  const firstResult = await findEnded(client, job);
+  if (firstResult.kind !== "missing") return firstResult;
+  const queue = await client.getQueue();
   if (!queue.ok) return { kind: "unreachable", failure: queue.failure };
   const { queue_running: running, queue_pending: pending } = queue.value;
-  const current = running.find(createJobMatcher(job));
-  if (current) return { kind: "runs", item: current };
+  const runningItem = running.find(createJobMatcher(job));
+  if (runningItem) return { kind: "runs", item: runningItem };
   const waitingItem = pending.find(createJobMatcher(job));
   if (waitingItem)
     return {
@@ -109,14 +109,14 @@ export const selectReadable = (...lists: (QueueItem | null)[][]): QueueItem[] =>
 export async function findEnded<F>(client: ComfyClient<F>, { promptId }: JobKey): Promise<JobLocation<F>> {
   // The server chose this id, which must not alter the rest of the URL.
   if (!/^[\w:-][\w:.-]{0,199}$/.test(promptId)) return { kind: "missing" };
-  const entry = await client.entry(promptId);
+  const entry = await client.getHistoryEntry(promptId);
   if (!entry.ok) return { kind: "unreachable", failure: entry.failure };
   return entry.value === undefined ? { kind: "missing" } : { kind: "ended", entry: entry.value };
 }
 
-/** For a server that chose its own id, if its response was lost. */
+/** Finds a job by its client if the server chose its id and the response was lost. */
 async function findByClient<F>(client: ComfyClient<F>, job: JobKey): Promise<JobLocation<F>> {
-  const history = await client.history({ max_items: MAX_RECENT_ENTRIES });
+  const history = await client.getHistory({ max_items: MAX_RECENT_ENTRIES });
   if (!history.ok) return { kind: "unreachable", failure: history.failure };
   const [promptId] = Object.entries(history.value).find(([, entry]) => createJobMatcher(job)(parseEntry(entry)?.prompt ?? null)) ?? [];
   return promptId === undefined ? { kind: "missing" } : findEnded(client, { promptId });
@@ -124,16 +124,16 @@ async function findByClient<F>(client: ComfyClient<F>, job: JobKey): Promise<Job
 
 /** Removes the job from the queue, or interrupts it. Returns true once it is neither queued nor running. Other jobs are not affected. */
 export async function removeFromServer<F>(client: ComfyClient<F>, job: JobKey): Promise<boolean> {
-  const queue = await client.queue();
+  const queue = await client.getQueue();
   if (!queue.ok) return false;
   const waitingItem = queue.value.queue_pending.find(createJobMatcher(job));
   const runningItem = queue.value.queue_running.find(createJobMatcher(job));
   if (waitingItem) await client.deleteQueued([waitingItem[1]]);
-  // Only if no other job is running, because of servers that ignore the id.
+  // Interrupt only if no other job is running, because some servers ignore the id.
   if (runningItem && queue.value.queue_running.length === 1) await client.interrupt(runningItem[1]);
   if (!waitingItem && !runningItem) return true;
-  const queueAfter = await client.queue();
-  return queueAfter.ok && !selectReadable(queueAfter.value.queue_pending, queueAfter.value.queue_running).some(createJobMatcher(job));
+  const latestQueue = await client.getQueue();
+  return latestQueue.ok && !selectReadable(latestQueue.value.queue_pending, latestQueue.value.queue_running).some(createJobMatcher(job));
 }
 
 /** [position, job id, graph, extra_data, ids of the output nodes] */
@@ -171,7 +171,7 @@ export const getClient = ([, , , extra]: QueueItem): string | undefined => asTex
 const timeSchema = lenientOptional(timestamp);
 const endingEvents = new Set(["execution_success", "execution_error", "execution_interrupted"]);
 
-/** Parses how a job ended from the status of its history entry. `error`: the error of the failed node. */
+/** Parses a job's outcome from the status of its history entry. `error` is the error of the failed node. */
 export function parseStatus(status: unknown) {
   const { status_str, messages } = asObject(status) ?? {};
   const messageList: unknown[] = Array.isArray(messages) ? messages : [];
@@ -181,7 +181,7 @@ export function parseStatus(status: unknown) {
   const end = messageList.findLast((message) => endingEvents.has(getName(message) ?? ""));
   const event = getName(end);
   return {
-    word: asText(status_str),
+    statusText: asText(status_str),
     isInterrupted: event === "execution_interrupted",
     error: event === "execution_error" ? getDetails(end) : undefined,
     startedAt: timeSchema.parse(getDetails(start)?.timestamp),

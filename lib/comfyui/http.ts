@@ -17,16 +17,16 @@ const [QUOTE, COMMA, BACKSLASH] = [34, 44, 92];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 
 function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infinity }: JsonBounds) {
-  const parts: Uint8Array[] = [];
+  const textParts: Uint8Array[] = [];
   let [bytes, values, depth] = [0, 0, 0];
   let isInString = false;
   let isEscaped = false;
 
-  /** Returns the exceeded limit, worded as the end of a sentence. Undefined within the limits. */
+  /** Describes the exceeded limit, such as "more than 4 MB". Returns undefined within the limits. */
   function push(chunk: Uint8Array): string | undefined {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) return `more than ${Math.round(maxBytes / 1024 ** 2)} MB`;
-    let keptStart = depth > keepDepth ? -1 : 0;
+    let copyStart = depth > keepDepth ? -1 : 0;
     for (let index = 0; index < chunk.byteLength; index += 1) {
       const code = chunk[index];
       if (isInString) {
@@ -42,26 +42,26 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
         if (depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels`;
         if (depth <= keepDepth) values += 1;
         else if (depth === keepDepth + 1) {
-          parts.push(chunk.subarray(keptStart, index), NULL);
-          keptStart = -1;
+          textParts.push(chunk.subarray(copyStart, index), NULL);
+          copyStart = -1;
         }
       } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
         depth -= 1;
-        if (depth === keepDepth) keptStart = index + 1;
+        if (depth === keepDepth) copyStart = index + 1;
       }
     }
     if (values > maxValues) return `more than ${maxValues} values`;
-    if (keptStart >= 0) parts.push(chunk.subarray(keptStart));
+    if (copyStart >= 0) textParts.push(chunk.subarray(copyStart));
     return undefined;
   }
 
-  return { push, text: () => Buffer.concat(parts).toString("utf8") };
+  return { push, getText: () => Buffer.concat(textParts).toString("utf8") };
 }
 
 export function meterJson(text: Uint8Array, bounds: JsonBounds): Result<string, string> {
   const meter = createJsonMeter(bounds);
   const excess = meter.push(text);
-  return excess === undefined ? ok(meter.text()) : failed(excess);
+  return excess === undefined ? ok(meter.getText()) : failed(excess);
 }
 
 export async function meterJsonStream(message: ReadableStream<Uint8Array>, bounds: JsonBounds): Promise<Result<string, string>> {
@@ -71,10 +71,10 @@ export async function meterJsonStream(message: ReadableStream<Uint8Array>, bound
     const excess = meter.push(chunk);
     if (excess !== undefined) return failed(excess);
   }
-  return ok(meter.text());
+  return ok(meter.getText());
 }
 
-/** `status`: of the response, if there was one. `wasSent`: false if the request cannot have reached the server. */
+/** `status` is that of the response, if any. `wasSent` is false if the request cannot have reached the server. */
 export type ExchangeFailure = { code: RunnerProblem; message: string; status?: number; body?: string; wasSent: boolean };
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -99,12 +99,12 @@ type RequestOptions = {
   form?: FormData;
   signal?: AbortSignal | undefined;
   /** Maximum time to the response headers. */
-  answerMs?: number | undefined;
+  responseTimeoutMs?: number | undefined;
   headers?: Record<string, string>;
   bounds?: JsonBounds;
 };
 
-async function exchange(address: string, path: string, { body, form, headers, answerMs, signal }: RequestOptions) {
+async function sendRequest(address: string, path: string, { body, form, headers, responseTimeoutMs: answerMs, signal }: RequestOptions) {
   const response = await request(address + path, {
     method: body || form ? "POST" : "GET",
     dispatcher: agent,
@@ -120,30 +120,30 @@ async function exchange(address: string, path: string, { body, form, headers, an
 
 async function requestJson(address: string, path: string, options: RequestOptions = {}): Promise<Result<unknown, ExchangeFailure>> {
   try {
-    const deadline = AbortSignal.timeout((options.answerMs ?? RESPONSE_TIMEOUT_MS) + MAX_BODY_MS);
+    const deadline = AbortSignal.timeout((options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) + MAX_BODY_MS);
     const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
-    const { statusCode, body } = await exchange(address, path, { ...options, signal });
-    const isGood = statusCode >= 200 && statusCode < 300;
-    const meter = createJsonMeter(isGood ? (options.bounds ?? RESPONSE_BOUNDS) : ERROR_BOUNDS);
+    const { statusCode, body } = await sendRequest(address, path, { ...options, signal });
+    const isSuccess = statusCode >= 200 && statusCode < 300;
+    const meter = createJsonMeter(isSuccess ? (options.bounds ?? RESPONSE_BOUNDS) : ERROR_BOUNDS);
     for await (const chunk of body) {
       const excess = chunk instanceof Uint8Array ? meter.push(chunk) : undefined;
-      if (excess !== undefined) return failed(createTooLarge(path, excess)); // returning ends the request
+      if (excess !== undefined) return failed(createTooLargeFailure(path, excess)); // returning ends the request
     }
-    const text = meter.text();
-    if (!isGood) return failed(toStatusFailure(statusCode, text));
-    return ok(text.trim() === "" ? undefined : parseLenient(text, maxExactNumbers.answer));
+    const text = meter.getText();
+    if (!isSuccess) return failed(toStatusFailure(statusCode, text));
+    return ok(text.trim() === "" ? undefined : parseLenient(text, maxExactNumbers.response));
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return failed(createTooLarge(path, error.excess));
+    if (error instanceof TooManyExactNumbers) return failed(createTooLargeFailure(path, error.excess));
     return failed(error instanceof SyntaxError ? createInvalidResponse("Its response is not JSON.") : toExchangeFailure(error, address));
   }
 }
 
-/** A file as a stream. The caller must read or destroy `bytes`. `size`: of the whole file, from the headers. */
+/** A file as a stream. The caller must read or destroy `bytes`. `size` is that of the whole file, from the headers. */
 type OpenedFile = { bytes: Readable; size: number | undefined };
 
 async function openFile(address: string, path: string, options: RequestOptions = {}): Promise<Result<OpenedFile, ExchangeFailure>> {
   try {
-    const { statusCode, headers, body } = await exchange(address, path, options);
+    const { statusCode, headers, body } = await sendRequest(address, path, options);
     if (statusCode !== 200 && statusCode !== 206) {
       body.destroy();
       return failed(toStatusFailure(statusCode, ""));
@@ -161,7 +161,8 @@ export function createLimitFailure(message: string): ExchangeFailure {
   return { code: "over_limits", message, wasSent: true };
 }
 
-const createTooLarge = (path: string, excess: string) => createLimitFailure(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
+const createTooLargeFailure = (path: string, excess: string) =>
+  createLimitFailure(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
 
 export function createInvalidResponse(message: string): ExchangeFailure {
   return { code: "not_a_server", message, wasSent: true };
@@ -174,7 +175,7 @@ function toStatusFailure(status: number, body: string): ExchangeFailure {
   if (status === 401 || status === 407)
     return { ...details, code: "cloud_service", message: `It requires a key (${status}). A runner must be a plain server without keys.` };
   if (status >= 500) return { ...details, code: "failing", message: `It responds with status ${status}.` };
-  return { ...details, code: "not_a_server", message: `It responds with status ${status}; a ComfyUI server responds with 200.` };
+  return { ...details, code: "not_a_server", message: `It responds with status ${status} instead of 200.` };
 }
 
 const notSentPattern =
@@ -214,7 +215,7 @@ export type ComfyServer = ReturnType<typeof createComfyServer>;
 export function createComfyServer(address: string, signal?: AbortSignal, timeoutMs?: number) {
   return {
     ...createComfyClient<ExchangeFailure>(
-      (path, options) => requestJson(address, path, { signal, answerMs: timeoutMs, ...options }),
+      (path, options) => requestJson(address, path, { signal, responseTimeoutMs: timeoutMs, ...options }),
       createInvalidResponse,
     ),
     upload: (form: FormData) => requestJson(address, "/upload/image", { signal, form }),

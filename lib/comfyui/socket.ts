@@ -7,15 +7,21 @@ import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/cont
 import { createGuardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { meterJson } from "./http";
 
-type Target = {
+type SocketOptions = {
   baseUrl: string;
   clientId: string | undefined;
   headers?: Record<string, string>;
-  handshakeMs: number;
+  handshakeTimeoutMs: number;
   maxBytes: number;
 };
 
-export function openSocket({ baseUrl, clientId, headers, handshakeMs, maxBytes }: Target): WebSocket | undefined {
+export function openSocket({
+  baseUrl,
+  clientId,
+  headers,
+  handshakeTimeoutMs: handshakeMs,
+  maxBytes,
+}: SocketOptions): WebSocket | undefined {
   const url = new URL(`${baseUrl.replace(/\/+$/, "")}/ws`);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   if (clientId !== undefined) url.searchParams.set("clientId", clientId);
@@ -36,7 +42,7 @@ export const isTooLarge = (error: Error) => getCode(error) === "WS_ERR_UNSUPPORT
 
 export type ComfyMessage = NonNullable<ReturnType<typeof parseMessage>>;
 
-/** Returns undefined for invalid messages. `displayNode` is shown instead of `node`. `states`: of progress_state, by node. */
+/** Returns undefined for invalid messages. `displayNode` is shown instead of `node`. `states` are the node states of progress_state. */
 export function parseMessage(message: unknown) {
   const type = asText(asObject(message)?.type);
   const data = asObject(asObject(message)?.data);
@@ -66,12 +72,12 @@ export type Traffic = ReturnType<typeof createTraffic>;
 
 /** Rate limit for a server across all its connections: a burst, then a rate per second. */
 export function createTraffic(nowMs: () => number = () => performance.now()) {
-  let [messages, bytes, countedMs] = [0, 0, nowMs()];
+  let [messages, bytes, lastCountMs] = [0, 0, nowMs()];
   return {
     add(messageBytes: number): string | undefined {
       const at = nowMs();
-      const seconds = (at - countedMs) / 1000;
-      countedMs = at;
+      const seconds = (at - lastCountMs) / 1000;
+      lastCountMs = at;
       messages = Math.max(0, messages - seconds * MESSAGES_PER_SECOND) + 1;
       bytes = Math.max(0, bytes - seconds * BYTES_PER_SECOND) + messageBytes;
       if (messages > MAX_MESSAGES) return `more than ${MESSAGES_PER_SECOND} messages per second`;
@@ -83,32 +89,37 @@ export function createTraffic(nowMs: () => number = () => performance.now()) {
 /** SaveImageWebsocket sends full-size images. */
 const MAX_MESSAGE_BYTES = 32 * 1024 ** 2;
 const TEXT_BOUNDS = { bytes: 4 * 1024 ** 2, values: 50_000 };
-/** Contains every node of the job. The messages about single nodes have the same data. */
+/** progress_state contains every node of the job. The messages about single nodes have the same data. */
 const IGNORED_MESSAGE = /^\{\s*"type"\s*:\s*"progress_state"/;
-const HANDSHAKE_MS = 3000;
-const RECONNECT_MS = 1000;
+const HANDSHAKE_TIMEOUT_MS = 3000;
+const RECONNECT_DELAY_MS = 1000;
 const PREVIEW_EVENT = 1;
 
 type Handlers = {
-  message: (message: ComfyMessage) => void;
-  preview: (bytes: Uint8Array) => void;
-  exceeded: (reason: string) => void;
+  onMessage: (message: ComfyMessage) => void;
+  onPreview: (bytes: Uint8Array) => void;
+  onLimitExceeded: (reason: string) => void;
 };
 
-export function followMessages(server: { address: string; clientId: string; traffic: Traffic }, handlers: Handlers) {
+export function subscribeToMessages(server: { address: string; clientId: string; traffic: Traffic }, handlers: Handlers) {
   let isStopped = false;
   let reconnectTimer: NodeJS.Timeout | undefined;
-  let connections = 0;
+  let connectionCount = 0;
   let socket: WebSocket | undefined;
   let resolveReady: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => (resolveReady = resolve));
 
   function connect(): void {
-    connections += 1;
-    socket = openSocket({ baseUrl: server.address, clientId: server.clientId, handshakeMs: HANDSHAKE_MS, maxBytes: MAX_MESSAGE_BYTES });
+    connectionCount += 1;
+    socket = openSocket({
+      baseUrl: server.address,
+      clientId: server.clientId,
+      handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
+      maxBytes: MAX_MESSAGE_BYTES,
+    });
     if (!socket) return resolveReady();
     socket.on("open", () => resolveReady());
-    socket.on("message", receive);
+    socket.on("message", handleMessage);
     socket.on("ping", (bytes) => isWithinLimits(bytes.length));
     socket.on("pong", (bytes) => isWithinLimits(bytes.length));
     socket.on("error", (error) => {
@@ -119,7 +130,7 @@ export function followMessages(server: { address: string; clientId: string; traf
     socket.on("close", () => {
       resolveReady();
       // Without messages, a job would look unresponsive.
-      if (!isStopped) reconnectTimer = setTimeout(connect, RECONNECT_MS).unref();
+      if (!isStopped) reconnectTimer = setTimeout(connect, RECONNECT_DELAY_MS).unref();
     });
   }
 
@@ -132,7 +143,7 @@ export function followMessages(server: { address: string; clientId: string; traf
   function exceed(reason: string): void {
     if (isStopped) return;
     stop();
-    handlers.exceeded(`It sends ${reason}.`);
+    handlers.onLimitExceeded(`It sends ${reason}.`);
   }
 
   function isWithinLimits(bytes: number): boolean {
@@ -142,10 +153,10 @@ export function followMessages(server: { address: string; clientId: string; traf
     return excess === undefined;
   }
 
-  function receive(bytes: RawData, isBinary: boolean): void {
+  function handleMessage(bytes: RawData, isBinary: boolean): void {
     if (!Buffer.isBuffer(bytes) || !isWithinLimits(bytes.length)) return;
     if (isBinary) {
-      if (bytes.length > 8 && bytes.readUInt32BE(0) === PREVIEW_EVENT) handlers.preview(bytes);
+      if (bytes.length > 8 && bytes.readUInt32BE(0) === PREVIEW_EVENT) handlers.onPreview(bytes);
       return;
     }
     const text = meterJson(bytes, TEXT_BOUNDS);
@@ -154,10 +165,10 @@ export function followMessages(server: { address: string; clientId: string; traf
       const message = IGNORED_MESSAGE.test(text.value)
         ? undefined
         : parseMessage(parseExactJson(text.value, { maxNumbers: maxExactNumbers.text }));
-      if (message) handlers.message(message);
+      if (message) handlers.onMessage(message);
     } catch (error) {
       if (error instanceof TooManyExactNumbers) exceed(`a message with ${error.excess}`);
-      // Texts other than JSON are ignored.
+      // Ignore texts that are not JSON.
       else if (!(error instanceof SyntaxError)) throw error;
     }
   }
@@ -165,8 +176,8 @@ export function followMessages(server: { address: string; clientId: string; traf
   connect();
   return {
     ready,
-    /** The number of the open connection, counted across reconnects. Undefined if none is open. */
-    connection: () => (socket?.readyState === WebSocket.OPEN ? connections : undefined),
+    /** Returns the number of the open connection, counted across reconnects, or undefined if none is open. */
+    getConnection: () => (socket?.readyState === WebSocket.OPEN ? connectionCount : undefined),
     stop,
   };
 }

@@ -7,9 +7,9 @@ export function endsWithApi(address: string): boolean {
 }
 
 /** Adds a missing scheme, as in "localhost:8188". Empty addresses and addresses with a scheme are returned unchanged. */
-export function addScheme(typed: string): string {
-  if (typed === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(typed)) return typed;
-  return `${/^(localhost|[\w.-]+\.localhost|127(\.\d+){3}|\[::1\])(?![\w.-])/i.test(typed) ? "http" : "https"}://${typed}`;
+export function addScheme(address: string): string {
+  if (address === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(address)) return address;
+  return `${/^(localhost|[\w.-]+\.localhost|127(\.\d+){3}|\[::1\])(?![\w.-])/i.test(address) ? "http" : "https"}://${address}`;
 }
 
 function removeTrailingSlash(address: string): string {
@@ -82,4 +82,4 @@ export const runnerProblems = [
 ] as const;
 export type RunnerProblem = (typeof runnerProblems)[number];
 
-export const runnerOrders = ["ready", "draining", "paused"] as const;
+export const settableRunnerStates = ["ready", "draining", "paused"] as const;

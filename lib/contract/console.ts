@@ -3,9 +3,9 @@
 import { z } from "zod";
 import { type CheckOutcome, type ConnectionFeature, type Dialect } from "./connections";
 import { jobParams, searchParams } from "./jobs/job-list";
-import { roles } from "./people/roles";
-import { MAX_PASSWORD_LENGTH, type MemberMethods, MIN_PASSWORD } from "./people/sign-in";
-import { type JobListItem, type JobsAnswer } from "./schemas/job";
+import { roles } from "./members/roles";
+import { MAX_PASSWORD_LENGTH, type MemberMethods, MIN_PASSWORD_LENGTH } from "./members/sign-in";
+import { type JobListItem, type JobsResponse } from "./schemas/job";
 import { createListText, createPlainLine, createQuerySchema, webAddressSchema } from "./schemas/lenient";
 
 export const CONNECTION_PARAMETER = "connection";
@@ -29,7 +29,7 @@ export type ConnectionView = {
   fingerprint?: string;
   current: boolean;
   status?: ConnectionStatus;
-  /** The owner, if only their jobs may be seen here. Such a view has no address and no fingerprint. */
+  /** The owner, if the viewer may see only the connection's jobs. Such a view has no address and no fingerprint. */
   seenOf?: string;
   seenBy?: JobViewerView[];
 };
@@ -83,19 +83,19 @@ export const lackingClassesQuerySchema = z.object({ names: createListText(z.stri
 export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };
 /** `sinceMs`: the time of the oldest counted job, if older jobs were not counted. */
 export type RunsByDay = { days: RunsOfDay[]; jobs: number; sinceMs?: number };
-const isZone = (zone: string) => {
+const isTimeZone = (zone: string) => {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: zone }).format(0) !== "";
   } catch {
     return false;
   }
 };
-export const runsByDayQuerySchema = z.object({ zone: z.string().min(1).max(100).refine(isZone, "must be a time zone").default("UTC") });
+export const runsByDayQuerySchema = z.object({ zone: z.string().min(1).max(100).refine(isTimeZone, "must be a time zone").default("UTC") });
 
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 
 const nameSchema = createPlainLine(100);
-const passwordSchema = z.string().min(MIN_PASSWORD, `must have at least ${MIN_PASSWORD} characters`).max(MAX_PASSWORD_LENGTH);
+const passwordSchema = z.string().min(MIN_PASSWORD_LENGTH, `must have at least ${MIN_PASSWORD_LENGTH} characters`).max(MAX_PASSWORD_LENGTH);
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 export const setUpBodySchema = z.object({
@@ -118,7 +118,7 @@ export const connectionBodySchema = z.object({
   baseUrl: webAddressSchema.refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment"),
   accountUrl: z
     .union([z.literal(""), webAddressSchema], {
-      error: "must be empty, or an address that begins with http:// or https:// and holds no user name or password",
+      error: "must be empty, or an address that begins with http:// or https:// and contains no user name or password",
     })
     .optional(),
   key: keySchema.optional(),
@@ -182,7 +182,10 @@ export const invitationAcceptSchema = z.object({
 export const accountChangeSchema = z
   .object({ name: nameSchema, email: emailSchema, password: passwordSchema, currentPassword: z.string().min(1).max(254) })
   .partial()
-  .refine(({ name, email, password }) => name !== undefined || email !== undefined || password !== undefined, "names nothing to change")
+  .refine(
+    ({ name, email, password }) => name !== undefined || email !== undefined || password !== undefined,
+    "must change at least one field",
+  )
   .refine(({ email, password, currentPassword }) => currentPassword !== undefined || (email ?? password) === undefined, {
     path: ["currentPassword"],
     message: "required",
@@ -200,7 +203,7 @@ export type JobReach = {
   unread: number;
   asOfMs?: number;
 };
-export type JobSearchAnswer = JobsAnswer & { reach: JobReach };
+export type JobSearchResponse = JobsResponse & { reach: JobReach };
 
 export type JobPeople = { people: { id: string; name: string }[] };
 
@@ -216,18 +219,18 @@ export type SavedView = {
   canChange: boolean;
 };
 
-const queryText = z.string().max(2_000);
+const queryTextSchema = z.string().max(2_000);
 export const savedViewBodySchema = z.object({
   screen: z.enum(viewScreens).default("jobs"),
   name: z.string().trim().min(1).max(80),
-  query: queryText,
+  query: queryTextSchema,
   team: z.boolean().default(false),
   isDefault: z.boolean().default(false),
 });
 export const savedViewsQuerySchema = z.object({ screen: z.enum(viewScreens).default("jobs") });
 export const savedViewChangeSchema = z.object({
   name: z.string().trim().min(1).max(80).optional(),
-  query: queryText.optional(),
+  query: queryTextSchema.optional(),
   isDefault: z.boolean().optional(),
 });
 
@@ -240,4 +243,4 @@ export const archiveChoiceSchema = z.union([
 export type ArchiveChoice = z.infer<typeof archiveChoiceSchema>;
 
 /** `isCut`: more files matched than fit into one ZIP file. */
-export type ArchiveAnswer = { id: string; count?: number; isCut: boolean };
+export type ArchiveResponse = { id: string; count?: number; isCut: boolean };

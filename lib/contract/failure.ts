@@ -52,9 +52,9 @@ export function isNotFound(failure: Pick<Failure, "code" | "status">): boolean {
 const MAX_MESSAGE = 500;
 
 /** A 429 whose code or message mentions money, a plan or a full queue is shown, and the request is not repeated. */
-const limitCode = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|PLATFORM_REFUSED/i;
-const limitMessage = /\b(paid|pay|payment|subscription|plan|billing|credits?|funds|queue)\b/i;
-const queueWord = /QUEUE/i;
+const limitCodePattern = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|PLATFORM_REFUSED/i;
+const limitMessagePattern = /\b(paid|pay|payment|subscription|plan|billing|credits?|funds|queue)\b/i;
+const queuePattern = /QUEUE/i;
 
 type ResponseHead = { status: number; headers?: { get(name: string): string | null } };
 
@@ -75,14 +75,14 @@ export function parseFailure(head: ResponseHead, body: string, nowMs = Date.now(
 }
 
 export function isPlainRateLimit(failure: Pick<Failure, "status" | "code" | "message">): boolean {
-  return failure.status === 429 && !limitCode.test(failure.code) && !limitMessage.test(failure.message);
+  return failure.status === 429 && !limitCodePattern.test(failure.code) && !limitMessagePattern.test(failure.message);
 }
 
 /** A 429 has three meanings, which the text distinguishes. */
 export function getCodeByStatus(failure: Pick<Failure, "status" | "code" | "message">): string {
   const { status, code, message } = failure;
   if (status !== 429 || isPlainRateLimit(failure)) return getStatusCode(status);
-  return queueWord.test(code) || (!limitCode.test(code) && queueWord.test(message)) ? QUEUE_FULL : "PAYMENT_REQUIRED";
+  return queuePattern.test(code) || (!limitCodePattern.test(code) && queuePattern.test(message)) ? QUEUE_FULL : "PAYMENT_REQUIRED";
 }
 
 /** A late validation failure: the job's exception text contains the JSON of a 400 body (first brace to last). */
@@ -124,8 +124,8 @@ function readFields(body: JsonObject): FailureFields {
 
 /** A code has no spaces. Some gateways repeat the HTTP status here as a number. */
 function toCode(value: unknown): string | undefined {
-  const word = asText(value)?.trim();
-  return word && word.length <= 100 && !/\s/.test(word) ? word : undefined;
+  const code = asText(value)?.trim();
+  return code && code.length <= 100 && !/\s/.test(code) ? code : undefined;
 }
 
 function toPlainText(value: unknown): string | undefined {
@@ -146,7 +146,7 @@ function getStatusCode(status: number): string {
 }
 
 function createStatusMessage(status: number): string {
-  return status === 0 ? "The service gave no answer." : `The service answered ${status} without saying why.`;
+  return status === 0 ? "The service didn't respond." : `The service responded with status ${status} and no message.`;
 }
 
 function undefinedIfEmpty(value: unknown): unknown {

@@ -44,8 +44,8 @@ export const rowFields: Partial<Record<TopicName, readonly string[]>> = {
 
 /** `name`, `name:id`, `name?query` or `name:id?query`. The query is that of the GET request, and names the connection. */
 export function parseTopic(topic: string): { name: TopicName; id?: string; query: string } | undefined {
-  const [, word, encoded, query = ""] = /^([a-z-]+)(?::([^?]+))?(?:\?(.*))?$/s.exec(topic) ?? [];
-  const name = topicNames.find((value) => value === word);
+  const [, prefix, encoded, query = ""] = /^([a-z-]+)(?::([^?]+))?(?:\?(.*))?$/s.exec(topic) ?? [];
+  const name = topicNames.find((value) => value === prefix);
   if (name === undefined || topicPaths[name].includes("{id}") !== (encoded !== undefined)) return undefined;
   try {
     return { name, query, ...(encoded !== undefined && { id: decodeURIComponent(encoded) }) };
@@ -88,7 +88,7 @@ export type LiveEvents = {
 };
 export type LiveEvent = { [E in keyof LiveEvents]: { event: E; data: LiveEvents[E] } }[keyof LiveEvents];
 /** The response for `format=json`. `id` is the `Last-Event-ID` of the next request. */
-export type LiveAnswer = { id: string; events: LiveEvent[] };
+export type LiveResponse = { id: string; events: LiveEvent[] };
 
 const eventChecks: Record<keyof LiveEvents, (data: JsonObject) => boolean> = {
   hello: ({ heartbeatMs }) => typeof heartbeatMs === "number",

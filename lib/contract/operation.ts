@@ -4,13 +4,13 @@ import { type z } from "zod";
 import { type Capability } from "./capabilities";
 import { type ErrorCode } from "./failure";
 import { type KnownJobState } from "./jobs/job-list";
-import { type Role } from "./people/roles";
+import { type Role } from "./members/roles";
 
 export type OperationBody =
   { kind: "json"; schema: z.ZodType } | { kind: "multipart"; file: string; fields: z.ZodObject } | { kind: "octets" };
 
 /** `bytes`: the content itself. `empty`: no body. `redirect`: a Location, which must be followed without the key. */
-export type OperationAnswer = { kind: "json"; schema: z.ZodType } | { kind: "bytes" } | { kind: "empty" } | { kind: "redirect" };
+export type OperationResponse = { kind: "json"; schema: z.ZodType } | { kind: "bytes" } | { kind: "empty" } | { kind: "redirect" };
 
 export type Operation = {
   name: string;
@@ -35,7 +35,7 @@ export type Operation = {
   /** Error codes of the embedded service that do not follow from the operation's properties. */
   refusals?: readonly ErrorCode[];
   bodyRefusal?: z.ZodType;
-  answers: Readonly<Record<number, OperationAnswer>>;
+  responses: Readonly<Record<number, OperationResponse>>;
   subject?: Subject;
 };
 
@@ -53,12 +53,12 @@ export function isRead({ method }: Pick<Operation, "method">): boolean {
 }
 
 /** The bytes are sent in ranges and requested by their ETag. */
-export function hasRanges({ answers }: Operation): boolean {
-  return 206 in answers;
+export function hasRanges({ responses }: Operation): boolean {
+  return 206 in responses;
 }
 
-export function returnsBytes({ answers }: Operation): boolean {
-  return Object.values(answers)[0]?.kind === "bytes";
+export function returnsBytes({ responses }: Operation): boolean {
+  return Object.values(responses)[0]?.kind === "bytes";
 }
 
 type Definition = Omit<Operation, "name" | "tier" | "role"> & Partial<Pick<Operation, "role">>;
@@ -84,9 +84,9 @@ export type QueryOf<O extends Operation> = O extends { query: infer S extends z.
 
 export type BodyOf<O extends Operation> = O extends { body: { schema: infer S extends z.ZodType } } ? z.output<S> : undefined;
 
-type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodType } ? z.output<S> : undefined;
+type ResponseValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodType } ? z.output<S> : undefined;
 
-export type AnswerOf<O extends Operation> = { [S in keyof O["answers"]]: AnswerValue<O["answers"][S]> }[keyof O["answers"]];
+export type ResponseOf<O extends Operation> = { [S in keyof O["responses"]]: ResponseValue<O["responses"][S]> }[keyof O["responses"]];
 
 export function fillPath(path: Operation["path"], params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {

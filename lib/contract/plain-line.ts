@@ -22,6 +22,6 @@ export function decodePercent(text: string): string | undefined {
 /** At most `max` characters. An ellipsis replaces the rest. */
 export function truncateText(text: string, max: number): string {
   if (text.length <= max) return text;
-  const letters = Array.from(text);
-  return letters.length > max ? `${letters.slice(0, max - 1).join("")}…` : text;
+  const characters = Array.from(text);
+  return characters.length > max ? `${characters.slice(0, max - 1).join("")}…` : text;
 }

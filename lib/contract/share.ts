@@ -3,7 +3,7 @@ import { type FileKind } from "./views/outputs-view";
 
 export const MAX_SHARED_ASSETS = 100;
 const MAX_SHARE_MS = 365 * 24 * 60 * 60_000;
-const MIN_SHARE_PASSWORD = 8;
+const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 200;
 const idSchema = z.string().min(1).max(200);
 
@@ -18,14 +18,14 @@ export const shareBodySchema = z
       .regex(/^\P{Cc}*$/u, "must be one line")
       .default(""),
     expiresInMs: z.number().int().min(60_000).max(MAX_SHARE_MS),
-    password: z.string().min(MIN_SHARE_PASSWORD).max(MAX_PASSWORD_LENGTH).optional(),
+    password: z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH).optional(),
     keepsMetadata: z.boolean().default(false),
     showsMaker: z.boolean().default(false),
     showsWorkflow: z.boolean().default(false),
     /** Omits files that cannot be cleaned, instead of rejecting the whole share. */
     leavesOut: z.boolean().default(false),
   })
-  .refine(({ job, assets }) => (job === undefined) !== (assets.length === 0), "must name a job or assets, and not both");
+  .refine(({ job, assets }) => (job === undefined) !== (assets.length === 0), "must contain either a job or assets");
 export type ShareBody = z.input<typeof shareBodySchema>;
 
 /** Returned only once. The console stores a hash of the token. */

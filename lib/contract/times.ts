@@ -1,7 +1,7 @@
 // Converts all times to milliseconds since 1970. Undefined if unreadable. Does not import zod, for the first page.
 
 /** Numbers below this are seconds (until the year 5138), at or above it milliseconds. */
-const FIRST_MILLISECONDS = 1e11;
+const MIN_MILLISECONDS_VALUE = 1e11;
 
 /** Texts are RFC 3339, in UTC without a zone. Numbers are seconds or milliseconds by size. Values beyond JavaScript's dates are undefined. */
 export function toMilliseconds(value: unknown): number | undefined {
@@ -16,14 +16,14 @@ function parseText(text: string): number {
 }
 
 function scaleToMilliseconds(value: number): number {
-  return Math.round(Math.abs(value) < FIRST_MILLISECONDS ? value * 1000 : value);
+  return Math.round(Math.abs(value) < MIN_MILLISECONDS_VALUE ? value * 1000 : value);
 }
 
-const MAX_EXPIRING_MS = 3 * 24 * 60 * 60_000;
+const MAX_WARNING_MS = 3 * 24 * 60 * 60_000;
 
 /** The last tenth of a lifetime, but at most three days. Without a start time, three days. */
 export function expiresSoon({ createdAt, expiresAt }: { createdAt?: number; expiresAt?: number }, nowMs: number): boolean {
   if (expiresAt === undefined || expiresAt <= nowMs) return false;
-  const tenthMs = createdAt === undefined ? MAX_EXPIRING_MS : (expiresAt - createdAt) / 10;
-  return expiresAt - nowMs <= Math.min(tenthMs, MAX_EXPIRING_MS);
+  const tenthMs = createdAt === undefined ? MAX_WARNING_MS : (expiresAt - createdAt) / 10;
+  return expiresAt - nowMs <= Math.min(tenthMs, MAX_WARNING_MS);
 }

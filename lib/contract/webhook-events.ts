@@ -31,8 +31,8 @@ export type DeliveryProblem = "status" | "redirected" | "timeout" | "unreachable
 export const RETRY_HOURS = 24;
 /** How long a replaced secret is still used, together with the new one. */
 export const OLD_WEBHOOK_SECRET_MS = 24 * 60 * 60_000;
-export const renewals = ["keep-old", "at-once"] as const;
-export type RenewWebhookSecret = (typeof renewals)[number];
+export const secretRenewals = ["keep-old", "at-once"] as const;
+export type RenewWebhookSecret = (typeof secretRenewals)[number];
 
 export type WebhookView = {
   id: string;

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { jobStates } from "./jobs/job-list";
 import { createPlainLine, webAddressSchema } from "./schemas/lenient";
-import { renewals, webhookEvents, webhookFormats } from "./webhook-events";
+import { secretRenewals, webhookEvents, webhookFormats } from "./webhook-events";
 
 const urlSchema = webAddressSchema.refine((text) => !text.includes("#"), "must not contain a fragment");
 
@@ -26,7 +26,7 @@ export type WebhookBody = z.output<typeof webhookSchema>;
 export const webhookChangeSchema = webhookSchema
   .omit({ connection: true })
   .partial()
-  .extend({ renewSecret: z.enum(renewals).optional() });
+  .extend({ renewSecret: z.enum(secretRenewals).optional() });
 export type WebhookChange = z.output<typeof webhookChangeSchema>;
 
 const timeSchema = z.iso.datetime();

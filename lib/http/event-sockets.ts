@@ -1,10 +1,10 @@
 import { type IncomingMessage, type Server } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { isStoreAway } from "@/lib/shared/error-codes";
-import { type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget, type Refused } from "@/lib/shared/http-types";
+import { isStoreUnavailable } from "@/lib/shared/error-codes";
+import { type ErrorResponse,type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 import { getTelemetry } from "@/lib/shared/telemetry";
-import { endSocket } from "./refusals";
+import { endSocket } from "./error-responses";
 
 /** Each handler checks the client (Origin, key or session) before it responds. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -12,16 +12,16 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 export function handleUpgrades(
   server: Server,
   handlers: Readonly<Record<string, UpgradeHandler>>,
-  checkRequest: (request: IncomingMessage) => Refused | undefined,
+  checkRequest: (request: IncomingMessage) => ErrorResponse | undefined,
 ): void {
-  const byPath = new Map(Object.entries(handlers));
+  const handlersByPath = new Map(Object.entries(handlers));
   server.on("upgrade", (request, socket, head) => {
     // Node removes its own listeners, and an error on a socket without a listener would end the process.
     socket.on("error", () => socket.destroy());
     if (request.headers.upgrade?.toLowerCase() !== "websocket") return void handleWithoutUpgrade(server, request, socket, head);
-    const refusal = checkRequest(request);
-    if (refusal) return endSocket(socket, refusal);
-    const handler = byPath.get(request.url?.split(/[?#]/)[0] ?? "");
+    const errorResponse = checkRequest(request);
+    if (errorResponse) return endSocket(socket, errorResponse);
+    const handler = handlersByPath.get(request.url?.split(/[?#]/)[0] ?? "");
     if (!handler) return endSocket(socket, { status: 404, code: "NOT_FOUND", message: "There is no WebSocket at this address." });
     try {
       handler(request, socket, head);
@@ -48,10 +48,10 @@ function handleWithoutUpgrade(
 }
 
 const DEFAULT_BOUNDS = {
-  inAll: 1000,
+  total: 1000,
   perOwner: 64,
   perAddress: 256,
-  waitingBytes: 8 * 1024 * 1024,
+  maxBufferedBytes: 8 * 1024 * 1024,
 };
 const MAX_SENT_BYTES = 64 * 1024;
 const MAX_SENT_MESSAGES = 1000;
@@ -60,56 +60,56 @@ const CLOSE_TIMEOUT_MS = 1000;
 
 type AdmitListener = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
 type Repeat = (ms: number, run: () => void) => { stop(): void };
-type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof DEFAULT_BOUNDS> };
-type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; received: number };
+type Options = { getAddress?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof DEFAULT_BOUNDS> };
+type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; isAlive: boolean; messageCount: number };
 
 export function createEventSockets(
   admit: AdmitListener,
-  { addressOf: getAddress = getRemoteAddress, repeat = startInterval, limits }: Options = {},
+  { getAddress: getAddress = getRemoteAddress, repeat = startInterval, limits }: Options = {},
 ) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
   const sockets = new Set<Socket>();
   const bounds = { ...DEFAULT_BOUNDS, ...limits };
   let isClosing = false;
-  getTelemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
+  getTelemetry().metrics?.registerGauge("lightdesk_open_streams", () => sockets.size);
   const pings = repeat(PING_INTERVAL_MS, () => sockets.forEach((socket) => void checkSocket(socket)));
 
   const count = (matches: (socket: Socket) => boolean) => [...sockets].filter(matches).length;
-  const isFull = (address: string) => sockets.size >= bounds.inAll || count((socket) => socket.address === address) >= bounds.perAddress;
+  const isFull = (address: string) => sockets.size >= bounds.total || count((socket) => socket.address === address) >= bounds.perAddress;
 
   async function checkSocket(socket: Socket): Promise<void> {
     const { peer, feed } = socket;
-    if (!socket.answered) return peer.terminate();
-    if (socket.received > MAX_SENT_MESSAGES) return endPeer(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
-    socket.answered = false;
-    socket.received = 0;
+    if (!socket.isAlive) return peer.terminate();
+    if (socket.messageCount > MAX_SENT_MESSAGES) return endPeer(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
+    socket.isAlive = false;
+    socket.messageCount = 0;
     peer.ping();
-    // A failed check does not mean that the right was lost. It is checked again at the next ping.
+    // A failed check doesn't revoke access. The next ping checks again.
     const reason = await Promise.resolve()
-      .then(() => feed?.objection())
+      .then(() => feed?.findDenialReason())
       .catch(() => undefined);
     if (reason !== undefined) endPeer(peer, { code: feedEnds.notAllowed, reason });
   }
 
-  async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async function acceptConnection(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const address = getAddress(request);
     if (isClosing) return rejectStopping(socket);
     if (isFull(address)) return rejectTooMany(socket);
     const admission = await admit(request);
     if (socket.destroyed) return;
-    if (!admission.ok) return endSocket(socket, admission.refused);
-    // Meanwhile, other clients may have been admitted or a stop may have begun.
+    if (!admission.ok) return endSocket(socket, admission.error);
+    // Check again, because other clients may have been admitted or a stop may have started.
     if (isClosing) return rejectStopping(socket);
     if (isFull(address) || count(({ owner }) => owner === admission.owner) >= bounds.perOwner) return rejectTooMany(socket);
-    server.handleUpgrade(request, socket, head, (peer) => void serve(peer, address, admission));
+    server.handleUpgrade(request, socket, head, (peer) => void serveSocket(peer, address, admission));
   }
 
-  async function serve(peer: WebSocket, address: string, { owner, open }: Extract<FeedAdmission, { ok: true }>): Promise<void> {
-    const socket: Socket = { peer, owner, address, feed: undefined, answered: true, received: 0 };
+  async function serveSocket(peer: WebSocket, address: string, { owner, open }: Extract<FeedAdmission, { ok: true }>): Promise<void> {
+    const socket: Socket = { peer, owner, address, feed: undefined, isAlive: true, messageCount: 0 };
     sockets.add(socket);
     peer.on("error", () => peer.terminate());
-    peer.on("pong", () => (socket.answered = true));
-    peer.on("message", () => (socket.received += 1));
+    peer.on("pong", () => (socket.isAlive = true));
+    peer.on("message", () => (socket.messageCount += 1));
     peer.on("close", () => {
       sockets.delete(socket);
       socket.feed?.stop();
@@ -117,7 +117,7 @@ export function createEventSockets(
     const target: FeedTarget = {
       send(message) {
         if (peer.readyState !== peer.OPEN) return;
-        if (peer.bufferedAmount > bounds.waitingBytes) return peer.terminate();
+        if (peer.bufferedAmount > bounds.maxBufferedBytes) return peer.terminate();
         peer.send(message);
       },
       end: (feedEnd) => endPeer(peer, feedEnd),
@@ -125,15 +125,15 @@ export function createEventSockets(
     try {
       socket.feed = await open(target);
     } catch {
-      return endPeer(peer, { code: feedEnds.tryLater, reason: "Events of jobs cannot be sent now. Try again." });
+      return endPeer(peer, { code: feedEnds.tryLater, reason: "Job events can't be sent now. Try again." });
     }
     if (!socket.feed) return endPeer(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
     if (!sockets.has(socket)) socket.feed.stop();
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>
-    void accept(request, socket, head).catch((error: unknown) =>
-      endSocket(socket, isStoreAway(error) ? databaseUnavailable : internalError),
+    void acceptConnection(request, socket, head).catch((error: unknown) =>
+      endSocket(socket, isStoreUnavailable(error) ? databaseUnavailable : internalError),
     );
 
   return {
@@ -147,8 +147,8 @@ export function createEventSockets(
   };
 }
 
-const internalError: Refused = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
-const databaseUnavailable: Refused = {
+const internalError: ErrorResponse = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
+const databaseUnavailable: ErrorResponse = {
   status: 503,
   code: "SERVICE_UNAVAILABLE",
   message: "The database is unavailable. Try again in a moment.",

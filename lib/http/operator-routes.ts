@@ -1,29 +1,29 @@
-// Health and metrics, which respond before everything else and without the database. Reasons require the metrics token or another right.
+// Health and metrics. They respond before all other routes and without the database. Reasons require the metrics token or another permission.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createYieldQueue } from "@/lib/shared/async";
-import { type Refused } from "@/lib/shared/http-types";
+import { type ErrorResponse } from "@/lib/shared/http-types";
 import { type Readiness } from "@/lib/shared/readiness";
 import { getTelemetry } from "@/lib/shared/telemetry";
-import { refuse } from "./refusals";
+import { sendErrorResponse } from "./error-responses";
 
 type OperatorOptions = {
   token: string | undefined;
-  readiness(): Readiness | undefined;
+  getReadiness(): Readiness | undefined;
   canSeeReasons?(request: IncomingMessage): Promise<boolean>;
 };
 type OperatorResponse = { status: number; type: string; body: string };
 
-const notFound: Refused = { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." };
-const wrongMethod: Refused = {
+const notFound: ErrorResponse = { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." };
+const wrongMethod: ErrorResponse = {
   status: 405,
   code: "METHOD_NOT_ALLOWED",
   message: "Only GET and HEAD are allowed here.",
   headers: { allow: "GET, HEAD" },
 };
-const internalError: Refused = { status: 500, code: "INTERNAL", message: "Internal error. See the log." };
-const noToken: Refused = {
+const internalError: ErrorResponse = { status: 500, code: "INTERNAL", message: "Internal error. See the log." };
+const tokenRequired: ErrorResponse = {
   status: 401,
   code: "UNAUTHORIZED",
   message: "The metrics token is required: Authorization: Bearer TOKEN.",
@@ -34,13 +34,16 @@ export const operatorPaths = ["/api/health/live", "/api/health/ready", "/api/met
 
 export function createOperatorRoutes({
   token,
-  readiness,
+  getReadiness: readiness,
   canSeeReasons,
 }: OperatorOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
   const getStates = async () => (await readiness()?.()) ?? [{ part: "start", ready: false, reason: "It is starting." }];
-  getTelemetry().metrics?.read("lightdesk_ready", async () => new Map((await getStates()).map(({ part, ready }) => [part, ready ? 1 : 0])));
+  getTelemetry().metrics?.registerGauge(
+    "lightdesk_ready",
+    async () => new Map((await getStates()).map(({ part, ready }) => [part, ready ? 1 : 0])),
+  );
 
-  const handlers: Record<(typeof operatorPaths)[number], (request: IncomingMessage) => Promise<OperatorResponse | Refused>> = {
+  const handlers: Record<(typeof operatorPaths)[number], (request: IncomingMessage) => Promise<OperatorResponse | ErrorResponse>> = {
     "/api/health/live": async () => toJsonResponse(200, { status: "alive" }),
     async "/api/health/ready"(request) {
       const parts = await getStates();
@@ -51,19 +54,19 @@ export function createOperatorRoutes({
     async "/api/metrics"(request) {
       const { metrics } = getTelemetry();
       if (token === undefined || !metrics) return notFound;
-      if (!hasToken(request, token)) return noToken;
-      return { status: 200, ...(await metrics.text()) };
+      if (!hasToken(request, token)) return tokenRequired;
+      return { status: 200, ...(await metrics.getText()) };
     },
   };
 
-  // Monitors have no limit. One request per event loop turn, so that pages get served during a flood.
+  // Monitors have no rate limit. Handle one request per event loop turn, so that pages are served during a flood.
   const waitForTurn = createYieldQueue();
   return (request, response) => {
     const path = request.url?.split(/[?#]/)[0];
     const operatorPath = operatorPaths.find((operatorPath) => operatorPath === path);
     if (!operatorPath) return false;
-    const send = (outcome: OperatorResponse | Refused) =>
-      "code" in outcome ? refuse(request, response, outcome) : writeResponse(request, response, outcome);
+    const send = (outcome: OperatorResponse | ErrorResponse) =>
+      "code" in outcome ? sendErrorResponse(request, response, outcome) : writeResponse(request, response, outcome);
     if (request.method !== "GET" && request.method !== "HEAD") send(wrongMethod);
     else
       waitForTurn()

@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { EMBED_PATH_HEADER, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
-import { type Refused } from "@/lib/shared/http-types";
+import { type ErrorResponse } from "@/lib/shared/http-types";
 import { createBlockList, isInNetworks } from "@/lib/shared/ip-address";
 
 function stripBasePath(url: string, basePath: string): string {
   if (basePath === "" || !url.startsWith(basePath)) return url;
-  const rest = url.slice(basePath.length);
-  if (rest === "" || rest.startsWith("?") || rest.startsWith("#")) return `/${rest}`;
-  return rest.startsWith("/") ? rest : url;
+  const path = url.slice(basePath.length);
+  if (path === "" || path.startsWith("?") || path.startsWith("#")) return `/${path}`;
+  return path.startsWith("/") ? path : url;
 }
 
 const basePaths = new WeakMap<IncomingMessage, string>();
@@ -24,7 +24,7 @@ export function toPageUrl(request: IncomingMessage, path: string): string {
   return addBasePath(path, basePaths.get(request) ?? "");
 }
 
-/** For Next, which needs the base path in every URL, without a slash after it. Otherwise, Next and some proxies would redirect. */
+/** Adds the base path for Next without a slash after it. Otherwise, Next and some proxies would redirect. */
 export function addBasePath(url: string, basePath: string): string {
   return basePath !== "" && /^\/([?#]|$)/.test(url) ? basePath + url.slice(1) : basePath + url;
 }
@@ -32,7 +32,7 @@ export function addBasePath(url: string, basePath: string): string {
 const USERDATA_PREFIX = /^\/api\/userdata\//i;
 const dotsPattern = /^(\.|%2e){1,2}$/i;
 
-/** Encodes dots that mean folders, and backslashes, a second time, so that no parser resolves them and the reader rejects them. */
+/** Double-encodes dot segments and backslashes, so that no parser resolves them and the route rejects them. */
 export function escapeDots(url: string): string {
   if (!USERDATA_PREFIX.test(url)) return url;
   const end = url.search(/[?#]/);
@@ -44,18 +44,18 @@ export function escapeDots(url: string): string {
   return escapedPath.join("/") + (end < 0 ? "" : url.slice(end));
 }
 
-export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answer: () => T): T } {
+export function createEmbedPaths(): { runWithEmbedPath<T>(request: IncomingMessage, handle: () => T): T } {
   const paths = new AsyncLocalStorage<string>();
   setEmbedPaths(paths);
   return {
-    answerAt(request, answer) {
+    runWithEmbedPath(request, handle) {
       delete request.headers[EMBED_PATH_HEADER];
       const embedUrl = parseEmbedUrl(request.url ?? "");
-      if (!embedUrl) return answer();
+      if (!embedUrl) return handle();
       request.headers[EMBED_PATH_HEADER] = embedUrl.path;
-      // Not left to Next's own proxy, which truncates uploads. For pages, it rewrites the URL (proxy.ts).
-      if (/^\/(api|samples)(?=[/?]|$)/.test(embedUrl.rest)) request.url = embedUrl.rest;
-      return paths.run(embedUrl.path, answer);
+      // Next's own proxy would truncate uploads. For pages, it rewrites the URL (proxy.ts).
+      if (/^\/(api|samples)(?=[/?]|$)/.test(embedUrl.innerUrl)) request.url = embedUrl.innerUrl;
+      return paths.run(embedUrl.path, handle);
     },
   };
 }
@@ -64,12 +64,12 @@ export function isApiPath(path: string): boolean {
   return /^\/api(\/|$)/.test(toRouteUrl(path));
 }
 
-/** The URL for matching routes, without the path of an embedded session. */
+/** Returns the URL for matching routes, without the path of an embedded session. */
 export function toRouteUrl(address: string): string {
-  return parseEmbedUrl(address)?.rest ?? address;
+  return parseEmbedUrl(address)?.innerUrl ?? address;
 }
 
-/** The base path was already removed. Later in the URL, the same text may be the name of a file. */
+/** Matches only at the start of the URL, because the same text may be part of a file name later in it. */
 function parseEmbedUrl(address: string): ReturnType<typeof parseEmbedPath> {
   const embedAddress = parseEmbedPath(address);
   return embedAddress && address.startsWith(embedAddress.path) ? embedAddress : undefined;
@@ -88,27 +88,27 @@ export function getHosts({ host, publicUrl }: { host: string; publicUrl?: string
   return publicUrl === undefined ? [] : [new URL(publicUrl).hostname.toLowerCase()];
 }
 
-export function checkRequest(request: IncomingMessage, { hosts, isPage }: RequestRules): Refused | undefined {
+export function checkRequest(request: IncomingMessage, { hosts, isPage }: RequestRules): ErrorResponse | undefined {
   const { method = "", url = "" } = request;
-  const hostProblem = checkHost(request, hosts);
-  if (hostProblem) return hostProblem;
+  const hostError = checkHost(request, hosts);
+  if (hostError) return hostError;
   if (url === "*" && method === "OPTIONS") return undefined;
   if (!url.startsWith("/")) return createBadRequest("The request line must contain a path, such as /api/health.");
-  if (method === "TRACE") return createNotAllowed("TRACE is not supported.");
+  if (method === "TRACE") return createMethodNotAllowed("TRACE is not supported.");
   if (isPage(url.split(/[?#]/)[0] ?? "") && method !== "GET" && method !== "HEAD" && method !== "OPTIONS")
-    return { ...createNotAllowed("Pages allow only GET and HEAD."), headers: { allow: "GET, HEAD" } };
+    return { ...createMethodNotAllowed("Pages allow only GET and HEAD."), headers: { allow: "GET, HEAD" } };
   return undefined;
 }
 
 /** Rejects a URL whose path cannot be decoded, because Next would report its own error. */
-export function checkEncoding({ url = "" }: IncomingMessage): Refused | undefined {
+export function checkEncoding({ url = "" }: IncomingMessage): ErrorResponse | undefined {
   if (decodePercent(url.split(/[?#]/)[0] ?? "") !== undefined) return undefined;
   return createBadRequest("The URL is not percent-encoded correctly: it may have been cut off or changed.");
 }
 
-function checkHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
-  const hostCount = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
-  // HTTP/1.0 may omit it. The host is then the address that the request was sent to.
+function checkHost(request: IncomingMessage, hosts: readonly string[] | undefined): ErrorResponse | undefined {
+  const hostCount = request.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length;
+  // HTTP/1.0 may omit the header. The host is then the address that the request was sent to.
   if (hostCount === 0 && request.httpVersion === "1.0") {
     request.headers.host = getLocalAddress(request);
     return undefined;
@@ -127,11 +127,11 @@ function isLocalName(host: string): boolean {
   return name === "localhost" || name.endsWith(".localhost") || isInNetworks(name, loopback);
 }
 
-function createBadRequest(message: string): Refused {
+function createBadRequest(message: string): ErrorResponse {
   return { status: 400, code: "BAD_REQUEST", message };
 }
 
-function createNotAllowed(message: string): Refused {
+function createMethodNotAllowed(message: string): ErrorResponse {
   return { status: 405, code: "METHOD_NOT_ALLOWED", message };
 }
 

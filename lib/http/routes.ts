@@ -1,10 +1,10 @@
-// The files and routes of the build: files compressed with Brotli (bin/prepare.mjs), and the methods of each route.
+// Serves files that the build compressed with Brotli (bin/prepare.mjs), and checks the methods of each route.
 
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { getOwn } from "@/lib/contract/json/json";
-import { type Refused } from "@/lib/shared/http-types";
+import { type ErrorResponse } from "@/lib/shared/http-types";
 import { toRouteUrl } from "./request-line";
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -36,30 +36,30 @@ export function createCompressedFiles(folder: string, prefix: string): PreferCom
 }
 
 export function createPublicFileTest(root: string, build: string): (url: string) => boolean {
-  const list = (folder: string, prefix: string) =>
+  const listFiles = (folder: string, prefix: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${prefix}/${file.replaceAll("\\", "/")}`);
-  const files = new Set([...list("public", ""), ...list(`${build}/static`, "/_next/static"), "/icon.svg", "/favicon.ico"]);
+  const files = new Set([...listFiles("public", ""), ...listFiles(`${build}/static`, "/_next/static"), "/icon.svg", "/favicon.ico"]);
   return (url) => files.has(decodeURI(url.split(/[?#]/, 1)[0] ?? ""));
 }
 
-function acceptsBrotli(accepted: string): boolean {
-  return accepted.split(",").some((value) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(value));
+function acceptsBrotli(acceptEncoding: string): boolean {
+  return acceptEncoding.split(",").some((value) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(value));
 }
 
 type RouteMethods = Readonly<Record<string, readonly string[]>>;
 
 const allMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export function createMethodCheck(routes: RouteMethods): (request: IncomingMessage) => Refused | undefined {
+export function createMethodCheck(routes: RouteMethods): (request: IncomingMessage) => ErrorResponse | undefined {
   const findRoutePath = createRouteFinder(Object.keys(routes));
   return ({ method = "", url = "" }) => {
     const path = getPath(url);
     if (!/^\/api(\/|$)/.test(path)) return undefined;
     if (!allMethods.has(method)) return { status: 400, code: "BAD_REQUEST", message: "Unknown method." };
     const methods = getOwn(routes, findRoutePath(path) ?? "");
-    const allowed = methods && new Set([...methods, "OPTIONS", ...(methods.includes("GET") ? ["HEAD"] : [])]);
-    if (!allowed || allowed.has(method)) return undefined;
-    const allow = [...allowed].sort().join(", ");
+    const allowedMethods = methods && new Set([...methods, "OPTIONS", ...(methods.includes("GET") ? ["HEAD"] : [])]);
+    if (!allowedMethods || allowedMethods.has(method)) return undefined;
+    const allow = [...allowedMethods].sort().join(", ");
     return { status: 405, code: "METHOD_NOT_ALLOWED", message: "This method is not allowed here.", headers: { allow } };
   };
 }
@@ -76,10 +76,10 @@ export function createRequestNamer(paths: readonly string[]): NameRequest {
 }
 
 function createRouteFinder(paths: readonly string[]): (path: string) => string | undefined {
-  // As in Next, a name has precedence over a parameter, and a parameter over a catch-all. "~" sorts after every letter.
-  const order = (path: string) => path.replaceAll("[...", "~~").replaceAll("{file}", "~~").replaceAll(/[[{]/g, "~");
+  // As in Next, a name takes precedence over a parameter, and a parameter over a catch-all. "~" sorts after every letter.
+  const toSortKey = (path: string) => path.replaceAll("[...", "~~").replaceAll("{file}", "~~").replaceAll(/[[{]/g, "~");
   const patterns = [...new Set(paths)]
-    .sort((a, b) => (order(a) < order(b) ? -1 : 1))
+    .sort((a, b) => (toSortKey(a) < toSortKey(b) ? -1 : 1))
     .map((path) => ({ pattern: new RegExp(`^${path.split("/").map(toPattern).join("/")}$`), path }));
   return (path) => patterns.find(({ pattern }) => pattern.test(path))?.path;
 }

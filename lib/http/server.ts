@@ -5,15 +5,15 @@ import { asObject } from "@/lib/contract/json/json";
 import { LENGTH_HEADER } from "@/lib/shared/headers";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { getTelemetry } from "@/lib/shared/telemetry";
+import { DEFAULT_HEADERS, handleInvalidRequests, sendErrorResponse } from "./error-responses";
 import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
-import { DEFAULT_HEADERS, handleUnparsed, refuse } from "./refusals";
 import { checkRequest, removeBasePath, type RequestRules } from "./request-line";
 import { type NameRequest } from "./routes";
 
 type ConnectionBounds = {
-  all: number;
+  total: number;
   /** The limit for one IPv4 address or one IPv6 /64. */
-  ofAddress: number;
+  perAddress: number;
   isProxy?: (address: string) => boolean;
   stallMs: number;
 };
@@ -24,9 +24,9 @@ const MAX_CONNECTIONS = 8192;
 const DEFAULT_DESCRIPTORS = 1024;
 
 /** The remaining descriptors are for files, databases and services, which requests in progress may need. */
-function getConnectionLimits(): { all: number; ofAddress: number } {
+function getConnectionLimits(): { total: number; perAddress: number } {
   const maxTotal = Math.min(MAX_CONNECTIONS, Math.floor(countDescriptors() * 0.4));
-  return { all: maxTotal, ofAddress: Math.floor(maxTotal / 4) };
+  return { total: maxTotal, perAddress: Math.floor(maxTotal / 4) };
 }
 
 function countDescriptors(): number {
@@ -41,31 +41,31 @@ function limitConnections(server: Server, bounds: ConnectionBounds) {
   const countByNetwork = new Map<string, number>();
   const waitingBySocket = new Map<Duplex, (() => void)[]>();
 
-  server.maxConnections = bounds.all;
+  server.maxConnections = bounds.total;
   server.prependListener("connection", (socket) => {
     if (openSockets.has(socket)) return;
     const network = getNetwork(socket.remoteAddress ?? "");
     const count = countByNetwork.get(network) ?? 0;
-    if (count >= bounds.ofAddress && !bounds.isProxy?.(socket.remoteAddress ?? "")) return void socket.destroy();
+    if (count >= bounds.perAddress && !bounds.isProxy?.(socket.remoteAddress ?? "")) return void socket.destroy();
     openSockets.add(socket);
     countByNetwork.set(network, count + 1);
     socket.once("close", () => {
       openSockets.delete(socket);
       waitingBySocket.delete(socket);
-      const remaining = (countByNetwork.get(network) ?? 1) - 1;
-      if (remaining > 0) countByNetwork.set(network, remaining);
+      const remainingCount = (countByNetwork.get(network) ?? 1) - 1;
+      if (remainingCount > 0) countByNetwork.set(network, remainingCount);
       else countByNetwork.delete(network);
     });
   });
 
-  // After a timeout, ends the connection if the client does not read its response, or if there is no request in progress.
+  // After a timeout, closes the connection if the client doesn't read its response or no request is in progress.
   server.setTimeout(bounds.stallMs, (socket) => {
     if (socket.writableLength > 0 || !waitingBySocket.has(socket)) socket.destroy();
   });
 
   return {
-    /** Node passes on all requests that arrive together. Without this, their responses would accumulate. */
-    oneAtATime(handle: Handle): Handle {
+    /** Handles pipelined requests one at a time. Node emits them all at once, and their responses would accumulate. */
+    serializeRequests(handle: Handle): Handle {
       return (request, response) => {
         const { socket } = request;
         if (socket.destroyed) return;
@@ -78,11 +78,11 @@ function limitConnections(server: Server, bounds: ConnectionBounds) {
           });
           handle(request, response);
         };
-        const waiting = waitingBySocket.get(socket);
-        if (!waiting) {
+        const queue = waitingBySocket.get(socket);
+        if (!queue) {
           waitingBySocket.set(socket, []);
           start();
-        } else if (waiting.length < MAX_WAITING_REQUESTS) waiting.push(start);
+        } else if (queue.length < MAX_WAITING_REQUESTS) queue.push(start);
         else socket.destroy();
       };
     },
@@ -91,16 +91,16 @@ function limitConnections(server: Server, bounds: ConnectionBounds) {
   };
 }
 
-type Observe = (request: IncomingMessage, response: ServerResponse, answer: () => void) => void;
+type Observe = (request: IncomingMessage, response: ServerResponse, handle: () => void) => void;
 /** The status that proxies log for a client that disconnected before the response. */
 const CLIENT_CLOSED = 499;
 
 function createRequestObserver(nameRequest: NameRequest | undefined): Observe {
   const { metrics, traces } = getTelemetry();
-  if (!nameRequest || (!metrics && !traces)) return (_request, _response, answer) => answer();
-  let inProgress = 0;
-  metrics?.read("lightdesk_http_requests_in_progress", () => inProgress);
-  return (request, response, answer) => {
+  if (!nameRequest || (!metrics && !traces)) return (_request, _response, handle) => handle();
+  let activeRequests = 0;
+  metrics?.registerGauge("lightdesk_http_requests_in_progress", () => activeRequests);
+  return (request, response, handle) => {
     const { method, route } = nameRequest(request);
     const startedMs = performance.now();
     const { traceparent } = request.headers;
@@ -109,15 +109,15 @@ function createRequestObserver(nameRequest: NameRequest | undefined): Observe {
       parent: typeof traceparent === "string" ? traceparent : null,
       attributes: { "http.request.method": method, "http.route": route },
     });
-    inProgress += 1;
+    activeRequests += 1;
     response.once("close", () => {
-      inProgress -= 1;
+      activeRequests -= 1;
       const status = response.headersSent ? response.statusCode : CLIENT_CLOSED;
       metrics?.count("lightdesk_http_requests_total", { method, route, status: String(status) });
       metrics?.observe("lightdesk_http_request_duration_seconds", { route }, (performance.now() - startedMs) / 1000);
       span?.end({ "http.response.status_code": status }, status < 500);
     });
-    return span ? span.run(answer) : answer();
+    return span ? span.run(handle) : handle();
   };
 }
 
@@ -140,10 +140,10 @@ export class HttpResponse<Request extends IncomingMessage = IncomingMessage> ext
     const { req, socket } = this;
     const end = (...rest: unknown[]): this => Reflect.apply(super.end, this, rest);
     if (this.writableEnded || req.complete || !socket || socket.destroyed) return end(...args);
-    // Also for connections that are kept alive, which a body without an end would hold forever.
+    // Applies to keep-alive connections too, which an endless body would hold forever.
     const timer = setTimeout(() => end() && socket.destroy(), MAX_BODY_WAIT_MS).unref();
     req.once("end", () => clearTimeout(timer));
-    // Node closes the connection directly after its last response. With a known length, the client does not need the end, which can wait.
+    // Node closes the connection directly after its last response. If the length is known, the client doesn't need the end, so it can wait.
     if (!this.isLast() || !this.hasHeader("content-length")) return end(...args);
     const [body] = args;
     if (typeof body === "string" || body instanceof Uint8Array) this.write(body);
@@ -160,7 +160,7 @@ export class HttpResponse<Request extends IncomingMessage = IncomingMessage> ext
   }
 }
 
-/** Rejects clients without the right to send, or with too large bodies, before they send a byte of the body. */
+/** Delays "100 Continue", so that unauthorized clients and oversized bodies are rejected before the body is sent. */
 function delayContinue(server: Server): void {
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     const onListener = (event: string | symbol) => {
@@ -174,44 +174,44 @@ function delayContinue(server: Server): void {
 }
 
 type HttpOptions = RequestRules & {
-  patienceMs: number;
+  headersTimeoutMs: number;
   isProxy?: (address: string) => boolean;
   connectionsPerAddress?: number;
-  /** A part of every URL unless a proxy removes it. It is removed before a request is checked, handled or upgraded. */
+  /** Part of every URL unless a proxy removes it. It is removed before a request is checked, handled or upgraded. */
   basePath?: string;
   upgrades?: Readonly<Record<string, UpgradeHandler>>;
-  nameOf?: NameRequest;
+  nameRequest?: NameRequest;
 };
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
 const CHECK_INTERVAL_MS = 5000;
-/** Longer than the polling intervals of programs, because a request fails if its connection ends meanwhile. */
+/** Longer than typical polling intervals, because a request fails if its connection is closed meanwhile. */
 const IDLE_TIMEOUT_MS = 15_000;
 const PROXY_IDLE_TIMEOUT_MS = 75_000;
 
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void) {
-  const { patienceMs, isProxy, upgrades = {}, basePath = "" } = options;
+  const { headersTimeoutMs: patienceMs, isProxy, upgrades = {}, basePath = "" } = options;
   const connectionsCheckingInterval = Math.min(CHECK_INTERVAL_MS, patienceMs / 4);
   const server = createServer({ connectionsCheckingInterval, requireHostHeader: false, ServerResponse: HttpResponse });
-  // Uploads may take hours. The reader of a body ends one that pauses too long.
+  // Uploads may take hours. The code that reads a body rejects one that pauses too long.
   server.requestTimeout = 0;
   server.headersTimeout = patienceMs;
   server.keepAliveTimeout = IDLE_TIMEOUT_MS;
-  const { all, ofAddress } = getConnectionLimits();
+  const { total, perAddress } = getConnectionLimits();
   // A client that is slow with its headers gets an error before the connection counts as idle.
   const stallMs = patienceMs + 2 * connectionsCheckingInterval;
-  const bounds = { all, ofAddress: options.connectionsPerAddress ?? ofAddress, isProxy, stallMs };
+  const bounds = { total, perAddress: options.connectionsPerAddress ?? perAddress, isProxy, stallMs };
   const connections = limitConnections(server, bounds);
   delayContinue(server);
-  handleUnparsed(server, connections.isBusy);
+  handleInvalidRequests(server, connections.isBusy);
   handleUpgrades(server, upgrades, (request) => {
     removeBasePath(request, basePath);
     return checkRequest(request, options);
   });
 
-  const observe = createRequestObserver(options.nameOf);
-  const respond = connections.oneAtATime((request, response) => {
+  const observe = createRequestObserver(options.nameRequest);
+  const respond = connections.serializeRequests((request, response) => {
     for (const [name, value] of Object.entries(DEFAULT_HEADERS)) response.setHeader(name, value);
     const { socket } = request;
     // Overrides the keep-alive timeout that Node sets before `close`.
@@ -220,8 +220,8 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
     observe(request, response, () => handleAllowed(request, response));
   });
   const handleAllowed: typeof handle = (request, response) => {
-    const refusal = checkRequest(request, options);
-    if (refusal) return refuse(request, response, refusal);
+    const errorResponse = checkRequest(request, options);
+    if (errorResponse) return sendErrorResponse(request, response, errorResponse);
     if (request.method === "OPTIONS") {
       const { url = "" } = request;
       if (url === "*") return void response.writeHead(204, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }).end();
@@ -251,11 +251,11 @@ function listen(server: Server, port: number, host: string): Promise<number> {
 function close(server: Server, graceMs: number, destroyAll: () => void): Promise<void> {
   return new Promise((resolve) => {
     // Otherwise, a connection that becomes idle after its last response would remain open for seconds.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
-    const force = setTimeout(destroyAll, graceMs);
+    const sweepTimer = setInterval(() => server.closeIdleConnections(), 50);
+    const forceTimer = setTimeout(destroyAll, graceMs);
     server.close(() => {
-      clearInterval(sweep);
-      clearTimeout(force);
+      clearInterval(sweepTimer);
+      clearTimeout(forceTimer);
       resolve();
     });
   });
@@ -268,7 +268,7 @@ export function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
     process.stderr.write(`${message}\n`);
     process.exit(1);
   };
-  const run = () => {
+  const stopOnce = () => {
     if (isStopping) return;
     isStopping = true;
     setTimeout(() => fail(`The shutdown took longer than ${maxMs / 1000} s.`), maxMs).unref();
@@ -277,7 +277,7 @@ export function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
       (error: unknown) => fail(error instanceof Error ? error.message : String(error)),
     );
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, run);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stopOnce);
 }
 
 // Reads a request's bytes from the socket, without a web stream, which copies each chunk. Buffers at most a mebibyte.
@@ -285,10 +285,10 @@ export function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export function readIncomingBody(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterable<Uint8Array> {
-  return { [Symbol.asyncIterator]: () => startReading(incoming, outgoing) };
+  return { [Symbol.asyncIterator]: () => createBodyIterator(incoming, outgoing) };
 }
 
-function startReading(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterator<Uint8Array> {
+function createBodyIterator(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterator<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let ending: { error?: Error } | undefined;

@@ -6,9 +6,9 @@ import { Socket } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { createLimiter } from "@/lib/shared/async";
-import { type Refused, type VisitorRules } from "@/lib/shared/http-types";
+import { type ErrorResponse, type VisitorRules } from "@/lib/shared/http-types";
 import { createLru } from "@/lib/shared/lru";
-import { refuse } from "./refusals";
+import { sendErrorResponse } from "./error-responses";
 import { toPageUrl } from "./request-line";
 
 type Render = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -67,11 +67,11 @@ type SharedPage = (request: IncomingMessage, response: ServerResponse) => Promis
 function createSharedPage({ status, headers, body }: RenderedPage): SharedPage {
   const policy = String(headers["content-security-policy"] ?? "");
   const nonce = NONCE.exec(policy)?.[1];
-  const parts = nonce === undefined ? [body.toString()] : body.toString().split(nonce);
+  const segments = nonce === undefined ? [body.toString()] : body.toString().split(nonce);
   return async (request, response) => {
     const newNonce = Buffer.from(randomUUID()).toString("base64");
     const pageHeaders = nonce === undefined ? headers : { ...headers, "content-security-policy": policy.replaceAll(nonce, newNonce) };
-    await sendPage(request, response, { status, headers: pageHeaders, body: Buffer.from(parts.join(newNonce)) });
+    await sendPage(request, response, { status, headers: pageHeaders, body: Buffer.from(segments.join(newNonce)) });
   };
 }
 
@@ -107,8 +107,12 @@ const HEALTH_TTL_MS = 1000;
 const RETRY_SECONDS = 1;
 const uncountedCalls = /^\/api\/(console\/session|embed\/check)(?=[/?#]|$)/;
 
-const rateLimited: Refused = { status: 429, code: "RATE_LIMITED", message: "Too many requests without a sign-in. Try again in a moment." };
-const overloaded: Refused = {
+const rateLimited: ErrorResponse = {
+  status: 429,
+  code: "RATE_LIMITED",
+  message: "Too many requests without a sign-in. Try again in a moment.",
+};
+const overloaded: ErrorResponse = {
   ...{ status: 503, code: "SERVICE_UNAVAILABLE", message: "Too many visitors at once. Try again in a moment." },
   headers: { "retry-after": String(RETRY_SECONDS) },
 };
@@ -118,87 +122,91 @@ type Page = { at: number; page: Promise<SharedPage | undefined> };
 export function createVisitorGate({ rules, render, limit, now = Date.now }: Options) {
   const pages = createLru<string, Page>({ max: MAX_PAGES });
   const limitRenders = createLimiter(MAX_RENDERS);
-  let renders = 0;
+  let activeRenders = 0;
   let health: { at: number; page: Promise<SharedPage> } | undefined;
 
-  async function renderInTurn<T>(work: () => Promise<T>): Promise<T | undefined> {
-    if (renders >= MAX_RENDERS + MAX_WAITING_RENDERS) return undefined;
-    renders += 1;
+  async function renderLimited<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (activeRenders >= MAX_RENDERS + MAX_WAITING_RENDERS) return undefined;
+    activeRenders += 1;
     try {
       return await limitRenders(work);
     } finally {
-      renders -= 1;
+      activeRenders -= 1;
     }
   }
 
-  function findShared(name: string, url: string, language: string): Promise<SharedPage | undefined> {
+  function findSharedPage(name: string, url: string, language: string): Promise<SharedPage | undefined> {
     const cachedPage = pages.get(name);
     if (cachedPage && now() - cachedPage.at < PAGE_TTL_MS) return cachedPage.page;
-    // Only known values, so that one visitor's request cannot affect the page of others.
+    // Send only known values, so that one visitor's request can't affect the page of others.
     const headers = { host: "localhost", "accept-language": language, accept: "text/html" };
-    const page = renderInTurn(async () => createSharedPage(await renderPage(render, url, headers)));
+    const page = renderLimited(async () => createSharedPage(await renderPage(render, url, headers)));
     pages.set(name, { at: now(), page });
-    const forget = () => void (pages.get(name)?.page === page && pages.delete(name));
-    page.then((loadedPage) => loadedPage ?? forget(), forget);
+    const removePage = () => void (pages.get(name)?.page === page && pages.delete(name));
+    page.then((loadedPage) => loadedPage ?? removePage(), removePage);
     return page;
   }
 
-  function refuseRateLimited(request: IncomingMessage, response: ServerResponse, waitMs: number): void {
-    refuse(request, response, { ...rateLimited, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
+  function sendRateLimited(request: IncomingMessage, response: ServerResponse, waitMs: number): void {
+    sendErrorResponse(request, response, { ...rateLimited, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
   }
 
-  async function answerVisitor(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  async function serveVisitor(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const visitorRules = rules();
     if (!visitorRules) return false;
     const isMember = await visitorRules.isMember(request);
-    // The page of a share is the same for members. This counts its visits.
+    // Share pages are the same for members, and their visits are counted here.
     if (isMember && !request.url?.startsWith("/share/")) return false;
-    const refuseWith = (refused: Refused) => refuse(request, response, refused);
+    const sendError = (refused: ErrorResponse) => sendErrorResponse(request, response, refused);
     const waitMs = isMember ? 0 : await limit.take(request);
-    if (waitMs > 0) refuseRateLimited(request, response, waitMs);
+    if (waitMs > 0) sendRateLimited(request, response, waitMs);
     else {
-      const visitorAnswer = await visitorRules.answerFor(request);
+      const visitorResponse = await visitorRules.getResponse(request);
       if (response.destroyed) return true;
-      if (visitorAnswer.kind === "refused") refuseWith(visitorAnswer.refused);
-      else if (visitorAnswer.kind === "redirect")
+      if (visitorResponse.kind === "refused") sendError(visitorResponse.error);
+      else if (visitorResponse.kind === "redirect")
         response
-          .writeHead(307, { location: toPageUrl(request, visitorAnswer.location), "cache-control": "no-store", "content-length": 0 })
+          .writeHead(307, { location: toPageUrl(request, visitorResponse.location), "cache-control": "no-store", "content-length": 0 })
           .end();
-      else if (visitorAnswer.kind === "shared") {
-        const page = await findShared(`${visitorAnswer.language} ${visitorAnswer.key}`, visitorAnswer.url, visitorAnswer.language);
+      else if (visitorResponse.kind === "shared") {
+        const page = await findSharedPage(
+          `${visitorResponse.language} ${visitorResponse.key}`,
+          visitorResponse.url,
+          visitorResponse.language,
+        );
         if (page) await page(request, response);
-        else refuseWith(overloaded);
+        else sendError(overloaded);
       } else if (request.method !== "GET" && request.method !== "HEAD") return false;
       else {
         const { "accept-encoding": _packed, rsc: _data, ...headers } = request.headers;
-        const page = await renderInTurn(async () => (response.destroyed ? undefined : renderPage(render, request.url ?? "/", headers)));
+        const page = await renderLimited(async () => (response.destroyed ? undefined : renderPage(render, request.url ?? "/", headers)));
         if (page) await sendPage(request, response, page);
-        else if (!response.destroyed) refuseWith(overloaded);
+        else if (!response.destroyed) sendError(overloaded);
       }
     }
     return true;
   }
 
-  /** For all other calls. Without a session, failed and public calls count. Resolves with false if the call was rejected here. */
+  /** Limits all other calls. Without a session, failed and public calls count. Resolves with false if it rejected the call. */
   async function admitCall(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const waitMs = await limit.take(request);
     const isMember = async () => (await rules()?.isMember(request)) ?? false;
     if (waitMs === 0) {
-      const settle = async () => {
+      const refundCall = async () => {
         const { statusCode } = response;
-        const isGood = statusCode < 400 && !uncountedCalls.test(request.url ?? "");
-        if (isGood || (statusCode !== 401 && (await isMember()))) await limit.refund(request);
+        const isUncounted = statusCode < 400 && !uncountedCalls.test(request.url ?? "");
+        if (isUncounted || (statusCode !== 401 && (await isMember()))) await limit.refund(request);
       };
-      response.once("close", () => void settle());
+      response.once("close", () => void refundCall());
       return true;
     }
     if (await isMember()) return true;
-    refuseRateLimited(request, response, waitMs);
+    sendRateLimited(request, response, waitMs);
     return false;
   }
 
   /** Monitors have no limit, so all of them share one check per second. */
-  async function answerHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function serveHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!health || now() - health.at >= HEALTH_TTL_MS) {
       const page = renderPage(render, "/api/health", { host: "localhost", accept: "application/json" }).then(createSharedPage);
       const check = { at: now(), page };
@@ -209,5 +217,5 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
     await send(request, response);
   }
 
-  return { answerVisitor, admitCall, answerHealth };
+  return { serveVisitor, admitCall, serveHealth };
 }

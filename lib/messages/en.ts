@@ -1,5 +1,5 @@
 // All English messages of the product, one file per namespace. The exports define the types of the message keys.
-// Components must not import it, because pages pass the required namespaces to the browser.
+// Components must not import this module, because pages pass the required namespaces to the browser.
 
 export { default as acts } from "./en/acts.json";
 export { default as apiReference } from "./en/api-reference.json";

@@ -1,5 +1,5 @@
 // All messages in Simplified Chinese, one file per namespace, with the same keys as the English ones.
-// Components must not import it, because pages pass the required namespaces to the browser.
+// Components must not import this module, because pages pass the required namespaces to the browser.
 
 export { default as acts } from "./zh-CN/acts.json";
 export { default as apiReference } from "./zh-CN/api-reference.json";

@@ -10,9 +10,8 @@ import { type Feed, type FeedTarget } from "@/lib/shared/http-types";
 import { type Lru } from "@/lib/shared/lru";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type Result } from "@/lib/shared/result";
-import { type LiveOutputs } from "./answers/live-outputs";
-import { type CapabilityMemory } from "./capabilities/memory";
-import { type SeenAssets } from "./connections/seen-assets";
+import { type CapabilityCache } from "./capabilities/capability-cache";
+import { type AssetPreviewCache } from "./connections/asset-preview-cache";
 import { type HostKeys } from "./embed/host-keys";
 import { type Env } from "./env";
 import { type JobIndex } from "./job-index/job-index";
@@ -21,11 +20,12 @@ import { type KeyRing } from "./keys/key-ring";
 import { type AttemptLimit, type SignInLimits } from "./limits/attempt-limit";
 import { type LiveHub } from "./live/hub";
 import { type Log } from "./log";
+import { type LiveOutputs } from "./responses/live-outputs";
 import { type DataChange } from "./store/peers";
 import { type Store } from "./store/store";
 import { type Delivery } from "./store/webhooks";
 import { type Breaker } from "./thumbnails/breaker";
-import { type AnswerCache } from "./upstream/answer-cache";
+import { type ResponseCache } from "./upstream/response-cache";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 import { type ClassNames, type SeenNames } from "./workflows/seen-names";
 
@@ -39,8 +39,8 @@ export type Target = { connectionId: string; baseUrl: string; dialect: Dialect; 
 export type Webhooks = {
   start(composition: Composition): void;
   /** Call after a webhook of the connection was created or changed. */
-  changed(connectionId: string): void;
-  /** Attempts a claimed delivery now. Undefined if it was removed. With `resent`, a failure doesn't change the schedule. */
+  refresh(connectionId: string): void;
+  /** Attempts a claimed delivery now. Undefined if it was removed. With `resend`, a failure doesn't change the schedule. */
   attempt(delivery: Delivery, resent?: { scheduledAt: number | undefined }): Promise<Delivery | undefined>;
   stop(): Promise<void>;
 };
@@ -50,13 +50,13 @@ export type Composition = {
   log: Log;
   store: Store;
   jobIndex: JobIndex;
-  ring: KeyRing;
+  keyRing: KeyRing;
   authSecret: string;
   now(): number;
-  capabilities: CapabilityMemory;
+  capabilities: CapabilityCache;
   thumbnails: DiskCache<Failure>;
   pictureBreaker: Breaker;
-  seenAssets: SeenAssets;
+  assetPreviews: AssetPreviewCache;
   seenNames: SeenNames;
   classNames: ClassNames;
   runKeys: RunKeys;
@@ -78,7 +78,7 @@ export type Composition = {
   nodeInfos: Lru<string, { info: NodeInfo | undefined; atMs: number }>;
   /** Queue positions reported by services, by connection and address. */
   queuePositions: Lru<string, ReadonlyMap<string, number | undefined>>;
-  /** Where forms with files are stored until they are forwarded. Emptied at startup. */
+  /** Folder for uploaded forms until they are forwarded. Emptied at startup. */
   formsFolder: string;
   ready: Promise<void>;
   readiness: Readiness;
@@ -86,20 +86,20 @@ export type Composition = {
   serviceKeys(): { createKey(userName: string): Promise<{ key: string }> };
   /** Runners of the embedded service. Available after `ready`. */
   serviceRunners(): ServiceRunners;
-  upstreamFor(target: Target, about?: Pick<UpstreamOptions, "onAnswer" | "refusalOf">): Upstream;
-  upstreamOptionsFor(target: Target): UpstreamOptions;
+  getUpstream(target: Target, hooks?: Pick<UpstreamOptions, "onResponse" | "findRefusal">): Upstream;
+  getUpstreamOptions(target: Target): UpstreamOptions;
   /** Subscribes to the service's messages about jobs. Undefined if the embedded service rejects the key. */
-  listenTo(target: Target, clientId: string | undefined, listener: FeedTarget): Promise<Feed | undefined>;
+  openFeed(target: Target, clientId: string | undefined, listener: FeedTarget): Promise<Feed | undefined>;
   /** This process submits to local servers and subscribes to services with this client id. */
   clientId: string;
   liveOutputs: LiveOutputs;
-  jobAnswers: AnswerCache;
-  live: LiveHub;
+  jobResponses: ResponseCache;
+  liveHub: LiveHub;
   /** Invalidates shared responses and refreshes live updates, in all processes that share the database. */
-  noteChange(change: DataChange): void;
+  publishChange(change: DataChange): void;
   webhooks: Webhooks;
-  /** One-time URL for creating the owner. Undefined if there is one. Available after `ready`. */
-  setUpUrl(): string | undefined;
+  /** One-time URL for creating the owner. Undefined if there is an owner. Available after `ready`. */
+  getSetUpUrl(): string | undefined;
   stop(): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-// Creates the parts of a process, once: on globalThis, because the bundler loads modules several times.
+// Creates the dependencies of a process once. They are stored on globalThis, because the bundler loads modules several times.
 
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -12,35 +12,35 @@ import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserv
 import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
 import { checkDisk, createNotReady, createReadiness } from "@/lib/shared/readiness";
-import { createLiveOutputs } from "./answers/live-outputs";
-import { createCapabilityMemory } from "./capabilities/memory";
+import { createCapabilityCache } from "./capabilities/capability-cache";
 import { type Composition } from "./composition-type";
-import { createSeenAssets } from "./connections/seen-assets";
+import { createAssetPreviewCache } from "./connections/asset-preview-cache";
 import { createHostKeys } from "./embed/host-keys";
-import { consoleUrl, type Env, EnvError, isBuild, readEnv } from "./env";
+import { type Env, EnvError, getConsoleUrl, isBuild, readEnv } from "./env";
 import { createJobIndex } from "./job-index/job-index";
 import { createRunKeys } from "./job-index/run-times";
-import { openKeyRing, openSharedSecret, readOrCreateSecretFile, seal, unseal } from "./keys/key-ring";
+import { loadSharedSecret, openKeyRing, readOrCreateSecretFile, seal, unseal } from "./keys/key-ring";
 import { type AttemptLimit, createAttemptLimit, createSharedLimit, createSignInLimits } from "./limits/attempt-limit";
 import { createLiveHub } from "./live/hub";
 import { createLog } from "./log";
-import { getProcessState } from "./running";
+import { getProcessState } from "./process-state";
+import { createLiveOutputs } from "./responses/live-outputs";
 import { type PeerListener } from "./store/peers";
 import { openStore, requireConsoleRows } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
-import { createAnswerCache } from "./upstream/answer-cache";
-import { createAnswerReader } from "./upstream/answer-reader";
 import { createCatalogueReader } from "./upstream/catalogue-reader";
 import { createResponseTracker } from "./upstream/deadline";
-import { removeKeyFromHeaders } from "./upstream/key-gate";
+import { removeKeyFromHeaders } from "./upstream/key-redactor";
 import { createLocalDialect } from "./upstream/local-dialect/local-dialect";
+import { createResponseCache } from "./upstream/response-cache";
+import { createResponseReader } from "./upstream/response-reader";
 import { createGuardedSend, createHttpSend, type GuardedSend, isEmbedded } from "./upstream/send";
 import { subscribeToService } from "./upstream/service-events";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
 import { createWebhooks } from "./webhooks/watch";
 import { createClassNames, createSeenNames } from "./workflows/seen-names";
 
-const SET_UP_LINK_MS = 60 * 60_000;
+const SET_UP_LINK_LIFETIME_MS = 60 * 60_000;
 const MAX_NODE_INFOS = 500;
 const MAX_THUMBNAIL_BYTES = 512 * 1024 ** 2;
 const MAX_CATALOGUE_BYTES = 256 * 1024 ** 2;
@@ -53,7 +53,7 @@ export type CompositionOptions = {
   upstreamLimits?: Partial<UpstreamLimits>;
 };
 
-export function composition(): Composition {
+export function getComposition(): Composition {
   // A build renders pages too. With the settings of a running console, it would open that console's data.
   if (isBuild()) throw new Error("A build cannot start a console: await headers() first.");
   return getProcessState().composition ?? startComposition({ env: readEnv() });
@@ -73,17 +73,22 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
   releaseReserve(env.dataDir);
   const store = openStore(env.dataDir, env.databaseUrl);
   const jobIndex = createJobIndex({ store, log, now, maxJobs: env.maxIndexedJobs });
-  const capabilities = createCapabilityMemory(now);
+  const capabilities = createCapabilityCache(now);
   const pictureBreaker = createBreaker(now);
   const responseTracker = createResponseTracker();
-  const jobAnswers = createAnswerCache(upstreamLimits?.sharedMs);
+  const jobResponses = createResponseCache(upstreamLimits?.sharedMs);
   const liveOutputs = createLiveOutputs(now);
-  const live = createLiveHub({ now, log });
-  const ring = openKeyRing(env.dataDir, env.encryptionKeys);
-  const answerWorker = join(env.root, "dist", "answer-worker.mjs");
-  const responseReader = createAnswerReader(answerWorker, log);
+  const liveHub = createLiveHub({ now, log });
+  const keyRing = openKeyRing(env.dataDir, env.encryptionKeys);
+  const responseWorkerPath = join(env.root, "dist", "response-worker.mjs");
+  const responseReader = createResponseReader(responseWorkerPath, log);
   const catalogues = createDiskCache<string>({ folder: join(env.dataDir, "catalogues"), maxBytes: MAX_CATALOGUE_BYTES, extension: "json" });
-  const thumbnails = { folder: join(env.dataDir, "thumbnails"), maxBytes: MAX_THUMBNAIL_BYTES, extension: "webp", hasMetrics: true };
+  const thumbnailCacheOptions = {
+    folder: join(env.dataDir, "thumbnails"),
+    maxBytes: MAX_THUMBNAIL_BYTES,
+    extension: "webp",
+    hasMetrics: true,
+  };
   const formsFolder = join(env.dataDir, "forms");
   const sendHttp = createHttpSend();
   // One per process, because a local server reports a job only to the last socket of the client id that submitted it.
@@ -95,18 +100,18 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
   let authSecret = readOrCreateSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url"));
 
   const getService = (): Service => {
-    if (!service) throw new Error("the embedded service is not up yet");
+    if (!service) throw new Error("The embedded service has not started yet.");
     return service;
   };
   const applyChange: PeerListener["onData"] = (change) => {
-    jobAnswers.changed(change?.baseUrl);
-    live.changed(change);
+    jobResponses.invalidate(change?.baseUrl);
+    liveHub.handleChange(change);
   };
-  const noteChange: Composition["noteChange"] = (change) => {
+  const publishChange: Composition["publishChange"] = (change) => {
     applyChange(change);
     store.peers.publishData(change);
   };
-  const upstreamOptionsFor: Composition["upstreamOptionsFor"] = ({ connectionId, baseUrl, dialect, apiKey }) => ({
+  const getUpstreamOptions: Composition["getUpstreamOptions"] = ({ connectionId, baseUrl, dialect, apiKey }) => ({
     baseUrl,
     apiKey,
     send: removeKeyFromHeaders(
@@ -118,35 +123,35 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     limits: upstreamLimits,
     record(operation, status) {
       capabilities.record(connectionId, operation, status);
-      if (!returnsBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
+      if (!returnsBytes(operation) && status < 500) pictureBreaker.probeNow(connectionId);
     },
-    isSecond: (operation, item) => capabilities.isSecondRefused(connectionId, operation, item),
-    answers: responseReader,
-    parsed: jobAnswers.parsedFor(connectionId, apiKey),
-    onChange: () => noteChange({ baseUrl }),
-    readCatalogue: createCatalogueReader({ answers: responseReader, cache: catalogues, connectionId }),
+    isSecondRefusal: (operation, item) => capabilities.recordItemRefusal(connectionId, operation, item),
+    responseReader,
+    parsedResponses: jobResponses.getParsedResponses(connectionId, apiKey),
+    onChange: () => publishChange({ baseUrl }),
+    readCatalogue: createCatalogueReader({ responseReader, cache: catalogues, connectionId }),
     connectionId,
-    responseTracker: isEmbedded(baseUrl) ? undefined : { of: responseTracker, service: `${connectionId} ${baseUrl}` },
+    responseTracker: isEmbedded(baseUrl) ? undefined : { tracker: responseTracker, service: `${connectionId} ${baseUrl}` },
   });
 
   /** Counted in memory with a single process, otherwise in the database. A burst of 0 means no limit. */
   const createLimit = (name: string, burst: number, refillMs: number): AttemptLimit =>
     env.databaseUrl === undefined || burst === 0
       ? createAttemptLimit({ now, burst, refillMs })
-      : createSharedLimit({ attempts: store.attempts, now, of: name, burst, refillMs });
+      : createSharedLimit({ attempts: store.attempts, now, limitName: name, burst, refillMs });
 
   async function start(): Promise<void> {
     await rm(formsFolder, { recursive: true, force: true });
     await requireConsoleRows(env.dataDir, env.databaseUrl);
     await store.migrate();
-    if (env.databaseUrl !== undefined) authSecret = await openSharedSecret(store.settings, ring, authSecret);
+    if (env.databaseUrl !== undefined) authSecret = await loadSharedSecret(store.settings, keyRing, authSecret);
     await store.peers.start({
       onConnection(connectionId) {
-        capabilities.forget(connectionId);
+        capabilities.clear(connectionId);
         jobIndex.reader.restart(connectionId);
       },
       onData: applyChange,
-      onError: (err) => log.error({ err }, "change notice failed"),
+      onError: (err) => log.error({ err }, "change notification failed"),
     });
     jobIndex.sweep();
     const { createService } = await import("@/lib/service/index");
@@ -165,10 +170,10 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     if (!(await store.members.hasOwner())) {
       setUpToken = randomBytes(32).toString("base64url");
       // Several consoles may start together on one database and each print a link, so earlier links remain valid for a while.
-      await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_LINK_MS);
+      await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_LINK_LIFETIME_MS);
     }
   }
-  const webhooks = createWebhooks({ webhooks: store.webhooks, ring, log, now, send: sendForeign });
+  const webhooks = createWebhooks({ webhooks: store.webhooks, ring: keyRing, log, now, send: sendForeign });
   const submissionsInFlight: Composition["submissionsInFlight"] = new Map();
   // Reserved after startup, because the startup may need that disk space.
   const ready = start().then(() => {
@@ -180,13 +185,15 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
   const readiness = createReadiness({
     store: async () => void (await store.members.hasOwner()),
     async service() {
-      const missing = (await getService().readiness()).filter((state) => !state.ready);
-      return missing.length === 0 ? undefined : createNotReady(missing.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
+      const unreadyParts = (await getService().readiness()).filter((state) => !state.ready);
+      return unreadyParts.length === 0 ? undefined : createNotReady(unreadyParts.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
     },
     disk: () => checkDisk(env.dataDir),
     "key ring": () =>
-      unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : createNotReady("It does not open what it sealed."),
-    workers: () => (existsSync(answerWorker) ? undefined : createNotReady("The program that reads large answers is not built.")),
+      unseal(keyRing, "ready", seal(keyRing, "ready", "ready"))
+        ? undefined
+        : createNotReady("The key ring can't decrypt what it encrypted."),
+    workers: () => (existsSync(responseWorkerPath) ? undefined : createNotReady("The worker that reads large responses is not built.")),
   });
 
   return {
@@ -194,15 +201,15 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     log,
     store,
     jobIndex,
-    ring,
+    keyRing,
     get authSecret() {
       return authSecret;
     },
     now,
     capabilities,
-    thumbnails: createDiskCache(thumbnails),
+    thumbnails: createDiskCache(thumbnailCacheOptions),
     pictureBreaker,
-    seenAssets: createSeenAssets(now),
+    assetPreviews: createAssetPreviewCache(now),
     seenNames: createSeenNames(),
     classNames: createClassNames(),
     runKeys: createRunKeys(),
@@ -215,7 +222,7 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     shareLimit: createLimit("share", 600, 100),
     // Generous, because an office may share one IP address, and each page requests a ticket every few minutes.
     ticketLimit: createLimit("ticket", 120, 500),
-    hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
+    hostKeys: createHostKeys({ keyRing, now, log, sendLocal: sendHttp, sendForeign }),
     submissionsInFlight,
     nodeInfos: createLru({ max: MAX_NODE_INFOS }),
     queuePositions: createLru({ max: MAX_QUEUE_POSITIONS }),
@@ -224,23 +231,23 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     readiness,
     serviceKeys: () => getService().keys,
     serviceRunners: () => getService().runners,
-    upstreamOptionsFor,
-    upstreamFor: (target, about) => createUpstream({ ...upstreamOptionsFor(target), ...about }),
-    listenTo: async (target, client, listener) =>
+    getUpstreamOptions,
+    getUpstream: (target, hooks) => createUpstream({ ...getUpstreamOptions(target), ...hooks }),
+    openFeed: async (target, client, listener) =>
       isEmbedded(target.baseUrl)
-        ? getService().listen(target.apiKey ?? "", client, (message) => listener.send(message))
+        ? getService().subscribe(target.apiKey ?? "", client, (message) => listener.send(message))
         : subscribeToService(target, client, listener),
     clientId,
     liveOutputs,
-    jobAnswers,
-    live,
-    noteChange,
+    jobResponses,
+    liveHub,
+    publishChange,
     webhooks,
-    setUpUrl: () => setUpToken && `${consoleUrl(env)}/set-up?token=${setUpToken}`,
+    getSetUpUrl: () => setUpToken && `${getConsoleUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
       // After a failed startup there is nothing to stop, and callers got the error.
       await ready.catch(() => undefined);
-      live.stop();
+      liveHub.stop();
       await webhooks.stop();
       liveOutputs.stop();
       submissionsInFlight.clear();
@@ -259,6 +266,6 @@ function prepareDataDir(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
   } catch (error) {
-    throw new EnvError(`LIGHTDESK_DATA_DIR must be a writable folder (${error instanceof Error ? error.message : "it cannot"}).`);
+    throw new EnvError(`LIGHTDESK_DATA_DIR must be a writable folder (${error instanceof Error ? error.message : "unknown error"}).`);
   }
 }

@@ -1,4 +1,4 @@
-// What the route wrapper passes to a handler.
+// The context that route handlers receive.
 
 import "server-only";
 import { type ErrorCode } from "@/lib/contract/failure";
@@ -11,20 +11,20 @@ export type RouteContext = {
   composition: Composition;
   params: Record<string, string | string[] | undefined>;
   /** Adds fields to the audit entry, besides member, time and status. */
-  annotateAudit(facts: AuditNote): void;
+  annotateAudit(details: AuditDetails): void;
 };
 export type AuthedContext = RouteContext & { viewer: Viewer };
 export type Actor = Pick<Viewer, "memberId" | "name" | "email"> & Partial<Pick<Viewer, "credential">>;
 /**
- * `isWritten`: writes an audit entry even if nothing changes or the member is unknown. `refused`: the error that the redirect's target
+ * `isAlwaysWritten`: writes an audit entry even if nothing changes or the member is unknown. `errorCode`: the error that the redirect's target
  * shows.
  */
-export type AuditNote = {
+export type AuditDetails = {
   action?: string;
   target?: string;
   connectionId?: string;
   outcome?: string;
   by?: Actor;
-  isWritten?: boolean;
-  refused?: ErrorCode;
+  isAlwaysWritten?: boolean;
+  errorCode?: ErrorCode;
 };

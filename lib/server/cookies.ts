@@ -10,27 +10,27 @@ export const SESSION_COOKIES: readonly string[] = ["", ...prefixes].map((prefix)
 type CookieOptions = { basePath: string };
 type CookieScope = CookieOptions & { publicUrl?: string };
 
-export function isSecure(publicUrl: string | undefined): boolean {
+export function isHttps(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith("https://") ?? false;
 }
 
 /** With a base path, `__Host-` cannot be used: the cookie would also be sent to everything else on the host. */
-export function cookieName(plain: string, { publicUrl, basePath }: CookieScope): string {
-  if (!isSecure(publicUrl)) return plain;
-  return (basePath === "" ? prefixes[0] : prefixes[1]) + plain;
+export function getCookieName(baseName: string, { publicUrl, basePath }: CookieScope): string {
+  if (!isHttps(publicUrl)) return baseName;
+  return (basePath === "" ? prefixes[0] : prefixes[1]) + baseName;
 }
 
-export function sessionCookieName(scope: CookieScope): string {
-  return cookieName(SESSION_COOKIE, scope);
+export function getSessionCookieName(scope: CookieScope): string {
+  return getCookieName(SESSION_COOKIE, scope);
 }
 
 const SIGN_IN_COOKIE_SECONDS = 15 * 60;
 
 /** All cookies of next-auth, renamed and limited to our path. Its default names would clash with other products on the host. */
-export function nextAuthCookies(scope: CookieScope) {
-  const toCookie = (plain: string, maxAge?: number) => ({
-    name: cookieName(`lightdesk.${plain}`, scope),
-    options: { httpOnly: true, sameSite: "lax", path: scope.basePath || "/", secure: isSecure(scope.publicUrl), maxAge } as const,
+export function createNextAuthCookies(scope: CookieScope) {
+  const toCookie = (baseName: string, maxAge?: number) => ({
+    name: getCookieName(`lightdesk.${baseName}`, scope),
+    options: { httpOnly: true, sameSite: "lax", path: scope.basePath || "/", secure: isHttps(scope.publicUrl), maxAge } as const,
   });
   return {
     sessionToken: toCookie("session"),
@@ -42,8 +42,8 @@ export function nextAuthCookies(scope: CookieScope) {
   };
 }
 
-export function cookieAttributes({ publicUrl, basePath }: CookieScope, seconds: number): string {
-  return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? "; Secure" : ""}`;
+export function formatCookieAttributes({ publicUrl, basePath }: CookieScope, seconds: number): string {
+  return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isHttps(publicUrl) ? "; Secure" : ""}`;
 }
 
 /** A page's path within the console, which pages cannot read otherwise. Not trusted: the sign-in only redirects within this application. */
@@ -53,8 +53,8 @@ export const PROXY_EMAIL_HEADER = "x-lightdesk-vouched";
 
 export function readCookie(header: string | null, name: string): string | undefined {
   for (const part of (header ?? "").split(";")) {
-    const at = part.indexOf("=");
-    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+    const separatorIndex = part.indexOf("=");
+    if (separatorIndex > 0 && part.slice(0, separatorIndex).trim() === name) return part.slice(separatorIndex + 1).trim();
   }
   return undefined;
 }
@@ -64,15 +64,15 @@ function toCookieName(name: string, { basePath }: CookieOptions): string {
   return `${basePath === "" ? "__Host" : "__Secure"}-lightdesk.${name}`;
 }
 
-export function embedCookie(slot: string, scope: CookieOptions): string {
+export function getEmbedCookieName(slot: string, scope: CookieOptions): string {
   return toCookieName(`embed.${slot}`, scope);
 }
 
-/** Detects whether the browser stores cookies in this frame. */
-export function probeCookie(slot: string, scope: CookieOptions): string {
+/** The cookie that detects whether the browser stores cookies in this frame. */
+export function getProbeCookieName(slot: string, scope: CookieOptions): string {
   return toCookieName(`probe.${slot}`, scope);
 }
 
-export function embedCookieAttributes({ basePath }: CookieOptions): string {
+export function formatEmbedCookieAttributes({ basePath }: CookieOptions): string {
   return `Path=${basePath || "/"}; Secure; HttpOnly; SameSite=None; Partitioned`;
 }

@@ -6,7 +6,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
-import { oidcSettingNames, readProxySignIn, readSignInSettings } from "./sign-in-settings";
+import { listOidcSettingNames, readProxySignIn, readSignInSettings } from "./sign-in-settings";
 import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
 
 /** The first path segments of the console's own URLs. A test compares them with app/ and public/. */
@@ -25,25 +25,25 @@ const basePathSchema = z
   .pipe(z.string().regex(/^(\/[A-Za-z0-9][\w.-]*)*$/))
   .refine((path) => !reservedNames.has(path.split("/")[1] ?? ""));
 
-const basePathExpected = "a path such as /desk: letters, digits, dots, dashes and underscores, and no page of the console's own";
+const basePathFormat = "a path such as /desk: letters, digits, dots, dashes and underscores, and no page of the console's own";
 
-const integerBetween = (min: number, max: number) =>
+const createIntegerSchema = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,15}$/)
     .transform(Number)
     .pipe(z.number().int().min(min).max(max));
 
-const PREFIX = "LIGHTDESK_";
+const SETTING_PREFIX = "LIGHTDESK_";
 /** Selects the browser of the browser tests (bin/browser.mjs). */
-const TEST_BROWSER = "LIGHTDESK_BROWSER";
+const TEST_BROWSER_SETTING = "LIGHTDESK_BROWSER";
 const MAX_NAME_LENGTH = 200;
 const MINUTE_MS = 60_000;
 /** With or without the base path, without query or fragment. */
-const webUrl = z.url({ protocol: /^https?$/ }).regex(/^[^?#]+$/);
-const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
+const webUrlSchema = z.url({ protocol: /^https?$/ }).regex(/^[^?#]+$/);
+const KEY_PAIR_PATTERN = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
 /** Allows no character that a message or a page would interpret. */
-const productName = z.string().regex(/^[\p{L}\p{N} .,&+-]{1,60}$/u);
+const productNameSchema = z.string().regex(/^[\p{L}\p{N} .,&+-]{1,60}$/u);
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 export type Env = ReturnType<typeof readEnv>;
@@ -56,85 +56,89 @@ export class EnvError extends Error {
 export const isBuild = () => process.env.NEXT_PHASE === "phase-production-build";
 
 export function readEnv(source: Readonly<Record<string, string | undefined>> = process.env, root = process.cwd()) {
-  const read = <T>(name: string, schema: z.ZodType<T>, expected: string): T | undefined => {
+  const readSetting = <T>(name: string, schema: z.ZodType<T>, expected: string): T | undefined => {
     const text = source[name]?.trim();
     if (text === undefined || text === "") return undefined;
     const parsed = schema.safeParse(text);
     if (!parsed.success) throw new EnvError(`${name} must be ${expected}.`);
     return parsed.data;
   };
-  const fail = (message: string): never => {
+  const throwError = (message: string): never => {
     throw new EnvError(message);
   };
-  const hostName = z.string().regex(/^[A-Za-z0-9.:_-]+$/);
-  const hostList = z.string().regex(/^[A-Za-z0-9.:[\]-]+(,[A-Za-z0-9.:[\]-]+)*$/);
-  const flag = z.enum(["0", "1"]).transform((value) => value === "1");
-  const dataDir = read("LIGHTDESK_DATA_DIR", z.string().max(1000), "a folder for the data") ?? ".lightdesk";
-  const basePath = read("LIGHTDESK_BASE_PATH", basePathSchema, basePathExpected) ?? "";
-  const publicUrl = read("LIGHTDESK_PUBLIC_URL", webUrl, "the address people open, such as https://desk.example.com");
-  const trustedHosts = read("LIGHTDESK_TRUSTED_HOSTS", hostList, "HOST or HOST:PORT, separated by commas") ?? "";
-  const maxSessionMs = (read("LIGHTDESK_SESSION_HOURS", integerBetween(1, 8760), "hours from 1 to 8760") ?? 7 * 24) * 60 * MINUTE_MS;
+  const hostNameSchema = z.string().regex(/^[A-Za-z0-9.:_-]+$/);
+  const hostListSchema = z.string().regex(/^[A-Za-z0-9.:[\]-]+(,[A-Za-z0-9.:[\]-]+)*$/);
+  const flagSchema = z.enum(["0", "1"]).transform((value) => value === "1");
+  const dataDir = readSetting("LIGHTDESK_DATA_DIR", z.string().max(1000), "a folder for the data") ?? ".lightdesk";
+  const basePath = readSetting("LIGHTDESK_BASE_PATH", basePathSchema, basePathFormat) ?? "";
+  const publicUrl = readSetting("LIGHTDESK_PUBLIC_URL", webUrlSchema, "the address people open, such as https://desk.example.com");
+  const trustedHosts = readSetting("LIGHTDESK_TRUSTED_HOSTS", hostListSchema, "HOST or HOST:PORT, separated by commas") ?? "";
+  const maxSessionMs =
+    (readSetting("LIGHTDESK_SESSION_HOURS", createIntegerSchema(1, 8760), "hours from 1 to 8760") ?? 7 * 24) * 60 * MINUTE_MS;
   /** Minutes without use. 0 means no separate idle limit. */
   const idleMinutes =
-    read("LIGHTDESK_SESSION_IDLE_MINUTES", integerBetween(0, 525_600), "minutes from 1 to 525600, or 0 for no limit") ?? 3 * 24 * 60;
-  const proxySignIn = readProxySignIn(read, fail);
+    readSetting("LIGHTDESK_SESSION_IDLE_MINUTES", createIntegerSchema(0, 525_600), "minutes from 1 to 525600, or 0 for no limit") ??
+    3 * 24 * 60;
+  const proxySignIn = readProxySignIn(readSetting, throwError);
   const service = readService(source);
   return {
     root,
     dataDir: toAbsolutePath(root, dataDir),
     /** PostgreSQL for the console and its service. Undefined: SQLite in the data folder. */
     databaseUrl: service.databaseUrl,
-    host: read("HOST", hostName, "a host name or an address to listen on, such as 127.0.0.1") ?? "127.0.0.1",
-    port: read("PORT", integerBetween(0, 65535), "a port number from 0 to 65535") ?? 3000,
+    host: readSetting("HOST", hostNameSchema, "a host name or an address to listen on, such as 127.0.0.1") ?? "127.0.0.1",
+    port: readSetting("PORT", createIntegerSchema(0, 65535), "a port number from 0 to 65535") ?? 3000,
     /** Empty, or a slash and a name, once or several times. */
     basePath,
     /** Ends with the base path. */
     publicUrl: publicUrl && appendBasePath(publicUrl, basePath),
-    encryptionKeys: read(
+    encryptionKeys: readSetting(
       "LIGHTDESK_ENCRYPTION_KEYS",
-      z.string().regex(new RegExp(`^${keyPair}(,${keyPair})*$`)),
-      "ID:KEY pairs separated by commas, each KEY 32 bytes in base64; the first one writes",
+      z.string().regex(new RegExp(`^${KEY_PAIR_PATTERN}(,${KEY_PAIR_PATTERN})*$`)),
+      "ID:KEY pairs separated by commas, each KEY 32 bytes in base64; the first key encrypts new values",
     ),
-    logLevel: read("LIGHTDESK_LOG_LEVEL", z.enum(logLevels), `one of ${logLevels.join(", ")}`) ?? "info",
-    proxies: read("LIGHTDESK_TRUST_PROXY", proxiesSchema, proxiesExpected),
+    logLevel: readSetting("LIGHTDESK_LOG_LEVEL", z.enum(logLevels), `one of ${logLevels.join(", ")}`) ?? "info",
+    proxies: readSetting("LIGHTDESK_TRUST_PROXY", proxiesSchema, proxiesExpected),
     /** Lower-case `host` or `host:port`. */
     trustedHosts: trustedHosts
       .toLowerCase()
       .split(",")
       .filter((host) => host !== ""),
-    /** Requests a minute for one member; 0 means no limit. */
-    rateLimit: read("LIGHTDESK_RATE_LIMIT", integerBetween(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
-    session: { idleMs: idleMinutes === 0 ? maxSessionMs : idleMinutes * MINUTE_MS, longestMs: maxSessionMs },
+    /** Requests per minute for one member. 0 means no limit. */
+    rateLimit: readSetting("LIGHTDESK_RATE_LIMIT", createIntegerSchema(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
+    session: { idleMs: idleMinutes === 0 ? maxSessionMs : idleMinutes * MINUTE_MS, maxMs: maxSessionMs },
     /** How many jobs of a connection the job index keeps. */
-    maxIndexedJobs: read("LIGHTDESK_LEDGER_JOBS", integerBetween(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
-    ...readSignInSettings(read, fail, proxySignIn !== undefined),
+    maxIndexedJobs: readSetting("LIGHTDESK_LEDGER_JOBS", createIntegerSchema(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
+    ...readSignInSettings(readSetting, throwError, proxySignIn !== undefined),
     proxySignIn,
     /** Replaces "Lightdesk" for visitors of embedded pages and shares. */
-    productName: read("LIGHTDESK_PRODUCT_NAME", productName, "a name of up to 60 letters, digits, spaces and . , & + -"),
+    productName: readSetting("LIGHTDESK_PRODUCT_NAME", productNameSchema, "a name of up to 60 letters, digits, spaces and . , & + -"),
     /** True if links for people without an account can be created and opened. */
-    shares: read("LIGHTDESK_SHARES", flag, "0 to switch shares off, else 1") ?? true,
+    shares: readSetting("LIGHTDESK_SHARES", flagSchema, "0 to turn shares off, otherwise 1") ?? true,
     service,
   };
 }
 
 /** The names of all settings, including those of the configured sign-in providers. */
 export function listSettingNames(providers: readonly string[]): string[] {
-  const names = new Set(oidcSettingNames(providers));
+  const names = new Set(listOidcSettingNames(providers));
   readEnv(new Proxy<Record<string, undefined>>({}, { get: (_, name) => void names.add(String(name)) }));
   return [...names].filter((name) => /^(LIGHTDESK_|DATABASE_URL$|PORT$|HOST$)/.test(name));
 }
 
 /** A message for each unknown LIGHTDESK_ variable, with the most similar setting. */
 export function describeUnknownSettings(source: Readonly<Record<string, string | undefined>> = process.env): string[] {
-  const settingNames = listSettingNames(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(PREFIX));
-  const unknown = Object.keys(source).filter((name) => name.startsWith(PREFIX) && !settingNames.includes(name) && name !== TEST_BROWSER);
-  return unknown.sort().map((name) => {
+  const settingNames = listSettingNames(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(SETTING_PREFIX));
+  const unknownNames = Object.keys(source).filter(
+    (name) => name.startsWith(SETTING_PREFIX) && !settingNames.includes(name) && name !== TEST_BROWSER_SETTING,
+  );
+  return unknownNames.sort().map((name) => {
     const suggestion = findNearestOption(
-      name.slice(PREFIX.length),
-      settingNames.map((settingName) => settingName.slice(PREFIX.length)),
+      name.slice(SETTING_PREFIX.length),
+      settingNames.map((settingName) => settingName.slice(SETTING_PREFIX.length)),
     );
     const sentence = `${name.slice(0, MAX_NAME_LENGTH)} is not a setting and has no effect.`;
-    return suggestion === undefined ? sentence : `${sentence} Did you mean ${PREFIX}${String(suggestion)}?`;
+    return suggestion === undefined ? sentence : `${sentence} Did you mean ${SETTING_PREFIX}${String(suggestion)}?`;
   });
 }
 
@@ -157,8 +161,8 @@ function appendBasePath(publicUrl: string, basePath: string): string {
   throw new EnvError(`LIGHTDESK_PUBLIC_URL has the path ${path}, but LIGHTDESK_BASE_PATH ${actual}: give both the same path.`);
 }
 
-/** A console path as browsers request it, with the base path. */
-export function consolePath({ basePath }: Pick<Env, "basePath">, path: string): string {
+/** Adds the base path to a console path. */
+export function getConsolePath({ basePath }: Pick<Env, "basePath">, path: string): string {
   return basePath + path;
 }
 
@@ -167,8 +171,8 @@ export function removeBasePath({ basePath }: Pick<Env, "basePath">, path: string
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
 }
 
-/** The URL at which people open the console: the public one, otherwise the origin of the current request, otherwise this machine's own. */
-export function consoleUrl({ publicUrl, host, port, basePath }: Env, openedAt: string | null = null): string {
+/** The console's URL: the public one, otherwise the origin of the current request, otherwise this machine's own. */
+export function getConsoleUrl({ publicUrl, host, port, basePath }: Env, requestOrigin: string | null = null): string {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return publicUrl ?? `${openedAt ?? `http://${name.includes(":") ? `[${name}]` : name}:${port}`}${basePath}`;
+  return publicUrl ?? `${requestOrigin ?? `http://${name.includes(":") ? `[${name}]` : name}:${port}`}${basePath}`;
 }

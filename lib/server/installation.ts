@@ -13,7 +13,7 @@ import { getErrorCode } from "@/lib/shared/error-codes";
 
 export const INSTALLATION_HEADER = "lightdesk-installation";
 
-export function nameInstallation(authSecret: string): string {
+export function deriveInstallationName(authSecret: string): string {
   return createHmac("sha256", authSecret).update("installation").digest("hex").slice(0, 16);
 }
 
@@ -44,38 +44,42 @@ export function lockDataFolder(dataDir: string): void {
 }
 
 export const PROOF_HEADER = "lightdesk-doctor";
-export const SEEN_HEADER = "lightdesk-seen";
+export const SEEN_REQUEST_HEADER = "lightdesk-seen";
 const PROOF_VALID_MS = 60_000;
 
 /** `from` is the remote end of the connection. `client` is the address used for limits, sessions and logs. */
-const seenSchema = z.object({ from: z.string(), client: z.string(), host: z.string(), forwardedFor: z.string().nullable() });
-export type SeenInstallation = z.infer<typeof seenSchema>;
+const seenRequestSchema = z.object({ from: z.string(), client: z.string(), host: z.string(), forwardedFor: z.string().nullable() });
+export type SeenRequest = z.infer<typeof seenRequestSchema>;
 
 export function createDoctorProof(authSecret: string, nowMs: number): string {
   return `${nowMs}.${createHmac("sha256", authSecret).update(`doctor ${nowMs}`).digest("hex")}`;
 }
 
-type SeenOptions = { authSecret: string | undefined; addressOf: (request: IncomingMessage) => string; nowMs: number };
+type SeenRequestOptions = { authSecret: string | undefined; getAddress: (request: IncomingMessage) => string; nowMs: number };
 
-export function respondWithSeen(request: IncomingMessage, response: ServerResponse, { authSecret, addressOf, nowMs }: SeenOptions): void {
+export function addSeenRequestHeader(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { authSecret, getAddress, nowMs }: SeenRequestOptions,
+): void {
   const { headers, socket } = request;
   if (authSecret === undefined || !isProofValid(String(headers[PROOF_HEADER] ?? ""), authSecret, nowMs)) return;
-  const facts: SeenInstallation = {
+  const seenRequest: SeenRequest = {
     from: (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, ""),
-    client: addressOf(request),
+    client: getAddress(request),
     host: headers.host ?? "",
     forwardedFor: headers["x-forwarded-for"] === undefined ? null : String(headers["x-forwarded-for"]),
   };
-  response.setHeader(SEEN_HEADER, encodeURIComponent(writeExactJson(facts)));
+  response.setHeader(SEEN_REQUEST_HEADER, encodeURIComponent(writeExactJson(seenRequest)));
 }
 
 function isProofValid(proof: string, authSecret: string, nowMs: number): boolean {
-  const at = Number(/^(\d{1,15})\./.exec(proof)?.[1] ?? NaN);
-  if (!(Math.abs(nowMs - at) <= PROOF_VALID_MS)) return false;
-  const [actual, expected] = [Buffer.from(proof), Buffer.from(createDoctorProof(authSecret, at))];
+  const createdAtMs = Number(/^(\d{1,15})\./.exec(proof)?.[1] ?? NaN);
+  if (!(Math.abs(nowMs - createdAtMs) <= PROOF_VALID_MS)) return false;
+  const [actual, expected] = [Buffer.from(proof), Buffer.from(createDoctorProof(authSecret, createdAtMs))];
   return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-export function readSeen(header: string | null): SeenInstallation | undefined {
-  return header === null ? undefined : seenSchema.parse(JSON.parse(decodeURIComponent(header)));
+export function parseSeenRequest(header: string | null): SeenRequest | undefined {
+  return header === null ? undefined : seenRequestSchema.parse(JSON.parse(decodeURIComponent(header)));
 }

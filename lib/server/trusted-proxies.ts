@@ -1,4 +1,4 @@
-// Trusted reverse proxies and the client address behind them. X-Forwarded-For is read backwards, only as far as proxies have written it.
+// Trusted reverse proxies and the client address behind them. Reads X-Forwarded-For backwards, as far as trusted proxies have written it.
 
 import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
@@ -7,10 +7,10 @@ import { z } from "zod";
 import { createBlockList, isInNetworks } from "@/lib/shared/ip-address";
 import { type Log } from "./log";
 
-/** `maxHops` is the number of chained proxies. If it is set, only the nearest one must be in `from`. */
-export type Proxies = { from: ReturnType<typeof createBlockList>; maxHops: number | undefined };
+/** `maxHops` is the number of chained proxies. If it is set, only the nearest one must be in `networks`. */
+export type Proxies = { networks: ReturnType<typeof createBlockList>; maxHops: number | undefined };
 
-export const networkList = z
+export const networkListSchema = z
   .string()
   .transform((text) => text.split(",").map((part) => part.trim()))
   .refine((parts) => parts.every(isNetwork))
@@ -34,16 +34,16 @@ export const proxiesSchema = z.union([
   z
     .string()
     .regex(/^[1-9]$/)
-    .transform((count): Proxies => ({ from: privateNetworks, maxHops: Number(count) })),
-  networkList.transform((from): Proxies => ({ from, maxHops: undefined })),
+    .transform((count): Proxies => ({ networks: privateNetworks, maxHops: Number(count) })),
+  networkListSchema.transform((networks): Proxies => ({ networks, maxHops: undefined })),
 ]);
 export const proxiesExpected =
-  "0, how many reverse proxies of this machine or its networks stand in a row (1 to 9), or their addresses and networks, such as 10.0.0.5,192.168.0.0/24";
+  "0, the number of chained reverse proxies in private networks (1 to 9), or their addresses and networks, such as 10.0.0.5,192.168.0.0/24";
 
 type ProxiedRequest = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string } };
 
 export function isProxy(address: string, proxies: Proxies | undefined): boolean {
-  return proxies !== undefined && isInNetworks(address, proxies.from);
+  return proxies !== undefined && isInNetworks(address, proxies.networks);
 }
 
 /** Returns a function that reads client addresses. Logs once if a proxy seems to be untrusted, because its clients then count as one. */
@@ -54,18 +54,18 @@ export function createAddressReader(
   let isLogged = false;
   return (request) => {
     const { headers, socket } = request;
-    const from = (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, "");
-    if (!isLogged && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(from, proxies)) {
+    const peerAddress = (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, "");
+    if (!isLogged && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(peerAddress, proxies)) {
       const logger = log();
       isLogged = logger !== undefined;
-      logger?.warn({ address: from }, untrustedMessage(from));
+      logger?.warn({ address: peerAddress }, formatUntrustedMessage(peerAddress));
     }
     return getClientAddress(request, proxies);
   };
 }
 
-function untrustedMessage(from: string): string {
-  return `X-Forwarded-For is not read: it came from ${from}, which LIGHTDESK_TRUST_PROXY does not trust. If that is your reverse proxy, set LIGHTDESK_TRUST_PROXY=${from}, with your other proxies behind commas.`;
+function formatUntrustedMessage(peerAddress: string): string {
+  return `X-Forwarded-For is not read: it came from ${peerAddress}, which LIGHTDESK_TRUST_PROXY does not trust. If that is your reverse proxy, set LIGHTDESK_TRUST_PROXY=${peerAddress}, followed by your other proxies, separated by commas.`;
 }
 
 function getClientAddress({ headers, socket }: ProxiedRequest, proxies: Proxies | undefined): string {
@@ -85,7 +85,7 @@ function removePort(text: string): string {
 }
 
 function isNetwork(text: string): boolean {
-  const [address = "", prefix = "0", ...more] = text.split("/");
+  const [address = "", prefix = "0", ...extraParts] = text.split("/");
   const version = isIP(address);
-  return version !== 0 && more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32);
+  return version !== 0 && extraParts.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32);
 }

@@ -15,22 +15,22 @@ export type BucketSetting = {
   isPathStyle: boolean;
 };
 export type BlobSetting = { kind: "folder"; path: string } | BucketSetting;
-/** Undefined if the SDK looks for its keys itself. */
+/** Undefined if the SDK finds the keys itself. */
 export type BucketKeys = (() => { accessKeyId: string; secretAccessKey: string }) | undefined;
 
-export const blobSettingText =
+export const blobSettingFormat =
   "the absolute path of a folder, or s3://BUCKET/PREFIX with endpoint, region and style=path as its query and no key in it";
 
 export const blobSettingSchema = z.string().transform((text, context): BlobSetting => {
-  const setting = isAbsolute(text) ? { kind: "folder" as const, path: text } : readBucket(text);
+  const setting = isAbsolute(text) ? { kind: "folder" as const, path: text } : parseBucketSetting(text);
   if (setting) return setting;
-  context.addIssue({ code: "custom", message: blobSettingText });
+  context.addIssue({ code: "custom", message: blobSettingFormat });
   return z.NEVER;
 });
 
 const allowedParams = new Set(["endpoint", "region", "style"]);
 
-function readBucket(text: string): BucketSetting | undefined {
+function parseBucketSetting(text: string): BucketSetting | undefined {
   if (!text.startsWith("s3://") || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   const query = url.searchParams;
@@ -40,8 +40,8 @@ function readBucket(text: string): BucketSetting | undefined {
   const style = query.get("style") ?? "host";
   const region = query.get("region") ?? "us-east-1";
   const isPlain = url.username === "" && url.password === "" && url.port === "" && url.hash === "";
-  const isKnown = [...query.keys()].every((name) => allowedParams.has(name)) && (style === "host" || style === "path");
-  if (!isPlain || !isKnown || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
+  const hasKnownParams = [...query.keys()].every((name) => allowedParams.has(name)) && (style === "host" || style === "path");
+  if (!isPlain || !hasKnownParams || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
   if (!/^[\w!.*'()/-]{0,500}$/.test(prefix) || !/^[a-z0-9-]{1,40}$/.test(region)) return undefined;
   if (endpoint !== null && !isOrigin(endpoint)) return undefined;
   return {

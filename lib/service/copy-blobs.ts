@@ -8,11 +8,11 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { createLimiter } from "@/lib/shared/async";
 import { type BlobBackend } from "./assets/blob-store";
 import { claimBackend, createFolderBackend } from "./assets/blobs/folder-backend";
-import { markLocalBlobs, openSharedBackend } from "./assets/blobs/open-blobs";
+import { clearBlobLocation, openSharedBackend } from "./assets/blobs/open-blobs";
 import { createFolders } from "./assets/folders";
-import { type BlobSetting, blobSettingSchema, blobSettingText } from "./blob-setting";
+import { type BlobSetting, blobSettingFormat,blobSettingSchema } from "./blob-setting";
 import { type ServiceLog } from "./options";
-import { toRefusal } from "./service-error";
+import { toErrorBody } from "./service-error";
 import { type ServiceSettings } from "./settings";
 import { type DataLock, lockDataFolder } from "./store/data-folder";
 import { query, type Reader } from "./store/database";
@@ -26,19 +26,19 @@ type BlobCopyOptions = {
   settings: Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes"> & { databaseUrl?: string };
   to: string;
   log: ServiceLog;
-  onProgress?(done: number, all: number): void;
+  onProgress?(doneCount: number, totalCount: number): void;
 };
-type Blob = { hash: string; size: number };
-export type BlobCopyResult = { files: number; copied: number; missing: string[]; damaged: string[]; todo?: string };
+type BlobRow = { hash: string; size: number };
+export type BlobCopyResult = { files: number; copied: number; missing: string[]; damaged: string[]; nextStep?: string };
 
 const MAX_CONCURRENT = 4;
 const PAGE_SIZE = 500;
 
 export async function copyBlobs({ dataDir, settings, to: targetText, log, onProgress }: BlobCopyOptions): Promise<BlobCopyResult> {
   const parsedSetting = targetText === "data-folder" ? undefined : blobSettingSchema.safeParse(targetText);
-  if (parsedSetting && !parsedSetting.success) throw new Error(`The target must be ${blobSettingText}, or data-folder.`);
-  const to = parsedSetting?.data;
-  if (isDeepStrictEqual(to, settings.blobs)) throw new Error("The target must differ from LIGHTDESK_BLOBS.");
+  if (parsedSetting && !parsedSetting.success) throw new Error(`The target must be ${blobSettingFormat}, or data-folder.`);
+  const targetSetting = parsedSetting?.data;
+  if (isDeepStrictEqual(targetSetting, settings.blobs)) throw new Error("The target must differ from LIGHTDESK_BLOBS.");
   const { databaseUrl } = settings;
   const file = getDatabasePath(dataDir);
   if (databaseUrl === undefined && !existsSync(file))
@@ -48,16 +48,16 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
   const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
   // In a separate folder, because a running service evicts files from its own.
   const blobCopies = await mkdtemp(join(folders.temp, "copies-"));
-  const open = async (setting: BlobSetting | undefined) =>
+  const openBackend = async (setting: BlobSetting | undefined) =>
     setting
       ? openSharedBackend(setting, { settings, folders: { ...folders, blobCopies }, now: Date.now, log })
       : createFolderBackend(folders.blobs);
   try {
-    const [source, target] = [await open(settings.blobs), await open(to)];
-    if (to) await claimBackend(target, await ensureStoreId(database));
+    const [source, target] = [await openBackend(settings.blobs), await openBackend(targetSetting)];
+    if (targetSetting) await claimBackend(target, await ensureStoreId(database));
     const hasOtherProcesses = async () => databaseUrl !== undefined && (await listLiveProcesses(database)).length > 0;
-    const work = () => copyAll(database, source, target, onProgress ?? (() => undefined));
-    return await (to ? work() : copyBack(dataDir, work, hasOtherProcesses));
+    const work = () => copyAllBlobs(database, source, target, onProgress ?? (() => undefined));
+    return await (targetSetting ? work() : copyToDataFolder(dataDir, work, hasOtherProcesses));
   } finally {
     await database.close();
     await rm(blobCopies, { recursive: true, force: true });
@@ -65,7 +65,7 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
 }
 
 /** Allows a start without LIGHTDESK_BLOBS only if all files were copied, and no process can add more to the old store. */
-async function copyBack(
+async function copyToDataFolder(
   dataDir: string,
   work: () => Promise<BlobCopyResult>,
   hasOtherProcesses: () => Promise<boolean>,
@@ -75,12 +75,15 @@ async function copyBack(
     const hadOtherProcesses = await hasOtherProcesses();
     const result = await work();
     if (result.missing.length + result.damaged.length > 0)
-      return { ...result, todo: "Bring these files back from a backup, or delete them in the console; then run this again." };
+      return { ...result, nextStep: "Restore these files from a backup, or delete them in the console. Then run this again." };
     if (typeof lock === "string")
-      return { ...result, todo: `${lock} Files may still be added to the old store. Stop that service, then run this again.` };
+      return { ...result, nextStep: `${lock} Files may still be added to the old store. Stop that service, then run this again.` };
     if (hadOtherProcesses || (await hasOtherProcesses()))
-      return { ...result, todo: "Another service on this database may still store files in the old store. Stop it, then run this again." };
-    markLocalBlobs(dataDir);
+      return {
+        ...result,
+        nextStep: "Another service on this database may still store files in the old store. Stop it, then run this again.",
+      };
+    clearBlobLocation(dataDir);
     return result;
   } finally {
     if (typeof lock !== "string") lock.release();
@@ -95,51 +98,58 @@ function tryLock(dataDir: string): DataLock | string {
   }
 }
 
-async function copyAll(database: Reader, source: BlobBackend, target: BlobBackend, onProgress: (done: number, all: number) => void) {
+async function copyAllBlobs(
+  database: Reader,
+  source: BlobBackend,
+  target: BlobBackend,
+  onProgress: (doneCount: number, totalCount: number) => void,
+) {
   const outcome: BlobCopyResult = { files: 0, copied: 0, missing: [], damaged: [] };
   const totalCount = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
   // Files that users delete during the copy are neither missing nor damaged.
   const isReferenced = async (hash: string) =>
     (await database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash))) !== undefined;
 
-  async function copy(blob: Blob): Promise<void> {
+  async function copyBlob(blob: BlobRow): Promise<void> {
     const { hash, size } = blob;
     if (!(await isComplete(target, blob))) {
       if (!(await isComplete(source, blob))) return void ((await isReferenced(hash)) && outcome.missing.push(hash));
-      await source.withFiles([hash], (pathOf) => target.adopt({ path: pathOf(hash), hash, size }));
+      await source.withFiles([hash], (getPath) => target.adopt({ path: getPath(hash), hash, size }));
       outcome.copied += 1;
     }
     if ((await hashBlob(target, blob)) !== hash && (await isReferenced(hash))) outcome.damaged.push(hash);
   }
 
   await forEachBlob(database, async (blob) => {
-    await copy(blob);
+    await copyBlob(blob);
     onProgress((outcome.files += 1), totalCount);
   });
   return outcome;
 }
 
 /** Stops at the first failure, after the running calls have ended. */
-async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>): Promise<void> {
+async function forEachBlob(database: Reader, work: (blob: BlobRow) => Promise<void>): Promise<void> {
   const limit = createLimiter(MAX_CONCURRENT);
   let hasFailed = false;
-  const fail = (error: unknown): never => {
+  const recordFailure = (error: unknown): never => {
     hasFailed = true;
     throw error;
   };
   for (let lastHash: string | undefined = ""; lastHash !== undefined;) {
-    const page: Blob[] = await database.rows(
+    const page: BlobRow[] = await database.rows(
       query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", lastHash).orderBy("hash").limit(PAGE_SIZE),
     );
-    const settled = await Promise.allSettled(page.map((blob) => limit(async () => (hasFailed ? undefined : work(blob).catch(fail)))));
+    const settled = await Promise.allSettled(
+      page.map((blob) => limit(async () => (hasFailed ? undefined : work(blob).catch(recordFailure)))),
+    );
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason;
     lastHash = page.at(-1)?.hash;
   }
 }
 
-async function isComplete(backend: BlobBackend, { hash, size }: Blob): Promise<boolean> {
+async function isComplete(backend: BlobBackend, { hash, size }: BlobRow): Promise<boolean> {
   return (
-    (await undefinedIfMissing(async () => {
+    (await ignoreMissing(async () => {
       const bytes = await backend.open(hash, size);
       try {
         await bytes.check?.();
@@ -151,8 +161,8 @@ async function isComplete(backend: BlobBackend, { hash, size }: Blob): Promise<b
   );
 }
 
-async function hashBlob(backend: BlobBackend, { hash, size }: Blob): Promise<string | undefined> {
-  return undefinedIfMissing(async () => {
+async function hashBlob(backend: BlobBackend, { hash, size }: BlobRow): Promise<string | undefined> {
+  return ignoreMissing(async () => {
     const bytes = await backend.open(hash, size);
     const hasher = new Blake3Hasher();
     if (size === 0) {
@@ -163,12 +173,12 @@ async function hashBlob(backend: BlobBackend, { hash, size }: Blob): Promise<str
   });
 }
 
-/** Undefined if the store reports that bytes are missing. */
-async function undefinedIfMissing<T>(work: () => Promise<T>): Promise<T | undefined> {
+/** Returns undefined if the store reports that bytes are missing. */
+async function ignoreMissing<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    if (toRefusal(error)) return undefined;
+    if (toErrorBody(error)) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-// Creates the service's parts, starts them in order and stops them in reverse order.
+// Creates the service's components, starts them in order and stops them in reverse order.
 
 import { existsSync } from "node:fs";
 import { withTimeout } from "@/lib/shared/async";
@@ -9,28 +9,28 @@ import { checkDisk, createNotReady, createReadiness } from "@/lib/shared/readine
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";
 import { removeDeadLeases } from "./assets/blobs/leases";
-import { openBlobs, otherBlobStore } from "./assets/blobs/open-blobs";
-import { collectBlob } from "./assets/change-asset";
+import { createBlobStoreMismatchError,openBlobs } from "./assets/blobs/open-blobs";
+import { removeUnreferencedBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
 import { createFolders, evictOldest, type Folders } from "./assets/folders";
 import { type AssetSearch, createPostgresSearch } from "./assets/search/asset-search";
 import { createSqliteSearch } from "./assets/search/sqlite-search";
 import { createThumbnails } from "./assets/thumbnails";
 import { createDownloads } from "./downloads/downloads";
-import { type PruneParts, pruneTasks } from "./downloads/task-rows";
+import { type PruneDependencies, pruneTasks } from "./downloads/task-rows";
 import { createJobEvents, createNoPeerEvents, type NotifyListener, type PeerEvents } from "./events/job-events";
 import { createPostgresPeerEvents, removeOldNotices } from "./events/postgres-peer-events";
-import { registerMetrics } from "./figures";
 import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
 import { jsonResponse } from "./http/route";
 import { createRouter } from "./http/router";
-import { applyRetention, finishClears, hasRetention, type RetentionParts } from "./jobs/history/ended-jobs";
+import { applyRetention, finishClears, hasRetention, type RetentionDependencies } from "./jobs/history/ended-jobs";
 import { countJobs } from "./jobs/list-jobs";
 import { type CreateQueue } from "./jobs/queue/job-queue";
 import { createMemoryQueue } from "./jobs/queue/memory-queue";
 import { openSharedQueue, type SharedQueue } from "./jobs/queue/postgres-queue";
-import { createEngine, listenToOthers, RUNNERS } from "./jobs/run/engine";
+import { createEngine, RUNNERS_CHANNEL,subscribeToPeers } from "./jobs/run/engine";
 import { createLiveRuns } from "./jobs/run/live-runs";
+import { registerMetrics } from "./metrics";
 import { nodeClasses } from "./nodes/library";
 import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
@@ -42,7 +42,7 @@ import { createDataFolder, lockDataFolder, requireDatabase, requireNoFiles } fro
 import { type Database, query, retry } from "./store/database";
 import { openPostgres } from "./store/postgres/database";
 import { createPostgresProcesses } from "./store/postgres/processes";
-import { createOnlyProcess, type Processes } from "./store/processes";
+import { createSingleProcess, type Processes } from "./store/processes";
 import { openDatabase } from "./store/sqlite";
 import { claimDataFolder, requireRows } from "./store/store-location";
 import { createKeys, findUserByKey } from "./users/keys";
@@ -50,16 +50,21 @@ import { createKeys, findUserByKey } from "./users/keys";
 /** Entries of about 350 bytes take 4 KiB each on disk: 128 MiB. */
 const MAX_CACHE_BYTES = 11 * 1024 ** 2;
 
-function createServiceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
-  const cacheSweep: Chore = { name: "cache", everyMs: 300_000, round: createNodeCacheSweep(parts.folders.nodeCache) };
-  const retention: Chore = { name: "retention", everyMs: 2000, isShared: true, round: (canContinue) => applyRetention(parts, canContinue) };
-  const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, round: (canContinue) => pruneTasks(parts, canContinue) };
-  return [cacheSweep, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
+function createServiceChores(dependencies: RetentionDependencies & PruneDependencies & { folders: Folders }): Chore[] {
+  const cacheSweep: Chore = { name: "cache", everyMs: 300_000, run: createNodeCacheSweep(dependencies.folders.nodeCache) };
+  const retention: Chore = {
+    name: "retention",
+    everyMs: 2000,
+    isShared: true,
+    run: (canContinue) => applyRetention(dependencies, canContinue),
+  };
+  const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, run: (canContinue) => pruneTasks(dependencies, canContinue) };
+  return [cacheSweep, tasks, ...(hasRetention(dependencies.settings) ? [retention] : [])];
 }
 
-function createNodeCacheSweep(folder: string): Chore["round"] {
+function createNodeCacheSweep(folder: string): Chore["run"] {
   let bytes: number | undefined;
-  getTelemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
+  getTelemetry().metrics?.registerGauge("lightdesk_node_cache_bytes", () => bytes);
   return async () => void (bytes = await evictOldest(folder, MAX_CACHE_BYTES));
 }
 
@@ -87,23 +92,23 @@ export async function startService(options: ServiceOptions) {
     openedDatabase = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log });
     const { database, assetSearch, processes, createQueue } = openedDatabase;
     const usesSameStore = await processes.start({ slots: concurrency, hasSharedFiles: settings.blobs !== undefined });
-    if (!usesSameStore) throw otherBlobStore(settings.blobs);
+    if (!usesSameStore) throw createBlobStoreMismatchError(settings.blobs);
     const blobs = await openBlobs({ settings, folders, database, processes, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
-    const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
+    const collect = (hash: string) => removeUnreferencedBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner(options);
-    const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), openedDatabase.elsewhere, log);
+    const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), openedDatabase.peerEvents, log);
     const pool = await createPool({ database, processes, concurrency });
     const { runnerLeaseMs: leaseMs, runnerUnresponsiveMs: unresponsiveMs, runnerCheckMs: checkMs } = settings;
     const remoteLimits = { leaseMs, unresponsiveMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
-    const shared = { database, processes, blobs, folders, events, pool, settings, now, log };
-    const engine = createEngine({ ...shared, runner, remoteLimits, concurrency, maxJobPixels, collect }, createQueue);
+    const dependencies = { database, processes, blobs, folders, events, pool, settings, now, log };
+    const engine = createEngine({ ...dependencies, runner, remoteLimits, concurrency, maxJobPixels, collect }, createQueue);
 
-    listenToOthers({ processes, engine, log });
-    const runnersChanged = async () => {
-      await engine.runnersChanged();
-      await processes.notify(RUNNERS, null);
+    subscribeToPeers({ processes, engine, log });
+    const notifyRunnersChanged = async () => {
+      await engine.refreshRunners();
+      await processes.notify(RUNNERS_CHANNEL, null);
     };
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
@@ -119,37 +124,37 @@ export async function startService(options: ServiceOptions) {
       recovery = retry(startEngine, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
     });
     const liveRuns = createLiveRuns({
-      ...shared,
-      runs: engine.runs,
+      ...dependencies,
+      getRuns: engine.getRuns,
       isShared: settings.databaseUrl !== undefined,
       hasSharedFiles: settings.blobs !== undefined,
     });
-    const downloads = createDownloads(shared);
+    const downloads = createDownloads(dependencies);
     await downloads.start();
 
-    if (!ensureReserve(options.dataDir)) log.error({ dataDir: options.dataDir }, "service disk full: new data refused");
+    if (!ensureReserve(options.dataDir)) log.error({ dataDir: options.dataDir }, "service disk full: new data rejected");
     const { publicUrl } = options;
-    const route = createRouter({ ...shared, engine, liveRuns, thumbnails, accessTimes, assetSearch, downloads, publicUrl });
+    const route = createRouter({ ...dependencies, engine, liveRuns, thumbnails, accessTimes, assetSearch, downloads, publicUrl });
     const aborter = new AbortController();
     const housekeeping = startHousekeeping(
       [
         ...createServiceChores({ database, settings, folders, now }),
-        { name: "sweep", everyMs: DAY_MS, round: (canContinue) => sweep({ database, processes, blobs, thumbnails }, canContinue) },
-        { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => removeDeadLeases({ database, processes, now }) },
-        { name: "cleared histories", everyMs: 10_000, isShared: true, round: (canContinue) => finishClears(database, canContinue) },
-        { name: "downloads", everyMs: 2000, round: downloads.reclaimTasks },
-        { name: "parts of downloads", everyMs: 60_000, round: downloads.sweep },
+        { name: "sweep", everyMs: DAY_MS, run: (canContinue) => sweep({ database, processes, blobs, thumbnails }, canContinue) },
+        { name: "blob leases", everyMs: 60_000, isShared: true, run: () => removeDeadLeases({ database, processes, now }) },
+        { name: "history clears", everyMs: 10_000, isShared: true, run: (canContinue) => finishClears(database, canContinue) },
+        { name: "downloads", everyMs: 2000, run: downloads.reclaimTasks },
+        { name: "partial downloads", everyMs: 60_000, run: downloads.sweep },
         ...openedDatabase.chores,
-        { name: "progress of jobs", everyMs: 60_000, isShared: true, round: liveRuns.sweep },
+        { name: "job progress", everyMs: 60_000, isShared: true, run: liveRuns.sweep },
         ...createRunnerChores({
-          ...shared,
-          checkMs,
-          changedElsewhere: engine.runnersChanged,
-          changed: runnersChanged,
+          ...dependencies,
+          checkIntervalMs: checkMs,
+          handlePeerChange: engine.refreshRunners,
+          notifyChange: notifyRunnersChanged,
           signal: aborter.signal,
         }),
-        { name: "queue", everyMs: 60_000, isShared: true, round: engine.repair },
-        { name: "needs of jobs", everyMs: HOUR_MS, round: pool.forgetNeeds },
+        { name: "queue", everyMs: 60_000, isShared: true, run: engine.repair },
+        { name: "job requirements", everyMs: HOUR_MS, run: pool.removeUnusedNeeds },
       ],
       processes,
       log,
@@ -158,16 +163,16 @@ export async function startService(options: ServiceOptions) {
     const inFlight = new Set<Promise<Response>>();
 
     registerMetrics(database, options.dataDir);
-    const builtIn = { slots: () => processes.slots(concurrency), classes: nodeClasses.size };
+    const builtIn = { slots: () => processes.countSlots(concurrency), classes: nodeClasses.size };
 
     return {
       keys: createKeys(database, now),
-      runners: createRunners({ database, now, builtIn, changed: runnersChanged }),
+      runners: createRunners({ database, now, builtIn, notifyChange: notifyRunnersChanged }),
 
       readiness: createReadiness({
         database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),
         disk: () => checkDisk(options.dataDir),
-        workers: () => (existsSync(options.workerPath) ? undefined : createNotReady("The program that runs jobs is not built.")),
+        workers: () => (existsSync(options.workerPath) ? undefined : createNotReady("The job worker is not built.")),
       }),
 
       async fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response> {
@@ -177,7 +182,7 @@ export async function startService(options: ServiceOptions) {
         return response.finally(() => inFlight.delete(response));
       },
 
-      userOf: async (key: string) => (await findUser(key))?.name,
+      findUserName: async (key: string) => (await findUser(key))?.name,
 
       async listen(key: string, clientId: string | undefined, notify: NotifyListener): Promise<Feed | undefined> {
         const user = await findUser(key);
@@ -186,7 +191,7 @@ export async function startService(options: ServiceOptions) {
           log.error({ err: error }, "queue status send failed");
           throw error;
         });
-        return { stop, objection: async () => ((await findUser(key)) ? undefined : "The key is no longer valid.") };
+        return { stop, findDenialReason: async () => ((await findUser(key)) ? undefined : "The key is no longer valid.") };
       },
 
       async stop(): Promise<void> {
@@ -210,8 +215,8 @@ export async function startService(options: ServiceOptions) {
 }
 
 function addDefaults(options: ServiceOptions): ServiceSettings {
-  const changedOptions = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { ...defaultSettings, ...Object.fromEntries(changedOptions) };
+  const definedOptions = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaultSettings, ...Object.fromEntries(definedOptions) };
 }
 
 export function unavailableResponse(message: string): Response {
@@ -226,18 +231,21 @@ export type OpenedDatabase = {
   processes: Processes;
   createQueue: CreateQueue;
   close(): Promise<void>;
-  elsewhere: PeerEvents;
+  peerEvents: PeerEvents;
   chores: readonly Chore[];
 };
-type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog };
+type OpenDatabaseOptions = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog };
 
-async function openServiceDatabase(databaseUrl: string | undefined, { folders, settings, now, log }: Parts): Promise<OpenedDatabase> {
+async function openServiceDatabase(
+  databaseUrl: string | undefined,
+  { folders, settings, now, log }: OpenDatabaseOptions,
+): Promise<OpenedDatabase> {
   await requireRows(folders.root, databaseUrl, { isStart: true });
   if (databaseUrl === undefined) {
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings);
     const assetSearch = createSqliteSearch(database);
-    const single = { processes: createOnlyProcess(), elsewhere: createNoPeerEvents() };
+    const single = { processes: createSingleProcess(), peerEvents: createNoPeerEvents() };
     return { database, assetSearch, ...single, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
   }
   const database = await openPostgres(databaseUrl, now, settings);
@@ -250,13 +258,13 @@ async function openServiceDatabase(databaseUrl: string | undefined, { folders, s
   };
   try {
     const isEmpty = (await database.row(query.selectFrom("blobs").select("hash").limit(1))) === undefined;
-    if (isEmpty) requireNoFiles(folders.blobs, "The service's database knows no file");
+    if (isEmpty) requireNoFiles(folders.blobs, "The service's database references no files");
     await claimDataFolder(database, folders.root, settings.blobs !== undefined);
     queue = await openSharedQueue(databaseUrl, processes, log);
-    const elsewhere = createPostgresPeerEvents(database, processes, log);
-    const chores: Chore[] = [{ name: "long notices", everyMs: 60_000, isShared: true, round: () => removeOldNotices(database) }];
+    const peerEvents = createPostgresPeerEvents(database, processes, log);
+    const chores: Chore[] = [{ name: "long notices", everyMs: 60_000, isShared: true, run: () => removeOldNotices(database) }];
     const assetSearch = createPostgresSearch(database);
-    return { database, assetSearch, processes, elsewhere, createQueue: queue.create, chores, close };
+    return { database, assetSearch, processes, peerEvents, createQueue: queue.create, chores, close };
   } catch (error) {
     await close();
     throw error;

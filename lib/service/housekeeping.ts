@@ -1,21 +1,21 @@
-// Runs background chores repeatedly. A failed round is logged and retried.
+// Runs background chores repeatedly. A failed run is logged and retried.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sleep } from "@/lib/shared/async";
 import { type BlobStore } from "./assets/blob-store";
-import { withBlobRow } from "./assets/change-asset";
+import { findExistingHashes } from "./assets/change-asset";
 import { type Thumbnails } from "./assets/thumbnails";
 import { type ServiceLog } from "./options";
 import { type Database, query, type Transaction } from "./store/database";
 import { type Processes } from "./store/processes";
 
 /** `canContinue` returns false once the service stops. `isShared`: only the first live process runs the chore. */
-export type Chore = { name: string; everyMs: number; isShared?: boolean; round: (canContinue: () => boolean) => Promise<unknown> };
+export type Chore = { name: string; everyMs: number; isShared?: boolean; run: (canContinue: () => boolean) => Promise<unknown> };
 
 type Housekeeping = { stop(): Promise<void> };
 
-export function startHousekeeping(chores: readonly Chore[], processes: Pick<Processes, "id" | "live">, log: ServiceLog): Housekeeping {
+export function startHousekeeping(chores: readonly Chore[], processes: Pick<Processes, "id" | "listLive">, log: ServiceLog): Housekeeping {
   let isStopping = false;
   const runningRounds = new Map<Chore, Promise<void>>();
 
@@ -27,8 +27,8 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
     runningRounds.set(chore, round);
   }
 
-  async function runIfResponsible({ isShared = false, round }: Chore): Promise<void> {
-    if (!isShared || (await isFirst(processes))) await round(() => !isStopping);
+  async function runIfResponsible({ isShared = false, run }: Chore): Promise<void> {
+    if (!isShared || (await isFirstProcess(processes))) await run(() => !isStopping);
   }
 
   const timers = chores.map((chore) => {
@@ -44,9 +44,9 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
   };
 }
 
-/** True if this process runs the shared chores. Right after a process joins, two may run the same round. */
-async function isFirst(processes: Pick<Processes, "id" | "live">): Promise<boolean> {
-  const [first] = await processes.live();
+/** True if this process runs the shared chores. Right after a process joins, two processes may run the same chore. */
+async function isFirstProcess(processes: Pick<Processes, "id" | "listLive">): Promise<boolean> {
+  const [first] = await processes.listLive();
   return first === processes.id;
 }
 
@@ -63,39 +63,39 @@ export async function emptyFolder(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
-type SweepParts = {
+type SweepDependencies = {
   database: Database;
-  processes: Pick<Processes, "id" | "live">;
+  processes: Pick<Processes, "id" | "listLive">;
   blobs: Pick<BlobStore, "sweep" | "sweepCache">;
   thumbnails: Pick<Thumbnails, "sweep">;
 };
 
 /** The first process sweeps shared files; each process sweeps its own caches. Returns the number of removed files. */
-export async function sweep({ database, processes, blobs, thumbnails }: SweepParts, canContinue: () => boolean): Promise<number> {
-  const shared = (await isFirst(processes)) ? await sweepBlobs({ database, blobs }, canContinue) : 0;
-  if (!canContinue()) return shared;
-  return shared + (await blobs.sweepCache()) + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes)));
+export async function sweep({ database, processes, blobs, thumbnails }: SweepDependencies, canContinue: () => boolean): Promise<number> {
+  const removedBlobs = (await isFirstProcess(processes)) ? await sweepBlobs({ database, blobs }, canContinue) : 0;
+  if (!canContinue()) return removedBlobs;
+  return removedBlobs + (await blobs.sweepCache()) + (await thumbnails.sweep((hashes) => findExistingHashes(database, hashes)));
 }
 
-async function sweepBlobs({ database, blobs }: Pick<SweepParts, "database" | "blobs">, canContinue: () => boolean): Promise<number> {
-  let lastKey: string | undefined = "";
+async function sweepBlobs({ database, blobs }: Pick<SweepDependencies, "database" | "blobs">, canContinue: () => boolean): Promise<number> {
+  let lastHash: string | undefined = "";
   await runWithPauses(canContinue, async () => {
-    lastKey = await database.commit((tx) => removeUnreferencedRows(tx, lastKey ?? ""));
-    return lastKey !== undefined;
+    lastHash = await database.commit((tx) => removeUnreferencedRows(tx, lastHash ?? ""));
+    return lastHash !== undefined;
   });
   return canContinue() ? blobs.sweep(canContinue) : 0;
 }
 
 const BATCH_SIZE = 100;
 
-async function removeUnreferencedRows(tx: Transaction, after: string): Promise<string | undefined> {
-  const next = query.selectFrom("blobs").select("hash").where("hash", ">", after).orderBy("hash").limit(BATCH_SIZE);
-  const last = (await tx.rows(next)).at(-1)?.hash;
-  if (last === undefined) return undefined;
+async function removeUnreferencedRows(tx: Transaction, previousHash: string): Promise<string | undefined> {
+  const next = query.selectFrom("blobs").select("hash").where("hash", ">", previousHash).orderBy("hash").limit(BATCH_SIZE);
+  const lastHash = (await tx.rows(next)).at(-1)?.hash;
+  if (lastHash === undefined) return undefined;
   const deleteUnreferenced = query
     .deleteFrom("blobs")
-    .where("hash", ">", after)
-    .where("hash", "<=", last)
+    .where("hash", ">", previousHash)
+    .where("hash", "<=", lastHash)
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom("assets").select("assets.seq").whereRef("assets.hash", "=", "blobs.hash"))),
     )
@@ -106,5 +106,5 @@ async function removeUnreferencedRows(tx: Transaction, after: string): Promise<s
       not(exists(selectFrom("job_images").select("job_seq").whereRef("job_images.hash", "=", "blobs.hash"))),
     );
   await tx.run(deleteUnreferenced);
-  return last;
+  return lastHash;
 }

@@ -6,7 +6,7 @@ import { type StartedService, startService, unavailableResponse } from "./create
 import { nodeClasses } from "./nodes/library";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
-import { toStartFailure } from "./service-error";
+import { toStartupError } from "./service-error";
 import { type ServiceSettings } from "./settings";
 import { createDataFolder } from "./store/data-folder";
 import { openPostgres } from "./store/postgres/database";
@@ -17,8 +17,12 @@ import { createKeys } from "./users/keys";
 
 export { tryBlobBackend } from "./assets/blobs/open-blobs";
 export { copyBlobs } from "./copy-blobs";
-export { copyServiceStore, requireRoomForService } from "./store/copy-store";
-export { containsService as holdsService, isServiceOf, requireRows as requireServiceRows } from "./store/store-location";
+export { copyServiceStore, requireEmptyTarget as requireRoomForService } from "./store/copy-store";
+export {
+  containsService as holdsService,
+  isFolderOfDatabase as isServiceOf,
+  requireRows as requireServiceRows,
+} from "./store/store-location";
 export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
@@ -27,32 +31,34 @@ export { SERVICE_SCHEMA as serviceDatabaseSchema } from "./store/baseline";
 export { serviceContentsSchema, storedFileSchema } from "./backup/restore";
 
 export function createService(options: ServiceOptions): Service {
-  let started: StartedService | undefined;
+  let startedService: StartedService | undefined;
 
   function getStarted(): StartedService {
-    if (!started) throw new Error("The service is not running.");
-    return started;
+    if (!startedService) throw new Error("The service is not running.");
+    return startedService;
   }
 
   return {
-    fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailableResponse("The service is not running.")),
+    fetch: async (request, bytes) =>
+      startedService ? startedService.fetch(request, bytes) : unavailableResponse("The service is not running."),
 
-    userOf: async (key) => started?.userOf(key),
-    readiness: async () => (started ? started.readiness() : [{ part: "start", ...createNotReady("It is starting or stopping.") }]),
-    listen: async (key, clientId, notify) => started?.listen(key, clientId, notify),
+    findUserName: async (key) => startedService?.findUserName(key),
+    readiness: async () =>
+      startedService ? startedService.readiness() : [{ part: "start", ...createNotReady("It is starting or stopping.") }],
+    subscribe: async (key, clientId, notify) => startedService?.listen(key, clientId, notify),
 
     async start() {
-      if (started) throw new Error("The service is already running.");
+      if (startedService) throw new Error("The service is already running.");
       try {
-        started = await startService(options);
+        startedService = await startService(options);
       } catch (error) {
-        throw toStartFailure(error, options.dataDir);
+        throw toStartupError(error, options.dataDir);
       }
     },
 
     async stop() {
-      await started?.stop();
-      started = undefined;
+      await startedService?.stop();
+      startedService = undefined;
     },
 
     get keys() {
@@ -68,7 +74,7 @@ type ServiceStore = { keys: ServiceKeys; runners: ServiceRunners; close(): Promi
 
 type StoreSettings = Pick<ServiceSettings, "concurrency"> & { databaseUrl?: string };
 
-/** For the command line, next to a running service. Takes no lock. The caller must close it. */
+/** Opens the store for the command line, which may run next to a service. Takes no lock. The caller must close the store. */
 export async function openServiceStore(dataDir: string, { concurrency, databaseUrl }: StoreSettings): Promise<ServiceStore> {
   createDataFolder(dataDir);
   try {
@@ -84,6 +90,6 @@ export async function openServiceStore(dataDir: string, { concurrency, databaseU
       close: () => database.close(),
     };
   } catch (error) {
-    throw toStartFailure(error, dataDir);
+    throw toStartupError(error, dataDir);
   }
 }

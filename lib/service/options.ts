@@ -18,7 +18,7 @@ export type ServiceOptions = Partial<ServiceSettings> & {
   shippedImagesDir: string;
   /** Absolute path of the bundled worker that runs nodes. */
   workerPath: string;
-  /** Base of absolute URLs in responses; defaults to the request's origin. */
+  /** Base of absolute URLs in responses. Defaults to the request's origin. */
   publicUrl?: string;
   now?: () => number;
   log?: ServiceLog;
@@ -31,18 +31,18 @@ export type ServiceKeys = {
   /** Creates the user if needed. The key is returned only once. */
   createKey(userName: string): Promise<{ key: string; prefix: string }>;
   listKeys(): Promise<KeyListing[]>;
-  /** False if no valid key has that prefix. */
+  /** Returns false if no valid key has that prefix. */
   revokeKey(prefix: string): Promise<boolean>;
-  /** False if there is no such user. */
+  /** Returns false if there is no such user. */
   setUserStatus(userName: string, status: UserStatus): Promise<boolean>;
 };
 
 export type Service = {
-  /** Accepts any origin; the path begins with /api. `bytes`: the body, if the caller reads it itself. */
+  /** Accepts any origin. The path must start with /api. Pass the body as `bytes` if the caller reads it itself. */
   fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response>;
-  userOf(key: string): Promise<string | undefined>;
-  /** Sends messages about the user's jobs, starting with the queue state. Undefined for an invalid key. */
-  listen(key: string, clientId: string | undefined, notify: (message: string | Uint8Array) => void): Promise<Feed | undefined>;
+  findUserName(key: string): Promise<string | undefined>;
+  /** Sends messages about the user's jobs, starting with the queue state. Returns undefined for an invalid key. */
+  subscribe(key: string, clientId: string | undefined, notify: (message: string | Uint8Array) => void): Promise<Feed | undefined>;
   readiness: Readiness;
   /** Takes the lock, migrates, removes leftovers of a crash and starts the engine. */
   start(): Promise<void>;

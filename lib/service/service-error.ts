@@ -11,10 +11,10 @@ export class ServiceError extends Error {
   }
 }
 
-export type Refusal = { code: ErrorCode; message: string; details?: unknown };
+export type ErrorBody = { code: ErrorCode; message: string; details?: unknown };
 
-/** Undefined for an unexpected error. Errors of Node.js also have codes (ENOENT), so only known codes count. */
-export function toRefusal(error: unknown): Refusal | undefined {
+/** Returns undefined for an unexpected error. Node.js errors also have codes (ENOENT), so only known codes count. */
+export function toErrorBody(error: unknown): ErrorBody | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string" || !isErrorCode(error.code)) return undefined;
   return { code: error.code, message: error.message, details: "details" in error ? error.details : undefined };
 }
@@ -25,12 +25,12 @@ type StorageFailure = { code: ErrorCode; problem: string; remedy: string; outcom
 const diskFull: StorageFailure = {
   code: "INSUFFICIENT_STORAGE",
   problem: "The disk of the service's data folder is full.",
-  remedy: "The operator must free space on it; then try again.",
+  remedy: "The operator must free space on it. Then try again.",
 };
 const notWritable: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The service's data folder is not writable.",
-  remedy: "The operator must make it writable; then try again.",
+  remedy: "The operator must make it writable. Then try again.",
 };
 const databaseDamaged: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
@@ -41,8 +41,8 @@ const diskFailing: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The disk of the service's data folder reported an error.",
   // The error may have been reported after all data was written.
-  outcome: "This request may or may not have been carried out: check before you send it again.",
-  remedy: "The operator finds the cause in the service's log.",
+  outcome: "This request may have been carried out: check before you send it again.",
+  remedy: "See the service's log for the cause.",
 };
 const overloaded: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
@@ -50,18 +50,18 @@ const overloaded: StorageFailure = {
   remedy: "Try again in a while.",
 };
 
-const objectStoreAway: StorageFailure = {
+const objectStoreUnavailable: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The service's object store is unavailable or returned an error.",
-  remedy: "Try again in a while. The operator finds the cause in the service's log.",
+  remedy: "Try again in a while. See the service's log for the cause.",
 };
 
-const databaseAway: StorageFailure = {
+const databaseUnavailable: StorageFailure = {
   code: "SERVICE_UNAVAILABLE",
   problem: "The service's database is unavailable.",
   // The lost response may be that of the final commit.
-  outcome: "This request may or may not have been carried out: check before you send it again.",
-  remedy: "Try again in a while. The operator finds the cause in the service's log.",
+  outcome: "This request may have been carried out: check before you send it again.",
+  remedy: "Try again in a while. See the service's log for the cause.",
 };
 
 /** An error of an object store: an outage, never a missing file. */
@@ -71,8 +71,8 @@ const failuresByCode: readonly (readonly [RegExp, StorageFailure])[] = [
   [/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/, diskFull],
   [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, notWritable],
   [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, databaseDamaged],
-  [new RegExp(`^${OBJECT_STORE_FAILED}$`), objectStoreAway],
-  [/^STORE_AWAY$/, databaseAway],
+  [new RegExp(`^${OBJECT_STORE_FAILED}$`), objectStoreUnavailable],
+  [/^STORE_AWAY$/, databaseUnavailable],
   [/^(EIO|SQLITE_IOERR.*)$/, diskFailing],
   [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, overloaded],
 ];
@@ -80,24 +80,24 @@ const failuresByCode: readonly (readonly [RegExp, StorageFailure])[] = [
 function findStorageFailure(error: unknown): StorageFailure | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = "code" in error ? String(error.code) : "";
-  // The image library reports a full disk in words only.
+  // The image library reports a full disk only in its message.
   if (code === "" && /No space left on device|File too large|Disk quota exceeded/i.test(error.message)) return diskFull;
   return failuresByCode.find(([pattern]) => pattern.test(code))?.[1];
 }
 
-/** For a request. Undefined for an error that has nothing to do with the disk or the database. */
-export function toStorageFailure(error: unknown): Refusal | undefined {
+/** Returns undefined for an error that is unrelated to the disk and the database. */
+export function toStorageFailure(error: unknown): ErrorBody | undefined {
   const failure = findStorageFailure(error);
   if (!failure) return undefined;
-  const { code, problem: what, outcome = "Nothing from this request was stored.", remedy } = failure;
-  return { code, message: `${what} ${outcome} ${remedy}` };
+  const { code, problem, outcome = "Nothing from this request was stored.", remedy } = failure;
+  return { code, message: `${problem} ${outcome} ${remedy}` };
 }
 
-/** For the start, in a terminal: names the folder and the cause. Other errors are returned unchanged. */
-export function toStartFailure(error: unknown, dataDir: string): unknown {
+/** Explains a storage error at startup, with the folder and the cause. Returns other errors unchanged. */
+export function toStartupError(error: unknown, dataDir: string): unknown {
   const failure = findStorageFailure(error);
   if (!failure || !(error instanceof Error)) return error;
-  if (failure === databaseAway) return new Error(`${failure.problem} ${failure.remedy}`, { cause: error });
+  if (failure === databaseUnavailable) return new Error(`${failure.problem} ${failure.remedy}`, { cause: error });
   const message =
     failure === notWritable
       ? `LIGHTDESK_DATA_DIR must be a writable folder (${dataDir}: ${error.message}).`

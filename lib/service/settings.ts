@@ -13,12 +13,12 @@ const BYTES_PER_PIXEL = 20;
 const MAX_PIXELS = 256 * MIB;
 const defaultConcurrency = Math.max(1, Math.floor(availableParallelism() / 2));
 
-const createIntegerSchema = (min: number, max: number, unit: string) =>
+const createIntegerSchema = (min: number, max: number, description: string) =>
   z
     .string()
-    .regex(/^\d{1,15}$/, unit)
+    .regex(/^\d{1,15}$/, description)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, unit);
+    .refine((value) => value >= min && value <= max, description);
 
 const hostListSchema = z
   .string()
@@ -30,65 +30,71 @@ const hostListSchema = z
   )
   .refine(
     (entries) => entries.every((entry) => /^[a-z0-9.-]+$/i.test(entry) || isOrigin(entry)),
-    "a comma list of hosts such as huggingface.co, or of origins",
+    "a comma-separated list of hosts such as huggingface.co, or of origins",
   );
 
 const TOKEN_PATTERN = /^[\x21-\x7e]{16,1000}$/;
 const TOKEN_DESCRIPTION = "at least 16 characters without spaces";
-const keyFileDescription = "the absolute path of a file that holds it";
+const keyFileDescription = "the absolute path of a file that contains the key";
 
 const settingsSchema = z.object({
   DATABASE_URL: z
     .url({
       protocol: /^postgres(ql)?$/,
-      error: "postgres://USER:PASSWORD@HOST:PORT/DATABASE, and nothing where SQLite is to be used",
+      error: "postgres://USER:PASSWORD@HOST:PORT/DATABASE, or unset to use SQLite",
     })
     .optional(),
-  LIGHTDESK_CONCURRENCY: createIntegerSchema(1, 64, "how many jobs run at once, from 1 to 64").default(defaultConcurrency),
-  LIGHTDESK_MAX_UPLOAD_BYTES: createIntegerSchema(1, 1e15, "the largest upload in bytes").default(100 * GIB),
-  LIGHTDESK_MAX_JOB_PIXELS: createIntegerSchema(1, 1e12, "the most pixels a job may hold at once").optional(),
-  LIGHTDESK_MAX_JSON_BYTES: createIntegerSchema(1024, 256 * MIB, "the largest JSON body in bytes, from 1024 to 268435456").default(
+  LIGHTDESK_CONCURRENCY: createIntegerSchema(1, 64, "the number of concurrent jobs, from 1 to 64").default(defaultConcurrency),
+  LIGHTDESK_MAX_UPLOAD_BYTES: createIntegerSchema(1, 1e15, "the maximum upload size in bytes").default(100 * GIB),
+  LIGHTDESK_MAX_JOB_PIXELS: createIntegerSchema(1, 1e12, "the maximum number of pixels per job").optional(),
+  LIGHTDESK_MAX_JSON_BYTES: createIntegerSchema(1024, 256 * MIB, "the maximum JSON body size in bytes, from 1024 to 268435456").default(
     16 * MIB,
   ),
-  LIGHTDESK_MAX_JSON_DEPTH: createIntegerSchema(8, 1000, "how deep JSON may be nested, from 8 to 1000").default(100),
-  LIGHTDESK_MAX_GRAPH_NODES: createIntegerSchema(1, 100_000, "the most nodes of a graph, from 1 to 100000").default(5000),
-  LIGHTDESK_MAX_IDS_PER_CALL: createIntegerSchema(1, 100_000, "the most ids in one call, from 1 to 100000").default(1000),
-  LIGHTDESK_MAX_TAGS_PER_ASSET: createIntegerSchema(1, 10_000, "the most tags of an asset, from 1 to 10000").default(100),
-  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: createIntegerSchema(1, 86_400, "how many seconds a body may pause, from 1 to 86400").default(60),
-  LIGHTDESK_CONNECTIONS_PER_ADDRESS: createIntegerSchema(1, 1e6, "how many connections one address may hold, from 1 to 1000000").optional(),
-  LIGHTDESK_USER_QUOTA_BYTES: createIntegerSchema(1, 1e15, "the most bytes that one user may store").optional(),
-  LIGHTDESK_RETENTION_DAYS: createIntegerSchema(1, 36_500, "after how many days an ended job leaves the history").optional(),
-  LIGHTDESK_RETENTION_JOBS: createIntegerSchema(1, 1e9, "how many ended jobs of a user stay in the history").optional(),
-  LIGHTDESK_RETENTION_TASK_DAYS: createIntegerSchema(1, 36_500, "after how many days an ended task goes, from 1 to 36500").default(30),
-  LIGHTDESK_RETENTION_TASKS: createIntegerSchema(0, 1e9, "how many ended tasks of a user stay").default(1000),
+  LIGHTDESK_MAX_JSON_DEPTH: createIntegerSchema(8, 1000, "the maximum depth of JSON, from 8 to 1000").default(100),
+  LIGHTDESK_MAX_GRAPH_NODES: createIntegerSchema(1, 100_000, "the maximum number of nodes in a graph, from 1 to 100000").default(5000),
+  LIGHTDESK_MAX_IDS_PER_CALL: createIntegerSchema(1, 100_000, "the maximum number of ids per call, from 1 to 100000").default(1000),
+  LIGHTDESK_MAX_TAGS_PER_ASSET: createIntegerSchema(1, 10_000, "the maximum number of tags per asset, from 1 to 10000").default(100),
+  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: createIntegerSchema(1, 86_400, "the maximum pause within a body in seconds, from 1 to 86400").default(
+    60,
+  ),
+  LIGHTDESK_CONNECTIONS_PER_ADDRESS: createIntegerSchema(
+    1,
+    1e6,
+    "the maximum number of connections per address, from 1 to 1000000",
+  ).optional(),
+  LIGHTDESK_USER_QUOTA_BYTES: createIntegerSchema(1, 1e15, "the maximum number of bytes per user").optional(),
+  LIGHTDESK_RETENTION_DAYS: createIntegerSchema(1, 36_500, "the number of days that ended jobs are kept").optional(),
+  LIGHTDESK_RETENTION_JOBS: createIntegerSchema(1, 1e9, "the number of ended jobs kept per user").optional(),
+  LIGHTDESK_RETENTION_TASK_DAYS: createIntegerSchema(1, 36_500, "the number of days that ended tasks are kept, from 1 to 36500").default(
+    30,
+  ),
+  LIGHTDESK_RETENTION_TASKS: createIntegerSchema(0, 1e9, "the number of ended tasks kept per user").default(1000),
   LIGHTDESK_DOWNLOAD_HOSTS: hostListSchema.optional(),
-  LIGHTDESK_DOWNLOADS_AT_ONCE: createIntegerSchema(1, 32, "how many downloads run at once, from 1 to 32").default(2),
-  LIGHTDESK_MAX_DOWNLOAD_BYTES: createIntegerSchema(1, 1e15, "the largest download in bytes").default(100 * GIB),
-  LIGHTDESK_RUNNER_CHECK_SECONDS: createIntegerSchema(1, 3600, "every how many seconds a runner is looked at, from 1 to 3600").default(5),
+  LIGHTDESK_DOWNLOADS_AT_ONCE: createIntegerSchema(1, 32, "the number of concurrent downloads, from 1 to 32").default(2),
+  LIGHTDESK_MAX_DOWNLOAD_BYTES: createIntegerSchema(1, 1e15, "the maximum download size in bytes").default(100 * GIB),
+  LIGHTDESK_RUNNER_CHECK_SECONDS: createIntegerSchema(1, 3600, "the number of seconds between runner checks, from 1 to 3600").default(5),
   LIGHTDESK_RUNNER_LEASE_SECONDS: createIntegerSchema(
     1,
     86_400,
-    "for how many seconds a runner may be out of reach, from 1 to 86400",
+    "the number of seconds a runner may be unreachable, from 1 to 86400",
   ).default(60),
   LIGHTDESK_RUNNER_SILENCE_SECONDS: createIntegerSchema(
     1,
     604_800,
-    "for how many seconds a job on a runner may say nothing, from 1 to 604800",
+    "the number of seconds a job on a runner may report nothing, from 1 to 604800",
   ).default(1800),
   LIGHTDESK_BLOBS: blobSettingSchema.optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID: z.string().optional(),
   LIGHTDESK_S3_SECRET_ACCESS_KEY: z.string().optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID_FILE: z.string().refine(isAbsolute, keyFileDescription).optional(),
   LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: z.string().refine(isAbsolute, keyFileDescription).optional(),
-  LIGHTDESK_BLOB_CACHE_BYTES: createIntegerSchema(
-    MIB,
-    1e15,
-    "how many bytes copies of what lies in a bucket may take, at least 1048576",
-  ).default(4 * GIB),
+  LIGHTDESK_BLOB_CACHE_BYTES: createIntegerSchema(MIB, 1e15, "the maximum size of the local blob cache in bytes, at least 1048576").default(
+    4 * GIB,
+  ),
   LIGHTDESK_BLOBS_PRESIGNED_SECONDS: createIntegerSchema(
     1,
     3600,
-    "for how many seconds an address of a file in a bucket is good, from 1 to 3600",
+    "the lifetime of signed bucket URLs in seconds, from 1 to 3600",
   ).optional(),
   LIGHTDESK_FFMPEG: z
     .string()
@@ -98,20 +104,20 @@ const settingsSchema = z.object({
   LIGHTDESK_METRICS_TOKEN_FILE: z
     .string()
     .transform((file) => readText(file)?.trim() ?? "")
-    .refine((token) => TOKEN_PATTERN.test(token), `a file that can be read and holds ${TOKEN_DESCRIPTION}`)
+    .refine((token) => TOKEN_PATTERN.test(token), `a readable file that contains ${TOKEN_DESCRIPTION}`)
     .optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
-    .url({ protocol: /^https?$/, error: "where OTLP is taken over HTTP, such as http://127.0.0.1:4318" })
+    .url({ protocol: /^https?$/, error: "the URL of an OTLP endpoint over HTTP, such as http://127.0.0.1:4318" })
     .optional(),
   OTEL_SERVICE_NAME: z.string().max(200, "a name of up to 200 characters").optional(),
 });
 
 type Environment = Readonly<Record<string, string | undefined>>;
 export type ServiceSettings = ReturnType<typeof toSettings>;
-export type SettingsReading = { ok: true; settings: ServiceSettings } | { ok: false; problems: string[] };
+export type SettingsResult = { ok: true; settings: ServiceSettings } | { ok: false; problems: string[] };
 
-export function readServiceSettings(source: Environment): SettingsReading {
-  const parsed = readByName(settingsSchema, source);
+export function readServiceSettings(source: Environment): SettingsResult {
+  const parsed = parseEnvironment(settingsSchema, source);
   return parsed.ok ? { ok: true, settings: toSettings(parsed.values, source) } : parsed;
 }
 
@@ -188,27 +194,27 @@ function readBucketKeys(values: z.output<typeof settingsSchema>): BucketKeys {
 export const defaultSettings: ServiceSettings = requireDefaults();
 
 function requireDefaults(): ServiceSettings {
-  const reading = readServiceSettings({});
-  if (!reading.ok) throw new Error(reading.problems.join("\n"));
-  return reading.settings;
+  const result = readServiceSettings({});
+  if (!result.ok) throw new Error(result.problems.join("\n"));
+  return result.settings;
 }
 
-function readByName<S extends z.ZodObject>(
-  schemaOfNames: S,
+function parseEnvironment<S extends z.ZodObject>(
+  schema: S,
   source: Environment,
 ): { ok: true; values: z.output<S> } | { ok: false; problems: string[] } {
-  const names = Object.keys(schemaOfNames.shape);
+  const names = Object.keys(schema.shape);
   const values = Object.fromEntries(names.flatMap((name) => (source[name]?.trim() ? [[name, source[name].trim()]] : [])));
-  const parsed = schemaOfNames.safeParse(values);
+  const parsed = schema.safeParse(values);
   if (parsed.success) return { ok: true, values: parsed.data };
   return { ok: false, problems: parsed.error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}.`) };
 }
 
 /** All jobs together may use half of the memory. The limit of a container replaces that of the machine. */
-function getDefaultMaxPixels(jobsAtOnce: number): number {
+function getDefaultMaxPixels(concurrency: number): number {
   const limit = process.constrainedMemory() ?? 0;
   const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-  return Math.max(1, Math.min(MAX_PIXELS, Math.floor(memory / 2 / jobsAtOnce / BYTES_PER_PIXEL)));
+  return Math.max(1, Math.min(MAX_PIXELS, Math.floor(memory / 2 / concurrency / BYTES_PER_PIXEL)));
 }
 
 function readText(file: string): string | undefined {
@@ -239,7 +245,7 @@ function isOrigin(text: string): boolean {
 }
 
 const folderDescription = "a folder for the data";
-const publicUrlDescription = "the address under which others reach it, such as https://service.example.com";
+const publicUrlDescription = "the public URL of the service, such as https://service.example.com";
 
 const addressSchema = z.object({
   PORT: createIntegerSchema(0, 65_535, "a port number from 0 to 65535").default(8288),
@@ -255,15 +261,15 @@ const addressSchema = z.object({
 });
 
 export type ServiceEnv = { port: number; host: string; dataDir: string; publicUrl?: string; settings: ServiceSettings };
-export type EnvReading = { ok: true; env: ServiceEnv } | { ok: false; problems: string[] };
+export type EnvResult = { ok: true; env: ServiceEnv } | { ok: false; problems: string[] };
 
-export function readServiceEnv(source: Environment): EnvReading {
-  const addresses = readByName(addressSchema, source);
-  const rest = readServiceSettings(source);
-  if (!addresses.ok || !rest.ok)
-    return { ok: false, problems: [...(addresses.ok ? [] : addresses.problems), ...(rest.ok ? [] : rest.problems)] };
+export function readServiceEnv(source: Environment): EnvResult {
+  const addresses = parseEnvironment(addressSchema, source);
+  const settingsResult = readServiceSettings(source);
+  if (!addresses.ok || !settingsResult.ok)
+    return { ok: false, problems: [...(addresses.ok ? [] : addresses.problems), ...(settingsResult.ok ? [] : settingsResult.problems)] };
   const { PORT: port, HOST: host, LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_PUBLIC_URL: publicUrl } = addresses.values;
-  return { ok: true, env: { port, host, dataDir, publicUrl, settings: rest.settings } };
+  return { ok: true, env: { port, host, dataDir, publicUrl, settings: settingsResult.settings } };
 }
 
 function toAbsolute(folder: string): string {

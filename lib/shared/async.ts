@@ -3,10 +3,10 @@ type SleepOptions = { signal?: AbortSignal; unref?: boolean };
 /** Resolves with false if `signal` aborts it. With `unref`, it doesn't keep the process alive. */
 export function sleep(ms: number, { signal, unref = false }: SleepOptions = {}): Promise<boolean> {
   return new Promise((resolve) => {
-    const end = (isOver: boolean) => {
+    const end = (isElapsed: boolean) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
-      resolve(isOver);
+      resolve(isElapsed);
     };
     const abort = () => end(false);
     const timer = setTimeout(() => end(true), ms);
@@ -30,8 +30,8 @@ export function createLoop(step: () => Promise<number>, stopSignal: AbortSignal)
   return {
     start: () => void (loop ??= run()),
     wake: () => wakeController.abort(),
-    /** Resolves when the loop has ended after `stopping`. */
-    ended: async () => loop,
+    /** Resolves when the loop has ended after `stopSignal`. */
+    waitForEnd: async () => loop,
   };
 }
 
@@ -41,62 +41,62 @@ export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () =>
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** One run at a time. Calls during a run share one more run after it, even if the first one fails. */
+/** Runs `work` once at a time. Calls during a run share one more run after it, even if the first one fails. */
 export function coalesce(work: () => Promise<unknown>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
+  let currentRun: Promise<void> | undefined;
+  let nextRun: Promise<void> | undefined;
   async function run(): Promise<void> {
     try {
       await work();
     } finally {
-      running = undefined;
+      currentRun = undefined;
     }
   }
   function runNext(): Promise<void> {
-    next = undefined;
-    return (running = run());
+    nextRun = undefined;
+    return (currentRun = run());
   }
   return () => {
-    if (next) return next;
-    return running ? (next = running.then(runNext, runNext)) : runNext();
+    if (nextRun) return nextRun;
+    return currentRun ? (nextRun = currentRun.then(runNext, runNext)) : runNext();
   };
 }
 
 type SharedCallOptions<V> = {
-  /** Results that later calls share too, until `keepMs` after the start of the call. */
-  isKept?: (value: V) => boolean;
-  keepMs?: number;
+  /** Whether later calls share the result too, until `cacheMs` after the call started. */
+  shouldCache?: (value: V) => boolean;
+  cacheMs?: number;
   /** The immediate result for a caller that aborts. Without it, that caller waits for the result too. */
-  whenLeft?: V;
+  abortedResult?: V;
 };
 
 /** Callers with the same key share one call, which is aborted once all of them have aborted. */
-export function createSharedCalls<V>({ isKept = () => false, keepMs, whenLeft }: SharedCallOptions<V> = {}) {
-  type Call = { result: Promise<V>; waiting: number; leaving: AbortController; forget: () => void };
+export function createSharedCalls<V>({ shouldCache: shouldCache = () => false, cacheMs, abortedResult }: SharedCallOptions<V> = {}) {
+  type Call = { result: Promise<V>; callerCount: number; abortController: AbortController; remove: () => void };
   const calls = new Map<string, Call>();
 
   function startCall(key: string, start: (signal: AbortSignal) => Promise<V>): Call {
     const aborter = new AbortController();
-    const forget = () => void (calls.get(key) === call && calls.delete(key));
-    const call: Call = { result: start(aborter.signal), waiting: 0, leaving: aborter, forget };
+    const remove = () => void (calls.get(key) === call && calls.delete(key));
+    const call: Call = { result: start(aborter.signal), callerCount: 0, abortController: aborter, remove };
     calls.set(key, call);
-    if (keepMs !== undefined) setTimeout(forget, keepMs).unref();
-    call.result.then((value) => isKept(value) || forget(), forget);
+    if (cacheMs !== undefined) setTimeout(remove, cacheMs).unref();
+    call.result.then((value) => shouldCache(value) || remove(), remove);
     return call;
   }
 
   /** Holds a reference to `caller` during the call, because the signal of a freed request does not fire. */
   return (key: string, caller: { signal?: AbortSignal | undefined }, start: (signal: AbortSignal) => Promise<V>): Promise<V> => {
     const call = calls.get(key) ?? startCall(key, start);
-    call.waiting += 1;
+    call.callerCount += 1;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        call.waiting -= 1;
-        if (call.waiting === 0) {
-          call.forget();
-          call.leaving.abort();
+        call.callerCount -= 1;
+        if (call.callerCount === 0) {
+          call.remove();
+          call.abortController.abort();
         }
-        if (whenLeft !== undefined) resolve(whenLeft);
+        if (abortedResult !== undefined) resolve(abortedResult);
       };
       if (caller.signal?.aborted) onAbort();
       else caller.signal?.addEventListener("abort", onAbort, { once: true });
@@ -105,22 +105,22 @@ export function createSharedCalls<V>({ isKept = () => false, keepMs, whenLeft }:
   };
 }
 
-/** `weight`: the part of the limit that the work uses, 1 by default. */
+/** `weight` is the part of the limit that the work uses, 1 by default. */
 export type Limiter = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
 
-/** First in, first out, so that heavy work always gets its turn. */
+/** Starts work in the order of the calls, so that heavy work isn't starved. */
 export function createLimiter(max: number): Limiter {
-  const waiting: { weight: number; start: () => void }[] = [];
+  const queue: { weight: number; start: () => void }[] = [];
   let usedWeight = 0;
   return async (work, weight = 1) => {
-    if (waiting.length > 0 || usedWeight + weight > max) await new Promise<void>((start) => waiting.push({ weight, start }));
+    if (queue.length > 0 || usedWeight + weight > max) await new Promise<void>((start) => queue.push({ weight, start }));
     else usedWeight += weight;
     try {
       return await work();
     } finally {
       usedWeight -= weight;
-      for (let next = waiting[0]; next && usedWeight + next.weight <= max; next = waiting[0]) {
-        waiting.shift();
+      for (let next = queue[0]; next && usedWeight + next.weight <= max; next = queue[0]) {
+        queue.shift();
         usedWeight += next.weight;
         next.start();
       }

@@ -6,28 +6,28 @@ const storeKey = Symbol.for("lightdesk.embed-paths");
 export type EmbedAddress = { path: `/${string}`; host: string; slot: string };
 type PathStore = { getStore(): string | undefined };
 
-export function parseEmbedPath(address: string): (EmbedAddress & { rest: string }) | undefined {
-  const [whole = "", path = "", host = "", slot = ""] = embedPathPattern.exec(address) ?? [];
-  return path === "" ? undefined : { path: `/${path.slice(1)}`, host, slot, rest: address.slice(whole.length) };
+export function parseEmbedPath(address: string): (EmbedAddress & { innerUrl: string }) | undefined {
+  const [match = "", path = "", host = "", slot = ""] = embedPathPattern.exec(address) ?? [];
+  return path === "" ? undefined : { path: `/${path.slice(1)}`, host, slot, innerUrl: address.slice(match.length) };
 }
 
 export function getEmbedPath(): string {
   if (typeof window !== "undefined") return parseEmbedPath(window.location.pathname)?.path ?? "";
-  const storedKeeper: PathStore | undefined = Reflect.get(globalThis, storeKey);
-  return storedKeeper?.getStore() ?? "";
+  const store: PathStore | undefined = Reflect.get(globalThis, storeKey);
+  return store?.getStore() ?? "";
 }
 
-/** A console URL for the current page. Other URLs are returned unchanged. */
+/** Adds the current page's embed path to a console URL. Returns other URLs unchanged. */
 export function addEmbedPath(href: string): string {
   return href.startsWith("/") && !href.startsWith("//") && !href.startsWith("/embed/") ? `${getEmbedPath()}${href}` : href;
 }
 
-/** For the server: the store has the path of the current request. On globalThis, because several bundles read it. */
+/** For the server. `store` contains the path of the current request. It is stored on globalThis, because several bundles read it. */
 export function setEmbedPaths(store: PathStore): void {
   Reflect.set(globalThis, storeKey, store);
 }
 
-export function toSafeReturn(path: string | null | undefined): `/${string}` {
+export function toSafeReturnPath(path: string | null | undefined): `/${string}` {
   if (!path || !path.startsWith("/") || /^\/[/\\]/.test(path) || /[\u0000-\u001f]/.test(path)) return "/";
   return path.startsWith("/sign-in") || path.startsWith("/api/") ? "/" : `/${path.slice(1)}`;
 }

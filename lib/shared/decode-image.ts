@@ -8,7 +8,7 @@ const MAX_DECODE_BYTES = 512 * 1024 ** 2;
 const MIN_PIXEL_BYTES = 5;
 export const MAX_DECODE_PIXELS = Math.floor(MAX_DECODE_BYTES / MIN_PIXEL_BYTES);
 
-export class ImageTooLarge extends Error {
+export class ImageTooLargeError extends Error {
   override name = "ImageTooLarge";
   constructor(readonly size?: Size) {
     super(`The image takes too much memory to decode${size ? ` (${size.width} × ${size.height} pixels)` : ""}.`);
@@ -20,9 +20,9 @@ type Source = string | Uint8Array;
 type Format = "png" | "jpeg" | "webp" | "gif" | "heif" | "tiff";
 type Reader = { size: number; read(at: number, length: number): Promise<Buffer> };
 
-export async function withImage<T>(source: Source, use: (header: Metadata) => Promise<T>): Promise<T> {
+export async function withImage<T>(source: Source, work: (header: Metadata) => Promise<T>): Promise<T> {
   const { header, extraBytes } = await readHeader(source);
-  return withinBudget(extraBytes + estimatePixelBytes(header), () => use(header), header.autoOrient);
+  return runWithinBudget(extraBytes + estimatePixelBytes(header), () => work(header), header.autoOrient);
 }
 
 export async function readImageHeader(source: Source): Promise<Metadata> {
@@ -37,11 +37,11 @@ export async function requireDecodable(source: Source): Promise<Metadata> {
 
 const DRAW_TIMEOUT_SECONDS = 20;
 
-/** The first frame of an image within a box: upright, as WebP, without metadata. Call it in `withImage`. */
+/** Draws the first frame of an image within a box, upright, as WebP and without metadata. Call it inside `withImage`. */
 export function drawThumbnail(source: Source, box: ResizeOptions, failOn: "error" | "truncated", background?: string): Promise<Buffer> {
   const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS, failOn, pages: 1 });
-  const resized = image.timeout({ seconds: DRAW_TIMEOUT_SECONDS }).autoOrient().resize(box);
-  return (background === undefined ? resized : resized.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
+  const resizedImage = image.timeout({ seconds: DRAW_TIMEOUT_SECONDS }).autoOrient().resize(box);
+  return (background === undefined ? resizedImage : resizedImage.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
 }
 
 async function readHeader(source: Source): Promise<{ header: Metadata; extraBytes: number }> {
@@ -54,7 +54,7 @@ async function readHeader(source: Source): Promise<{ header: Metadata; extraByte
     return format === "gif" ? reader.size * 8 : 0;
   });
   const read = () => sharp(source, { limitInputPixels: false, pages: 1 }).metadata();
-  return { header: await withinBudget(extraBytes, read), extraBytes };
+  return { header: await runWithinBudget(extraBytes, read), extraBytes };
 }
 
 function detectFormat(head: string): Format | undefined {
@@ -77,7 +77,7 @@ const PNG_TEXTS = new Set(["tEXt", "zTXt", "iTXt", "iCCP"]);
 const MAX_PNG_TEXT_BYTES = 8_000_000;
 const MAX_DEFLATE_RATIO = 1032;
 
-/** The size of a PNG's compressed texts, which libpng decompresses while it reads the header. */
+/** Estimates the size of a PNG's compressed texts, which libpng decompresses while it reads the header. */
 async function estimatePngTextBytes({ size, read }: Reader): Promise<number> {
   const WINDOW_BYTES = 64 * 1024;
   let window: Buffer = Buffer.alloc(0);
@@ -118,14 +118,14 @@ async function checkTiffPages({ read }: Reader): Promise<void> {
   }
 }
 
-async function withReader<T>(source: Source, use: (reader: Reader) => Promise<T>): Promise<T> {
+async function withReader<T>(source: Source, work: (reader: Reader) => Promise<T>): Promise<T> {
   if (typeof source !== "string") {
     const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
-    return use({ size: bytes.length, read: (at, length) => Promise.resolve(bytes.subarray(at, at + length)) });
+    return work({ size: bytes.length, read: (at, length) => Promise.resolve(bytes.subarray(at, at + length)) });
   }
   const file = await open(source);
   try {
-    return await use({ size: (await file.stat()).size, read: (at, length) => readAt(file, at, length) });
+    return await work({ size: (await file.stat()).size, read: (at, length) => readAt(file, at, length) });
   } finally {
     await file.close();
   }
@@ -138,19 +138,19 @@ async function readAt(file: FileHandle, at: number, length: number): Promise<Buf
 
 const budgetKey = Symbol.for("lightdesk.decode-budget");
 
-/** In bytes. On globalThis, because the bundler loads a module several times. */
+/** The budget is in bytes. It is stored on globalThis, because the bundler loads a module several times. */
 function getDecodeBudget(): Limiter {
-  const existing: Limiter | undefined = Reflect.get(globalThis, budgetKey);
-  const budget = existing ?? createLimiter(MAX_DECODE_BYTES);
+  const existingBudget: Limiter | undefined = Reflect.get(globalThis, budgetKey);
+  const budget = existingBudget ?? createLimiter(MAX_DECODE_BYTES);
   Reflect.set(globalThis, budgetKey, budget);
   return budget;
 }
 
 function requireWithinBudget(bytes: number, size?: Size): void {
-  if (bytes > MAX_DECODE_BYTES) throw new ImageTooLarge(size);
+  if (bytes > MAX_DECODE_BYTES) throw new ImageTooLargeError(size);
 }
 
-async function withinBudget<T>(bytes: number, work: () => Promise<T>, size?: Size): Promise<T> {
+async function runWithinBudget<T>(bytes: number, work: () => Promise<T>, size?: Size): Promise<T> {
   if (bytes === 0) return work();
   requireWithinBudget(bytes, size);
   return getDecodeBudget()(work, bytes);

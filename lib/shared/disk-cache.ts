@@ -2,12 +2,12 @@ import { createHash, randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { coalesce, createSharedCalls } from "./async";
-import { listFilesByAge, readCached, writeCached } from "./files";
+import { listFilesByAge, readCachedFile, writeCachedFile } from "./files";
 import { ok, type Result } from "./result";
 import { getTelemetry } from "./telemetry";
 
 /** Deletion starts above this share and stops at the lower one, so that not every write lists the folder. */
-const FULL_SHARE = 0.9;
+const MAX_USED_SHARE = 0.9;
 const TARGET_SHARE = 0.8;
 /** The share of the limit that may be written between two sweeps. Other processes may write too. */
 const SWEEP_SHARE = 0.05;
@@ -20,7 +20,7 @@ function createSizeLimit(folder: string, maxBytes: number) {
     bytesSinceSweep = 0;
     const files = await listFilesByAge(folder);
     let total = files.reduce((sum, { size }) => sum + size, 0);
-    const target = total > maxBytes * FULL_SHARE ? maxBytes * TARGET_SHARE : total;
+    const target = total > maxBytes * MAX_USED_SHARE ? maxBytes * TARGET_SHARE : total;
     for (const { path, size } of files) {
       if (total <= target) break;
       await rm(path, { force: true }).then(
@@ -32,10 +32,10 @@ function createSizeLimit(folder: string, maxBytes: number) {
   });
 
   return {
-    bytes: () => (sweptBytes === undefined ? undefined : sweptBytes + bytesSinceSweep),
+    getBytes: () => (sweptBytes === undefined ? undefined : sweptBytes + bytesSinceSweep),
 
-    grew(by: number): void {
-      bytesSinceSweep += by;
+    recordGrowth(bytes: number): void {
+      bytesSinceSweep += bytes;
       if (sweptBytes === undefined || bytesSinceSweep > maxBytes * SWEEP_SHARE) sweep().catch(() => undefined);
     },
   };
@@ -44,13 +44,13 @@ function createSizeLimit(folder: string, maxBytes: number) {
 type EntryResult<E> = Result<Uint8Array, E>;
 type CacheKey = {
   name: readonly string[];
-  /** Content that may change under this name. Concurrent callers share it, but it is not stored. */
-  isPassing?: boolean;
+  /** True for content that may change under this name. Concurrent callers share it, but it is not stored. */
+  isTransient?: boolean;
   /** The request. It is referenced during the work, because the signal of a freed request does not fire. */
-  asker: { signal: AbortSignal };
+  caller: { signal: AbortSignal };
 };
 export type DiskCache<E> = {
-  get(cacheKey: CacheKey, make: (signal: AbortSignal) => Promise<EntryResult<E>>): Promise<EntryResult<E>>;
+  get(cacheKey: CacheKey, create: (signal: AbortSignal) => Promise<EntryResult<E>>): Promise<EntryResult<E>>;
 };
 
 const DIGEST_BYTES = 32;
@@ -61,37 +61,37 @@ export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = f
   const shareCall = createSharedCalls<EntryResult<E>>();
   const sizeLimit = createSizeLimit(folder, maxBytes);
   const metrics = hasMetrics ? getTelemetry().metrics : undefined;
-  metrics?.read("lightdesk_thumbnail_cache_bytes", sizeLimit.bytes);
+  metrics?.registerGauge("lightdesk_thumbnail_cache_bytes", sizeLimit.getBytes);
 
-  async function readOrCreate(key: string, make: () => Promise<EntryResult<E>>): Promise<EntryResult<E>> {
+  async function readOrCreate(key: string, create: () => Promise<EntryResult<E>>): Promise<EntryResult<E>> {
     const file = join(folder, key.slice(0, 2), `${key.slice(2)}.${extension}`);
     const cachedValue = await readVerified(file);
     metrics?.count("lightdesk_thumbnails_total", { result: cachedValue ? "kept" : "made" });
     if (cachedValue) return ok(cachedValue);
-    const result = await make();
-    if (result.ok && (await store(file, result.value))) sizeLimit.grew(result.value.byteLength + DIGEST_BYTES);
+    const result = await create();
+    if (result.ok && (await store(file, result.value))) sizeLimit.recordGrowth(result.value.byteLength + DIGEST_BYTES);
     return result;
   }
 
   return {
-    get({ name, asker, isPassing }, make) {
+    get({ name, caller, isTransient }, create) {
       const key = createHash("sha256")
         .update(name.map((part) => `${part.length}:${part}`).join(""))
         .digest("hex");
-      return shareCall(key, asker, (signal) => (isPassing ? make(signal) : readOrCreate(key, () => make(signal))));
+      return shareCall(key, caller, (signal) => (isTransient ? create(signal) : readOrCreate(key, () => create(signal))));
     },
   };
 }
 
 async function readVerified(file: string): Promise<Uint8Array | undefined> {
-  const cachedValue = await readCached(file);
+  const cachedValue = await readCachedFile(file);
   const bytes = cachedValue?.subarray(0, -DIGEST_BYTES);
   if (!cachedValue || !bytes || bytes.length === 0 || !computeDigest(bytes).equals(cachedValue.subarray(-DIGEST_BYTES))) return undefined;
   return bytes;
 }
 
 function store(file: string, bytes: Uint8Array): Promise<boolean> {
-  return writeCached(file, join(dirname(file), `${randomUUID()}.part`), Buffer.concat([bytes, computeDigest(bytes)]));
+  return writeCachedFile(file, join(dirname(file), `${randomUUID()}.part`), Buffer.concat([bytes, computeDigest(bytes)]));
 }
 
 function computeDigest(bytes: Uint8Array): Buffer {

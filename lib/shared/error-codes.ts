@@ -11,11 +11,11 @@ const fullDiskCodes = new Set<unknown>(["ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLI
 
 export const isFullDisk = (error: unknown): boolean => fullDiskCodes.has(getErrorCode(error));
 
-export class StoreUnavailable extends Error {
+export class StoreUnavailableError extends Error {
   readonly code = "STORE_AWAY";
 }
 
 /** Compares the code, because the bundler loads this module several times. */
-export function isStoreAway(error: unknown): boolean {
+export function isStoreUnavailable(error: unknown): boolean {
   return getErrorCode(error) === "STORE_AWAY";
 }

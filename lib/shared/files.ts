@@ -3,12 +3,12 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } f
 import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 
-/** Returns the file's bytes and marks it as used. Undefined if the file does not exist. */
-export async function readCached(file: string): Promise<Buffer | undefined> {
+/** Returns the file's bytes and marks it as used. Returns undefined if the file can't be read. */
+export async function readCachedFile(file: string): Promise<Buffer | undefined> {
   try {
     const bytes = await readFile(file);
     const now = new Date();
-    // If the folder does not allow this, files are removed in the order of writing.
+    // If the folder is read-only, files are removed in the order of writing.
     await utimes(file, now, now).catch(() => undefined);
     return bytes;
   } catch {
@@ -16,8 +16,8 @@ export async function readCached(file: string): Promise<Buffer | undefined> {
   }
 }
 
-/** `temporaryPath`: an unused name on the same disk. False if the file could not be written. */
-export async function writeCached(file: string, temporaryPath: string, bytes: Uint8Array): Promise<boolean> {
+/** `temporaryPath` must be an unused name on the same disk. Returns false if the file could not be written. */
+export async function writeCachedFile(file: string, temporaryPath: string, bytes: Uint8Array): Promise<boolean> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeFile(temporaryPath, bytes, { flag: "wx", mode: 0o600 });
@@ -45,7 +45,7 @@ export type Content = { hash: string; size: number };
 
 const PART_SUFFIX = ".part";
 
-export class ChangedContent extends Error {}
+export class ChangedContentError extends Error {}
 
 export async function hashFile(file: string): Promise<Content> {
   return readChunks(file, async () => undefined);
@@ -58,30 +58,31 @@ export async function hasSize(file: string, size: number): Promise<boolean> {
   );
 }
 
-/** Replaces the file named `to` with a copy. Throws ChangedContent if the bytes do not have the hash `expected`. */
-export async function copyHashed(from: string, to: string, expected?: string): Promise<Content> {
-  const part = to + PART_SUFFIX;
-  const target = await open(part, "w", 0o600);
+/** Replaces the file named `to` with a copy. Throws ChangedContentError if the bytes do not match `expectedHash`. */
+export async function copyAndHash(from: string, to: string, expectedHash?: string): Promise<Content> {
+  const partPath = to + PART_SUFFIX;
+  const target = await open(partPath, "w", 0o600);
   try {
     const content = await readChunks(from, async (chunk) => {
       for (let offset = 0; offset < chunk.byteLength;) offset += (await target.write(chunk, offset)).bytesWritten;
     });
-    if (expected !== undefined && content.hash !== expected) throw new ChangedContent(`${from} does not hold what it should`);
+    if (expectedHash !== undefined && content.hash !== expectedHash)
+      throw new ChangedContentError(`${from} does not match its expected hash`);
     await target.sync();
     await target.close();
-    await rename(part, to);
+    await rename(partPath, to);
     return content;
   } catch (error) {
     await target.close().catch(() => undefined); // closed above
-    await rm(part, { force: true });
+    await rm(partPath, { force: true });
     throw error;
   }
 }
 
 export async function writeAtomically(file: string, text: string): Promise<Content> {
-  const part = file + PART_SUFFIX;
-  await writeFile(part, text, { mode: 0o600, flush: true });
-  await rename(part, file);
+  const partPath = file + PART_SUFFIX;
+  await writeFile(partPath, text, { mode: 0o600, flush: true });
+  await rename(partPath, file);
   return hashFile(file);
 }
 

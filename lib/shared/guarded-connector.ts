@@ -16,10 +16,10 @@ type Lookup = (host: string, options: LookupOptions, done: Done) => void;
 function createCheckedLookup(resolve: Resolve, isForbidden: (address: string) => boolean, createError: () => Error): Lookup {
   return (host, options, done) => {
     resolve(host, { ...options, all: true }, (error, addresses) => {
-      const [first] = error ? [] : addresses;
-      if (!first) return done(error ?? new Error(`no address for ${host}`), []);
+      const [firstAddress] = error ? [] : addresses;
+      if (!firstAddress) return done(error ?? new Error(`no address for ${host}`), []);
       if (addresses.some(({ address }) => isForbidden(address))) return done(createError(), []);
-      return options.all ? done(null, addresses) : done(null, first.address, first.family);
+      return options.all ? done(null, addresses) : done(null, firstAddress.address, firstAddress.family);
     });
   };
 }
@@ -27,7 +27,7 @@ function createCheckedLookup(resolve: Resolve, isForbidden: (address: string) =>
 const forbiddenNetworks = createBlockList(
   "0.0.0.0/8",
   "169.254.0.0/16",
-  // The metadata addresses of three more clouds.
+  // Metadata addresses of three other clouds.
   "100.100.100.200/32",
   "168.63.129.16/32",
   "192.0.0.192/32",
@@ -45,7 +45,7 @@ export function isForbiddenAddress(address: string): boolean {
   return isInNetworks(host, forbiddenNetworks);
 }
 
-/** Checks the address as written, and again after connecting, because a name may lead to any address. */
+/** Checks the address as written, and again after connecting, because a name may resolve to any address. */
 function createCheckedConnector<T extends { hostname: string }, S extends Socket>(
   connect: Connector<T, S>,
   isForbidden: (address: string) => boolean,
@@ -67,7 +67,7 @@ export function createGuardedConnector(timeout: number): buildConnector.connecto
 }
 
 function createForbiddenError(): Error {
-  return Object.assign(new Error("an address that is never opened"), { code: "FORBIDDEN_ADDRESS" });
+  return Object.assign(new Error("connections to this address are forbidden"), { code: "FORBIDDEN_ADDRESS" });
 }
 
 export function createGuardedLookup(resolve: Resolve): Lookup {
@@ -75,14 +75,14 @@ export function createGuardedLookup(resolve: Resolve): Lookup {
 }
 
 export function createPublicConnector<T extends { hostname: string }, S extends Socket>(
-  { resolve, refusal }: { resolve: Resolve; refusal: () => Error },
+  { resolve, createError }: { resolve: Resolve; createError: () => Error },
   build: (lookup: Lookup) => Connector<T, S>,
 ): Connector<T, S> {
   const isForbidden = (address: string) => !isPublicAddress(address);
-  return createCheckedConnector(build(createCheckedLookup(resolve, isForbidden, refusal)), isForbidden, refusal);
+  return createCheckedConnector(build(createCheckedLookup(resolve, isForbidden, createError)), isForbidden, createError);
 }
 
-/** True if the host is written as an IP address. Names are checked when they are connected to. */
+/** Returns true if the host is written as an IP address. Host names are checked on connection. */
 export function isIpAddress(hostname: string): boolean {
   return isIP(removeBrackets(hostname)) !== 0;
 }

@@ -6,9 +6,9 @@ export function parseBearer(authorization: string | null | undefined): string | 
   return /^bearer +(.+)$/i.exec(authorization?.trim() ?? "")?.[1];
 }
 
-export const ACT_HEADER = "x-lightdesk-act";
-const actIdPattern = /^[A-Za-z0-9-]{16,64}$/;
+export const ACTION_HEADER = "x-lightdesk-act";
+const actionIdPattern = /^[A-Za-z0-9-]{16,64}$/;
 
-export function parseActId(header: string | null): string | undefined {
-  return header !== null && actIdPattern.test(header) ? header : undefined;
+export function parseActionId(header: string | null): string | undefined {
+  return header !== null && actionIdPattern.test(header) ? header : undefined;
 }

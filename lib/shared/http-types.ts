@@ -1,18 +1,18 @@
 // Types that the HTTP servers share with the code for visitors and events.
 import { type IncomingMessage } from "node:http";
 
-export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
+export type ErrorResponse = { status: number; code: string; message: string; headers?: Record<string, string> };
 
-/** `shared`: the same for all visitors with this key. `own`: rendered for this visitor only. */
-export type VisitorAnswer =
+/** `shared` is the same for all visitors with this key. `own` is rendered for this visitor only. */
+export type VisitorResponse =
   | { kind: "shared"; key: string; url: string; language: string }
   | { kind: "own" }
   | { kind: "redirect"; location: string }
-  | { kind: "refused"; refused: Refused };
+  | { kind: "refused"; error: ErrorResponse };
 
 export type VisitorRules = {
   isMember(request: IncomingMessage): Promise<boolean>;
-  answerFor(request: IncomingMessage): Promise<VisitorAnswer>;
+  getResponse(request: IncomingMessage): Promise<VisitorResponse>;
 };
 
 export function removeRouterQuery(url: string): string {
@@ -25,7 +25,7 @@ export function isApiUrl(url: string): boolean {
   return /^\/api(?=[/?#]|$)/.test(url);
 }
 
-/** Pages and the sign-in routes. Other routes reject requests without a session first. */
+/** Returns true for pages and sign-in routes. Other routes reject requests without a session first. */
 export function allowsVisitors(url: string): boolean {
   return !isApiUrl(url) || /^\/api\/auth(?=[/?#]|$)/.test(url);
 }
@@ -40,11 +40,11 @@ export type FeedTarget = {
 
 export type Feed = {
   stop(): void;
-  objection(): string | undefined | Promise<string | undefined>;
+  findDenialReason(): string | undefined | Promise<string | undefined>;
 };
 
 export type FeedAdmission =
-  { ok: true; owner: string; open(target: FeedTarget): Promise<Feed | undefined> } | { ok: false; refused: Refused };
+  { ok: true; owner: string; open(target: FeedTarget): Promise<Feed | undefined> } | { ok: false; error: ErrorResponse };
 
 export const feedEnds = {
   goingAway: 1001,

@@ -7,10 +7,10 @@ export function isPublicAddress(text: string): boolean {
   return (isIP(text) === 4 || isInNetworks(text, globalUnicastNetworks)) && !isInNetworks(text, reservedNetworks);
 }
 
-/** The client for limits: an IPv4 address, or the first 64 bits of an IPv6 address. Other texts are returned unchanged. */
+/** Returns the network that limits apply to: an IPv4 address, or the first 64 bits of an IPv6 address. Returns other texts unchanged. */
 export function getNetwork(text: string): string {
-  const mapped = /^::ffff:([\d.]+)$/i.exec(text)?.[1];
-  if (mapped !== undefined && isIP(mapped) === 4) return mapped;
+  const mappedAddress = /^::ffff:([\d.]+)$/i.exec(text)?.[1];
+  if (mappedAddress !== undefined && isIP(mappedAddress) === 4) return mappedAddress;
   const address = text.replace(/%.*$/, "");
   if (isIP(address) !== 6) return text;
   const [head = "", tail = ""] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
@@ -19,7 +19,7 @@ export function getNetwork(text: string): string {
   return `${groups.slice(0, 4).join(":")}::/64`;
 }
 
-/** False for a text that is not an address or names an interface. Mapped IPv4 addresses count as IPv4 addresses. */
+/** Returns false for a text that is not an address or includes an interface. Mapped IPv4 addresses count as IPv4 addresses. */
 export function isInNetworks(text: string, list: BlockList): boolean {
   const version = text.includes("%") ? 0 : isIP(text);
   return version !== 0 && list.check(text, version === 6 ? "ipv6" : "ipv4");

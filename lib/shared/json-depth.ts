@@ -9,7 +9,7 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** A graph with its drawing of five thousand nodes needs two thirds of this. Longer bodies would block the process. */
+/** A graph of five thousand nodes with its editor layout needs two thirds of this. Larger bodies would block the process. */
 export const bodyBounds = { names: 250_000, values: 1_000_000 } as const;
 export const LARGE_BODY_LENGTH = 256 * 1024;
 
@@ -22,13 +22,13 @@ export function findExceededBound(
   let depth = 0;
   let names = 0;
   let values = 0;
-  let isInText = false;
+  let isInString = false;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    if (isInText) {
+    if (isInString) {
       if (code === BACKSLASH) index += 1;
-      else if (code === QUOTE) isInText = false;
-    } else if (code === QUOTE) isInText = true;
+      else if (code === QUOTE) isInString = false;
+    } else if (code === QUOTE) isInString = true;
     else if (code === COMMA) values += 1;
     else if (code === COLON) names += 1;
     else if (code === OPEN_OBJECT || code === OPEN_LIST) {

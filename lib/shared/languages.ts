@@ -1,18 +1,18 @@
-// The languages, and the choice for a request. URLs never contain the language, so that shared links open in the reader's own.
+// The supported languages, and the choice for a request. URLs never contain the language, so that shared links open in the reader's language.
 
 export const languages = ["en", "zh-CN"] as const;
 export type Language = (typeof languages)[number];
 
 export const languageNames: Readonly<Record<Language, string>> = { en: "English", "zh-CN": "简体中文" };
 
-/** Set by the browser when a person chooses a language. Other sites cannot make browsers send it. */
+/** Set by the browser when a user chooses a language. Other sites can't make browsers send it. */
 export const LANGUAGE_COOKIE = "lightdesk.language";
 
 export function chooseLanguage(preferredLanguage: string | undefined, acceptLanguage: string | null | undefined): Language {
-  return languages.find((language) => language === preferredLanguage) ?? findAccepted(acceptLanguage ?? "") ?? "en";
+  return languages.find((language) => language === preferredLanguage) ?? findAcceptedLanguage(acceptLanguage ?? "") ?? "en";
 }
 
-function findAccepted(header: string): Language | undefined {
+function findAcceptedLanguage(header: string): Language | undefined {
   const preferences = header.split(",").flatMap((part) => {
     const [tag = "", ...parameters] = part.split(";").map((piece) => piece.trim());
     const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
@@ -23,7 +23,7 @@ function findAccepted(header: string): Language | undefined {
   return preferences.sort((preference, other) => other.weight - preference.weight)[0]?.language;
 }
 
-/** Compares only the language, because any English is better for a reader of English than Chinese, and vice versa. */
+/** Ignores the region, because English readers prefer any English to Chinese, and vice versa. */
 function findLanguage(tag: string): Language | undefined {
   return languages.find((language) => language.split("-")[0] === tag.split("-")[0]);
 }

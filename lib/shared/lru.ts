@@ -1,13 +1,13 @@
 export type Lru<K, V> = ReturnType<typeof createLru<K, V>>;
 
-/** `sizeOf` returns an entry's size, 1 by default. An entry larger than `max` is not stored. */
-export function createLru<K, V>({ max, sizeOf = () => 1 }: { max: number; sizeOf?: (value: V) => number }) {
+/** `getSize` returns an entry's size, 1 by default. An entry larger than `max` is not stored. */
+export function createLru<K, V>({ max, getSize: getSize = () => 1 }: { max: number; getSize?: (value: V) => number }) {
   const values = new Map<K, V>();
   const sizes = new Map<K, number>();
-  let total = 0;
+  let totalSize = 0;
 
   function remove(key: K): boolean {
-    total -= sizes.get(key) ?? 0;
+    totalSize -= sizes.get(key) ?? 0;
     sizes.delete(key);
     return values.delete(key);
   }
@@ -25,13 +25,13 @@ export function createLru<K, V>({ max, sizeOf = () => 1 }: { max: number; sizeOf
     has: (key: K) => values.has(key),
     set(key: K, value: V): void {
       remove(key);
-      const size = sizeOf(value);
+      const size = getSize(value);
       if (size > max) return;
       values.set(key, value);
       sizes.set(key, size);
-      total += size;
+      totalSize += size;
       for (const oldest of values.keys()) {
-        if (total <= max) break;
+        if (totalSize <= max) break;
         remove(oldest);
       }
     },
@@ -39,7 +39,7 @@ export function createLru<K, V>({ max, sizeOf = () => 1 }: { max: number; sizeOf
     clear(): void {
       values.clear();
       sizes.clear();
-      total = 0;
+      totalSize = 0;
     },
     entries: () => values.entries(),
   };

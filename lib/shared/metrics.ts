@@ -57,9 +57,9 @@ type MetricValue = number | ReadonlyMap<string, number> | undefined;
 export type Metrics = {
   count<N extends keyof Counters>(name: N, labels: Labels<Counters[N]["labels"]>): void;
   observe<N extends keyof Histograms>(name: N, labels: Labels<Histograms[N]["labels"]>, seconds: number): void;
-  /** `read` is called at each scrape. A later call for the same name replaces it. */
-  read(name: keyof Gauges, read: () => MetricValue | Promise<MetricValue>): void;
-  text(): Promise<{ type: string; body: string }>;
+  /** `getValue` is called at each scrape. A later call for the same name replaces the gauge. */
+  registerGauge(name: keyof Gauges, getValue: () => MetricValue | Promise<MetricValue>): void;
+  getText(): Promise<{ type: string; body: string }>;
 };
 
 export async function createMetrics(): Promise<Metrics> {
@@ -89,7 +89,7 @@ export async function createMetrics(): Promise<Metrics> {
         seconds,
       );
     },
-    read(name, read) {
+    registerGauge(name, getValue) {
       const { help, labels: labelNames } = gauges[name];
       registry.removeSingleMetric(name);
       new Gauge({
@@ -102,21 +102,21 @@ export async function createMetrics(): Promise<Metrics> {
             this,
             labelNames[0],
             await Promise.resolve()
-              .then(read)
+              .then(getValue)
               .catch(() => undefined),
           );
         },
       });
     },
-    text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
+    getText: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   };
 }
 
-function setGauge(gauge: Gauge, label: string | undefined, figure: MetricValue): void {
+function setGauge(gauge: Gauge, label: string | undefined, metricValue: MetricValue): void {
   gauge.reset();
-  // After a reset, a gauge without a label would be 0 although nothing was measured.
+  // After a reset, a gauge without a label would report 0 although nothing was measured.
   if (label === undefined) gauge.remove();
-  if (figure === undefined) return;
-  if (typeof figure === "number") return gauge.set(figure);
-  for (const [value, number] of figure) if (label !== undefined) gauge.set({ [label]: value }, number);
+  if (metricValue === undefined) return;
+  if (typeof metricValue === "number") return gauge.set(metricValue);
+  for (const [value, number] of metricValue) if (label !== undefined) gauge.set({ [label]: value }, number);
 }

@@ -1,9 +1,9 @@
-// Whether the parts of a process work, checked at most once a second. Never contains a path, a key or the text of an error.
+// Checks whether the parts of a process work, at most once a second. Results never contain paths, keys or error texts.
 
 import { accessSync, constants, statfsSync } from "node:fs";
 import { withTimeout } from "./async";
 
-/** `reason`: a sentence for the operator. A ready part may have a reason too, if it does not work fully. */
+/** `reason` is a sentence for the operator. A ready part may have one too, if it does not work fully. */
 export type PartState = { part: string; ready: boolean; reason?: string };
 export type Readiness = () => Promise<readonly PartState[]>;
 type CheckResult = Omit<PartState, "part"> | undefined;
@@ -17,13 +17,13 @@ export function createReadiness(parts: Readonly<Record<string, ReadinessCheck>>,
   let cachedStates: { states: Promise<PartState[]>; at: number } | undefined;
   return () => {
     if (!cachedStates || now() - cachedStates.at >= CACHE_MS || now() < cachedStates.at)
-      cachedStates = { at: now(), states: Promise.all(Object.entries(parts).map(([part, look]) => checkPart(part, look))) };
+      cachedStates = { at: now(), states: Promise.all(Object.entries(parts).map(([part, check]) => checkPart(part, check))) };
     return cachedStates.states;
   };
 }
 
 async function checkPart(part: string, check: ReadinessCheck): Promise<PartState> {
-  const onTimeout = () => createNotReady(`No answer within ${CHECK_TIMEOUT_MS / 1000} s.`);
+  const onTimeout = () => createNotReady(`No response within ${CHECK_TIMEOUT_MS / 1000} s.`);
   try {
     const result = await withTimeout(Promise.resolve().then(check), CHECK_TIMEOUT_MS, onTimeout);
     return { part, ready: true, ...result };

@@ -6,5 +6,5 @@ export const securityHeaders = {
   "Permissions-Policy": "camera=(self), microphone=(), geolocation=()",
 };
 
-/** Not for embedded pages, which may be framed by the origins in their content policy. This older header cannot express that. */
+/** Not set on embedded pages, because this older header can't allow the origins in their content policy. */
 export const unframedHeaders = { "X-Frame-Options": "DENY" };

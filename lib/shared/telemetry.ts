@@ -13,23 +13,23 @@ export function getTelemetry(): Telemetry {
   return current ?? DISABLED;
 }
 
-export function setTelemetry(next: Telemetry | undefined): void {
-  Reflect.set(globalThis, TELEMETRY_KEY, next);
+export function setTelemetry(telemetry: Telemetry | undefined): void {
+  Reflect.set(globalThis, TELEMETRY_KEY, telemetry);
 }
 
 type Observation<T> = {
   spanName: string;
   attributes?: Readonly<Record<string, string | number>>;
   parent?: SpanParent;
-  outcomeOf(result: T): string;
-  statusOf?(result: T): number;
+  getOutcome(result: T): string;
+  getStatus?(result: T): number;
   recordMetrics(metrics: Metrics, outcome: string, seconds: number): void;
 };
 
 export async function observe<T>(observation: Observation<T>, run: () => Promise<T>): Promise<T> {
   const { metrics, traces } = getTelemetry();
   if (!metrics && !traces) return run();
-  const { spanName, attributes, parent, outcomeOf, statusOf, recordMetrics } = observation;
+  const { spanName, attributes, parent, getOutcome: outcomeOf, getStatus: statusOf, recordMetrics } = observation;
   const startedAt = performance.now();
   const span = traces?.startSpan(spanName, { kind: "inside", parent, attributes });
   let outcome = "error";

@@ -1,11 +1,11 @@
-/** Its upper case is the letter I, but it remains unchanged. */
+/** Stays unchanged, although its upper case is the letter I. */
 const DOTLESS_I = "ı";
 
 export function foldName(name: string): string {
   const text = name.normalize("NFC");
-  // Letter by letter, because the lower case of a letter can depend on its neighbours (a final sigma), which differ in substrings.
-  const folded = isAscii(text) ? text.toLowerCase() : Array.from(text, foldLetter).join("");
-  return folded.normalize("NFC");
+  // Fold each letter alone, because its lower case can depend on neighbours (a final sigma), which differ in substrings.
+  const foldedName = isAscii(text) ? text.toLowerCase() : Array.from(text, foldLetter).join("");
+  return foldedName.normalize("NFC");
 }
 
 function foldLetter(letter: string): string {
@@ -25,11 +25,11 @@ export const BYTE_ORDER_MARK = "\uFEFF";
 export type Cell = string | number | undefined;
 
 export function formatCsvLine(cells: readonly Cell[]): string {
-  return `${cells.map(toCell).join(",")}\r\n`;
+  return `${cells.map(formatCell).join(",")}\r\n`;
 }
 
-/** Texts may come from outside, so formulas are escaped. With East Asian settings, wide signs also begin formulas. */
-function toCell(value: Cell): string {
+/** Escapes formulas, because texts may be untrusted. In East Asian locales, full-width signs also start formulas. */
+function formatCell(value: Cell): string {
   if (value === undefined) return "";
   if (typeof value === "number") return String(value);
   const text = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
@@ -51,7 +51,7 @@ export function parseTags(text: string): string[] {
   return [...new Set(text.split(/[,\n，]/).map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }
 
-/** 128 random bits. Not `randomUUID`, which exists only on secure pages, because consoles in a local network may not be secure. */
+/** Returns 128 random bits. `randomUUID` exists only in secure contexts, which consoles in a local network may not be. */
 export function createIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -68,14 +68,14 @@ const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte", "peta
 export function formatBytes(bytes: number, locale = "en"): string {
   if (!Number.isFinite(bytes) || bytes < 0) return "–";
   let value = bytes;
-  let unit = 0;
+  let unitIndex = 0;
   // 999.9 kB would be written "1,000 kB", so the next unit is used if rounding reaches it.
-  while (unit < byteUnits.length - 1 && Math.round(value) >= 1000) {
+  while (unitIndex < byteUnits.length - 1 && Math.round(value) >= 1000) {
     value /= 1000;
-    unit++;
+    unitIndex++;
   }
-  const maximumFractionDigits = unit === 0 || value >= 100 ? 0 : 1;
-  return getFormatter(locale, unit, maximumFractionDigits).format(value);
+  const maximumFractionDigits = unitIndex === 0 || value >= 100 ? 0 : 1;
+  return getFormatter(locale, unitIndex, maximumFractionDigits).format(value);
 }
 
 /** Cached, because creating a formatter is slow. */

@@ -5,14 +5,14 @@ import { type SpanContext } from "@opentelemetry/api";
 import { withTimeout } from "./async";
 
 type Attributes = Readonly<Record<string, string | number>>;
-/** A W3C `traceparent`. Null: no parent. Undefined: the caller's current span. */
+/** A W3C `traceparent`. Null means no parent, and undefined the caller's current span. */
 export type SpanParent = string | null | undefined;
 type SpanOptions = { kind: "incoming" | "inside"; parent: SpanParent; attributes?: Attributes };
 type Span = { run<T>(run: () => T): T; end(attributes: Attributes, isOk: boolean): void };
 
 export type Traces = {
   startSpan(name: string, options: SpanOptions): Span;
-  outgoingHeaders(): { traceparent?: string };
+  getOutgoingHeaders(): { traceparent?: string };
   stop(): Promise<void>;
 };
 
@@ -32,7 +32,7 @@ export async function createTraces(serviceName: string): Promise<Traces> {
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   const tracer = provider.getTracer("lightdesk");
-  const current = new AsyncLocalStorage<SpanContext>();
+  const currentContext = new AsyncLocalStorage<SpanContext>();
   const kinds = { incoming: api.SpanKind.SERVER, inside: api.SpanKind.INTERNAL };
 
   function parseTraceparent(traceparent: string) {
@@ -44,11 +44,11 @@ export async function createTraces(serviceName: string): Promise<Traces> {
 
   return {
     startSpan(name, { kind, parent, attributes }) {
-      const parentContext = typeof parent === "string" ? parseTraceparent(parent) : parent === null ? undefined : current.getStore();
+      const parentContext = typeof parent === "string" ? parseTraceparent(parent) : parent === null ? undefined : currentContext.getStore();
       const context = parentContext ? api.trace.setSpanContext(api.ROOT_CONTEXT, parentContext) : api.ROOT_CONTEXT;
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, context);
       return {
-        run: (run) => current.run(span.spanContext(), run),
+        run: (run) => currentContext.run(span.spanContext(), run),
         end(endAttributes, isOk) {
           span.setAttributes(endAttributes);
           if (!isOk) span.setStatus({ code: api.SpanStatusCode.ERROR });
@@ -56,8 +56,8 @@ export async function createTraces(serviceName: string): Promise<Traces> {
         },
       };
     },
-    outgoingHeaders() {
-      const currentSpan = current.getStore();
+    getOutgoingHeaders() {
+      const currentSpan = currentContext.getStore();
       return currentSpan
         ? { traceparent: `00-${currentSpan.traceId}-${currentSpan.spanId}-0${currentSpan.traceFlags & api.TraceFlags.SAMPLED}` }
         : {};

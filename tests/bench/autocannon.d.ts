@@ -1,4 +1,4 @@
-// Types for the part of autocannon that the bench uses; the package ships none.
+// Types for the part of autocannon that the bench uses. The package ships none.
 declare module "autocannon" {
   type Options = {
     url: string;
@@ -10,7 +10,7 @@ declare module "autocannon" {
   };
   type Result = { non2xx: number; errors: number; timeouts: number; duration: number; requests: { total: number } };
   type Instance = PromiseLike<Result> & {
-    on(event: "response", listen: (client: unknown, status: number, bytes: number, milliseconds: number) => void): void;
+    on(event: "response", listener: (client: unknown, status: number, bytes: number, milliseconds: number) => void): void;
   };
   export default function autocannon(options: Options): Instance;
 }

@@ -1,5 +1,5 @@
-// The least that a program between a client and a service does: passes each request on with undici, and counts them. A process of its own,
-// started with the service's address.
+// A minimal reverse proxy: forwards each request with undici and counts the requests. Runs as a separate process, with the service's
+// URL as its argument.
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { pipeline } from "node:stream";

@@ -1,15 +1,15 @@
-// A file too large to hold in memory: made block by block while it is sent as multipart; each block differs, and the hash is known before.
+// A file too large for memory: its blocks are created while it is sent as multipart. Each block differs, and the hash is computed before.
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 
 const MIB = 1024 ** 2;
-/** As long as curl's boundary: a shorter one takes longer to search for. */
+/** Has the length of curl's boundary, since a shorter one takes longer to find. */
 const BOUNDARY = "------------------------d74496d66958873e";
 
 export type LargeFile = { mib: number; bytes: number; hash: string; blocks(): Generator<Buffer> };
 
-export function prepareLarge(mib: number): LargeFile {
+export function prepareLargeFile(mib: number): LargeFile {
   const base = randomBytes(MIB);
   function* blocks() {
     for (let index = 0; index < mib; index += 1) {
@@ -23,7 +23,7 @@ export function prepareLarge(mib: number): LargeFile {
   return { mib, bytes: mib * MIB, hash: hasher.digest("hex"), blocks };
 }
 
-export async function sendLarge(
+export async function sendLargeFile(
   url: string,
   headers: Record<string, string>,
   file: LargeFile,
@@ -32,23 +32,26 @@ export async function sendLarge(
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\nContent-Type: application/octet-stream\r\n\r\n`,
   );
   const tail = Buffer.from(`\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="tags"\r\n\r\n["input"]\r\n--${BOUNDARY}--\r\n`);
-  const length = { "content-type": `multipart/form-data; boundary=${BOUNDARY}`, "content-length": head.length + file.bytes + tail.length };
-  const outgoing = request(url, { method: "POST", headers: { ...headers, ...length } });
+  const lengthHeaders = {
+    "content-type": `multipart/form-data; boundary=${BOUNDARY}`,
+    "content-length": head.length + file.bytes + tail.length,
+  };
+  const clientRequest = request(url, { method: "POST", headers: { ...headers, ...lengthHeaders } });
   const pendingResponse = new Promise<{ status: number; text: string }>((resolve, reject) => {
-    outgoing.once("error", reject);
-    outgoing.once("response", (response) => {
+    clientRequest.once("error", reject);
+    clientRequest.once("response", (response) => {
       let text = "";
-      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
       response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
     });
   });
-  outgoing.write(head);
-  for (const block of file.blocks()) if (!outgoing.write(block)) await new Promise((resolve) => outgoing.once("drain", resolve));
-  outgoing.end(tail);
+  clientRequest.write(head);
+  for (const block of file.blocks()) if (!clientRequest.write(block)) await new Promise((resolve) => clientRequest.once("drain", resolve));
+  clientRequest.end(tail);
   const { status, text } = await pendingResponse;
-  if (status !== 201) throw new Error(`the upload was answered with ${status}: ${text}`);
+  if (status !== 201) throw new Error(`upload responded with ${status}: ${text}`);
   const asset: { id: string; size: number; asset_hash: string } = JSON.parse(text);
   if (asset.size !== file.bytes || asset.asset_hash !== `blake3:${file.hash}`)
-    throw new Error(`the bytes differ: sent ${file.hash}, said ${asset.asset_hash}, ${asset.size} bytes`);
+    throw new Error(`stored bytes differ: sent ${file.hash}, stored ${asset.asset_hash}, ${asset.size} bytes`);
   return asset;
 }

@@ -1,6 +1,6 @@
 // Measures the figures that users notice and prints them as Markdown with the machine they were measured on. Arguments choose sections
 // by name.
-import { machine } from "./figures";
+import { describeMachine } from "./figures";
 import { type Report, type Section } from "./section";
 import { blobs } from "./sections/blobs";
 import { calls } from "./sections/calls";
@@ -11,7 +11,7 @@ import { firstLoad } from "./sections/first-load";
 import { firstVisit } from "./sections/first-visit";
 import { gallery, longGallery } from "./sections/gallery";
 import { jobSearch } from "./sections/job-search";
-import { largeAnswers } from "./sections/large-answers";
+import { largeResponses } from "./sections/large-responses";
 import { live, liveMemory } from "./sections/live";
 import { longText } from "./sections/long-text";
 import { mask } from "./sections/mask";
@@ -35,7 +35,7 @@ const sections: readonly Section[] = [
   submissions,
   jobSearch,
   exactJson,
-  largeAnswers,
+  largeResponses,
   uploads,
   blobs,
   cluster,
@@ -59,13 +59,13 @@ const report: Report = {
 const args = process.argv.slice(2);
 const unknownNames = args.filter((name) => !sections.some((section) => section.name === name));
 if (unknownNames.length > 0) {
-  report.logProgress(`There is no figure ${unknownNames.join(", ")}. There are: ${sections.map(({ name }) => name).join(", ")}.`);
+  report.logProgress(`Unknown section ${unknownNames.join(", ")}. Sections: ${sections.map(({ name }) => name).join(", ")}.`);
   process.exit(1);
 }
 report.print(
-  `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}. Median of the runs, with the lowest and the highest in brackets.`,
+  `Measured ${new Date().toISOString().slice(0, 10)} on ${describeMachine()}. Median of the runs, with the lowest and the highest in brackets.`,
 );
 for (const section of sections) {
-  const isNeeded = args.length === 0 ? !section.isOnDemand : args.includes(section.name);
-  if (isNeeded) await section.measure(report);
+  const isSelected = args.length === 0 ? !section.isOnDemand : args.includes(section.name);
+  if (isSelected) await section.measure(report);
 }

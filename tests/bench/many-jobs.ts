@@ -1,5 +1,5 @@
-// The data folders with many jobs that several sections measure: one real job in each, and copies of it. Each folder is filled once,
-// when the first section asks for it.
+// Data folders with many jobs, shared by several sections. Each contains one real job and copies of it, and is filled when the first
+// section needs it.
 import { join } from "node:path";
 import { connect, type Desk, newFolder, type PortService, post, startDesk, startService } from "./processes";
 import { type Report } from "./section";
@@ -9,7 +9,7 @@ export const MANY_JOBS = 100_000;
 /** One page of the list. */
 export const FEW_JOBS = 1_000;
 
-const PICTURES = 30;
+const PICTURE_COUNT = 30;
 
 const createGraph = (color: number) => ({
   "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color } },
@@ -17,54 +17,54 @@ const createGraph = (color: number) => ({
 });
 export const graph = createGraph(3_368_652);
 
-const filled = new Map<string, Promise<string>>();
+const foldersByName = new Map<string, Promise<string>>();
 
-function folder(name: string, fill: (dataDir: string) => Promise<void>): Promise<string> {
+function getFolder(name: string, fill: (dataDir: string) => Promise<void>): Promise<string> {
   const fillFolder = async () => {
     const dataDir = newFolder();
     await fill(dataDir);
     return dataDir;
   };
-  const pendingFill = filled.get(name) ?? fillFolder();
-  filled.set(name, pendingFill);
+  const pendingFill = foldersByName.get(name) ?? fillFolder();
+  foldersByName.set(name, pendingFill);
   return pendingFill;
 }
 
-/** A console whose own service has that many jobs. */
-export function deskFolder(jobs: number, { logProgress }: Report): Promise<string> {
-  return folder(`desk ${jobs}`, async (dataDir) => {
+/** Returns the data folder of a console whose own service has that many jobs. */
+export function getDeskFolder(jobs: number, { logProgress }: Report): Promise<string> {
+  return getFolder(`desk ${jobs}`, async (dataDir) => {
     logProgress(`Seeding ${jobs} jobs of a console's own service.`);
     const desk = await startDesk(dataDir, { isNew: true });
-    await runOne(`${desk.url}/api`, desk.headers);
+    await runJob(`${desk.url}/api`, desk.headers);
     await desk.process.stop();
-    seedJobs(databaseIn(dataDir), jobs);
+    seedJobs(getDatabasePath(dataDir), jobs);
   });
 }
 
-/** As many jobs as one page of the list shows; the newest ones, which are in view, have a different picture each. */
-export function jobsWithPictures({ logProgress }: Report): Promise<string> {
-  return folder("pictures", async (dataDir) => {
+/** Returns the folder of a console with one page of jobs. Each of the newest jobs, which are in view, has a different picture. */
+export function getPicturesFolder({ logProgress }: Report): Promise<string> {
+  return getFolder("pictures", async (dataDir) => {
     logProgress("Seeding jobs with pictures.");
     const desk = await startDesk(dataDir, { isNew: true });
-    for (let color = 0; color < PICTURES; color += 1) await runOne(`${desk.url}/api`, desk.headers, color * 65_793);
+    for (let color = 0; color < PICTURE_COUNT; color += 1) await runJob(`${desk.url}/api`, desk.headers, color * 65_793);
     await desk.process.stop();
-    seedJobs(databaseIn(dataDir), 100);
+    seedJobs(getDatabasePath(dataDir), 100);
   });
 }
 
-function serviceFolder({ logProgress }: Report): Promise<string> {
-  return folder("service", async (dataDir) => {
+function getServiceFolder({ logProgress }: Report): Promise<string> {
+  return getFolder("service", async (dataDir) => {
     logProgress(`Seeding ${MANY_JOBS} jobs of a service.`);
     const service = await startService(dataDir);
-    await runOne(`${service.url}/api`, service.headers);
+    await runJob(`${service.url}/api`, service.headers);
     await service.process.stop();
-    seedJobs(databaseIn(dataDir), MANY_JOBS);
+    seedJobs(getDatabasePath(dataDir), MANY_JOBS);
   });
 }
 
-/** A console with a service of many jobs as the member's current connection. */
-export async function besideService(report: Report, measure: (bench: BenchPair) => Promise<void>): Promise<void> {
-  const folders = [await deskFolder(MANY_JOBS, report), await serviceFolder(report)] as const;
+/** Runs `measure` with a console whose current connection is a service with many jobs. */
+export async function withDeskAndService(report: Report, measure: (bench: BenchPair) => Promise<void>): Promise<void> {
+  const folders = [await getDeskFolder(MANY_JOBS, report), await getServiceFolder(report)] as const;
   const desk = await startDesk(folders[0]);
   const service = await startService(folders[1]);
   try {
@@ -77,15 +77,15 @@ export async function besideService(report: Report, measure: (bench: BenchPair) 
 
 type BenchPair = { desk: Desk; service: PortService; connection: string };
 
-const databaseIn = (dataDir: string) => join(dataDir, "service", "service.sqlite");
+const getDatabasePath = (dataDir: string) => join(dataDir, "service", "service.sqlite");
 
-async function runOne(base: string, headers: Record<string, string>, color?: number): Promise<void> {
+async function runJob(base: string, headers: Record<string, string>, color?: number): Promise<void> {
   const prompt = color === undefined ? graph : createGraph(color);
   const { prompt_id: id } = await post<{ prompt_id: string }>(`${base}/prompt`, { prompt }, headers);
-  for (const until = Date.now() + 30_000; Date.now() < until;) {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
     const { status }: { status: string } = await (await fetch(`${base}/jobs/${id}`, { headers })).json();
     if (status === "completed") return;
     if (status === "failed") break;
   }
-  throw new Error("the job to copy did not complete");
+  throw new Error("the template job did not complete");
 }

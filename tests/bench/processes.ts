@@ -1,4 +1,4 @@
-// Console and service as real processes, each with its own data folder, and a member's session without a browser.
+// Starts consoles and services as real processes, each with its own data folder, and signs members in without a browser.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,12 +7,12 @@ import { type StartedProcess, startProcess } from "../support/start-process";
 export type Desk = { url: string; headers: Record<string, string>; process: StartedProcess };
 export type PortService = { url: string; headers: { "x-api-key": string }; process: StartedProcess };
 
-const quiet = {
+const baseSettings = {
   PORT: "0",
   LIGHTDESK_CONCURRENCY: "1",
   LIGHTDESK_RATE_LIMIT: "0",
   LIGHTDESK_LOG_LEVEL: "warn",
-  // Measures a console with a warm job index: indexing 100,000 jobs would take a fifth of each second for an hour.
+  // Limits indexing: for 100,000 jobs it would take a fifth of the processor time for an hour.
   LIGHTDESK_LEDGER_JOBS: "1000",
 };
 const password = "correct horse battery";
@@ -20,17 +20,17 @@ const owner = { name: "Bench", email: "bench@example.com", password };
 
 const children = new Set<StartedProcess>();
 const folders: string[] = [];
-// A bench that fails must leave neither its processes nor its gigabytes behind.
+// Stops the processes and removes their large folders, even if a bench fails.
 process.once("exit", () => {
-  children.forEach((started) => void started.stop("SIGKILL"));
+  children.forEach((child) => void child.stop("SIGKILL"));
   folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 });
 
-function begin(script: string, settings: Record<string, string>, args: readonly string[] = []): StartedProcess {
-  const started = startProcess(script, settings, args);
-  children.add(started);
-  void started.ended.then(() => children.delete(started));
-  return started;
+function startTracked(script: string, settings: Record<string, string>, args: readonly string[] = []): StartedProcess {
+  const child = startProcess(script, settings, args);
+  children.add(child);
+  void child.exitCode.then(() => children.delete(child));
+  return child;
 }
 
 export function newFolder(): string {
@@ -40,24 +40,24 @@ export function newFolder(): string {
 }
 
 export async function startDesk(dataDir: string, { isNew = false } = {}): Promise<Desk> {
-  const drawNoise = begin("dist/console.mjs", { ...quiet, LIGHTDESK_DATA_DIR: dataDir });
-  const url = await drawNoise.printed("Lightdesk");
+  const child = startTracked("dist/console.mjs", { ...baseSettings, LIGHTDESK_DATA_DIR: dataDir });
+  const url = await child.waitForOutput("Lightdesk");
   const origin = { origin: url };
   if (isNew) {
-    const token = new URL(await drawNoise.printed("Set up")).searchParams.get("token");
+    const token = new URL(await child.waitForOutput("Set up")).searchParams.get("token");
     await post(`${url}/api/console/set-up`, { token, ...owner }, origin);
   }
-  return { url, headers: { ...origin, cookie: await signIn(url, owner.email) }, process: drawNoise };
+  return { url, headers: { ...origin, cookie: await signIn(url, owner.email) }, process: child };
 }
 
 async function signIn(url: string, email: string): Promise<string> {
-  const first = await fetch(`${url}/api/auth/csrf`);
-  const { csrfToken }: { csrfToken: string } = await first.json();
+  const csrfResponse = await fetch(`${url}/api/auth/csrf`);
+  const { csrfToken }: { csrfToken: string } = await csrfResponse.json();
   const body = new URLSearchParams({ csrfToken, email, password, json: "true" });
-  const headers = { cookie: getCookies(first), origin: url };
-  const second = await fetch(`${url}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
-  const session = getCookies(second);
-  if (!session.includes("session")) throw new Error(`signing in was refused with ${second.status}: ${await second.text()}`);
+  const headers = { cookie: getCookies(csrfResponse), origin: url };
+  const signInResponse = await fetch(`${url}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
+  const session = getCookies(signInResponse);
+  if (!session.includes("session")) throw new Error(`sign-in responded with ${signInResponse.status}: ${await signInResponse.text()}`);
   return session;
 }
 
@@ -77,28 +77,28 @@ export async function addMember(desk: Desk, name: string): Promise<Record<string
   return { origin: desk.url, cookie: await signIn(desk.url, email) };
 }
 
-/** A process that passes requests on to `target` and counts them (bare-proxy.ts). */
+/** Starts a process that forwards requests to `target` and counts them (bare-proxy.ts). */
 export async function startBareProxy(target: string): Promise<{ url: string; process: StartedProcess; readCount(): Promise<number> }> {
-  const started = begin("dist/bench-proxy.mjs", {}, [target]);
-  const url = await started.printed("Proxy");
-  return { url, process: started, readCount: async () => Number(await (await fetch(`${url}/bench-proxy-count`)).text()) };
+  const child = startTracked("dist/bench-proxy.mjs", {}, [target]);
+  const url = await child.waitForOutput("Proxy");
+  return { url, process: child, readCount: async () => Number(await (await fetch(`${url}/bench-proxy-count`)).text()) };
 }
 
-/** `extra` overrides the bench's settings. `headers` carry a key of the folder's service. */
+/** `extra` overrides the bench's settings. `headers` contain an existing key of the folder's service. */
 export async function startService(
   dataDir: string,
   extra: Record<string, string> = {},
   headers?: PortService["headers"],
 ): Promise<PortService> {
-  const settings = { ...quiet, LIGHTDESK_DATA_DIR: dataDir, ...extra };
-  const started = begin("dist/service.mjs", settings);
-  const url = await started.printed("Service");
-  return { url, headers: headers ?? { "x-api-key": await createKey(settings) }, process: started };
+  const settings = { ...baseSettings, LIGHTDESK_DATA_DIR: dataDir, ...extra };
+  const child = startTracked("dist/service.mjs", settings);
+  const url = await child.waitForOutput("Service");
+  return { url, headers: headers ?? { "x-api-key": await createKey(settings) }, process: child };
 }
 
 async function createKey(settings: Record<string, string>): Promise<string> {
   const command = startProcess("dist/service.mjs", settings, ["keys", "create", "--user", "bench"]);
-  await command.ended;
+  await command.exitCode;
   return command.output().trimEnd().split("\n").at(-1) ?? "";
 }
 
@@ -115,6 +115,6 @@ export async function post<T>(url: string, body: unknown, headers: Record<string
     body: JSON.stringify(body),
     headers: { ...headers, "content-type": "application/json" },
   });
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${url} responded with ${response.status}: ${await response.text()}`);
   return (await response.json()) as T; // the caller names the type it requested
 }

@@ -1,15 +1,15 @@
-// One section of `npm run bench`: its name on the command line and what it prints. tests/bench/main.ts lists them all. A section
-// starts what it needs and stops it again; sections share only the folders of many-jobs.ts.
+// A section of `npm run bench`. It starts and stops its own processes. Sections share only the folders of many-jobs.ts.
+// tests/bench/main.ts lists all sections.
 export type Section = {
+  /** The name on the command line. */
   name: string;
-  /** Takes so much time or disk that it runs only when requested by name. */
+  /** Runs only when requested by name, since it takes much time or disk space. */
   isOnDemand?: true;
   measure(report: Report): Promise<void>;
 };
 
 export type Report = {
-  /** Markdown: the result. */
+  /** Prints results as Markdown. */
   print(markdown: string): void;
-  /** Progress. */
   logProgress(text: string): void;
 };

@@ -1,14 +1,14 @@
-// `npm run conformance` as a user runs it: a process of its own, against services over real HTTP.
+// Runs `npm run conformance` like a user: in a separate process, against services over real HTTP.
 import { createServer, request as forward, type Server } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { asRecord, asRecords, canvas, submit, waitForEnd } from "../integration/service/support";
-import { conformance } from "../support/conformance-command";
-import { createKey, httpClient, startServiceProcess } from "../support/service-process";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
+import { asRecord, asRecords, createColorGraph, submitGraph, waitForEnd } from "../integration/service/support";
+import { runConformance } from "../support/conformance-command";
+import { createHttpClient, createKey, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 
-async function listening(server: Server): Promise<string> {
+async function startListening(server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");
   await until("the server listens", () => server.listening);
   const address = server.address();
@@ -21,16 +21,16 @@ describe("npm run conformance", async () => {
   async function serve(listener: Parameters<typeof createServer>[1]): Promise<string> {
     const server = createServer(listener);
     servers.push(server);
-    return listening(server);
+    return startListening(server);
   }
-  /** Serves below a path, as behind a reverse proxy. */
-  const serveBehind = (prefix: string, change: (path: string) => number | undefined = () => undefined) =>
+  /** Serves the service below a path, like a reverse proxy. */
+  const serveBelow = (prefix: string, getStatus: (path: string) => number | undefined = () => undefined) =>
     serve((incoming, outgoing) => {
       const path = incoming.url ?? "";
-      const status = path.startsWith(prefix) ? change(path) : 404;
+      const status = path.startsWith(prefix) ? getStatus(path) : 404;
       if (status !== undefined)
         return void outgoing.writeHead(status, { "content-type": "application/json" }).end(`{"code":"X","message":"${key}"}`);
-      const onward = forward(
+      const forwardedRequest = forward(
         service.url + path.slice(prefix.length),
         { method: incoming.method, headers: incoming.headers },
         (response) => {
@@ -38,19 +38,19 @@ describe("npm run conformance", async () => {
           response.pipe(outgoing);
         },
       );
-      incoming.pipe(onward);
+      incoming.pipe(forwardedRequest);
     });
-  const counts = async () => {
+  const countItems = async () => {
     const jobs = asRecord(asRecord((await client.get("/api/jobs")).body).pagination).total;
     const assets = asRecord((await client.get("/api/assets?include_public=false")).body).total;
     return { jobs, assets, files: asRecords((await client.get("/api/userdata?dir=%2F&recurse=true")).body).length };
   };
 
-  const dataDir = temporaryFolder();
+  const dataDir = createTemporaryFolder();
   const key = await createKey(dataDir, "contract");
   const service = await startServiceProcess(dataDir);
-  const client = httpClient(service.url, key);
-  await waitForEnd(client, await submit(client, canvas(1)));
+  const client = createHttpClient(service.url, key);
+  await waitForEnd(client, await submitGraph(client, createColorGraph(1)));
   await client.upload("read me", "read-me.txt", { tags: "input" });
   await client.call("POST", "/api/userdata/workflows%2Fa.json", "{}");
   afterAll(async () => {
@@ -61,50 +61,50 @@ describe("npm run conformance", async () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it("reads only, reports every operation and exits with 0 when the core conforms", async () => {
-    const before = await counts();
-    const { code, output } = await conformance("--base-url", service.url, "--api-key", key);
+  it("only reads, reports every operation and exits with 0 when the core conforms", async () => {
+    const before = await countItems();
+    const { code, output } = await runConformance("--base-url", service.url, "--api-key", key);
     expect([code, output.includes(key)], output).toEqual([0, false]);
     for (const { method, path } of allOperations) expect(output).toContain(`${method} ${path}`);
     expect(output).toMatch(/^ {2}ok +GET \/api\/jobs$/m);
     expect(output).toMatch(/^ {2}not tried +POST \/api\/prompt .*needs --write/m);
     expect(output).toMatch(/^ {2}absent +GET \/api\/tasks/m);
     expect(output).toMatch(/\b0 differs\b.*conforms\.$/m);
-    expect(await counts()).toEqual(before);
+    expect(await countItems()).toEqual(before);
   });
 
-  it("tests the rest with --write behind a base path and removes what it created", async () => {
-    const before = await counts();
-    const url = await serveBehind("/at/a/path");
-    const { code, output } = await conformance("--base-url", `${url}/at/a/path/`, "--api-key", key, "--write", "--json");
+  it("tests writes with --write behind a base path and removes created items", async () => {
+    const before = await countItems();
+    const url = await serveBelow("/at/a/path");
+    const { code, output } = await runConformance("--base-url", `${url}/at/a/path/`, "--api-key", key, "--write", "--json");
     const report = asRecord(JSON.parse(output));
     const rows = asRecords(report.operations);
     expect([code, report.conforms, rows.length], output).toEqual([0, true, allOperations.length]);
     expect(rows.filter(({ outcome }) => outcome === "differs")).toEqual([]);
     expect(rows.filter(({ tier, outcome }) => tier === "core" && outcome !== "ok")).toEqual([]);
-    expect(await counts()).toEqual(before);
+    expect(await countItems()).toEqual(before);
   });
 
   it("reports differences, exits with 1 and never prints the key", async () => {
-    const url = await serveBehind("", (path) => (path.startsWith("/api/history_v2") ? 500 : undefined));
-    const { code, output } = await conformance("--base-url", url, "--api-key", key);
+    const url = await serveBelow("", (path) => (path.startsWith("/api/history_v2") ? 500 : undefined));
+    const { code, output } = await runConformance("--base-url", url, "--api-key", key);
     expect([code, output.includes(key)]).toEqual([1, false]);
     expect(output).toMatch(/^ {2}differs +GET \/api\/history_v2 +answered 500: \[key\]$/m);
   });
 
   it("accepts a missing extension and rejects a missing core operation", async () => {
-    const lean = await serveBehind("", (path) => (/^\/api\/(tags|view|object_info|features)/.test(path) ? 404 : undefined));
-    const leanRun = await conformance("--base-url", lean, "--api-key", key);
-    expect([leanRun.code, leanRun.output]).toEqual([0, expect.stringMatching(/^ {2}absent +GET \/api\/tags/m)]);
-    const bare = await serveBehind("", (path) => (path.startsWith("/api/assets") ? 501 : undefined));
-    expect(await conformance("--base-url", bare, "--api-key", key)).toMatchObject({ code: 1 });
+    const withoutExtensions = await serveBelow("", (path) => (/^\/api\/(tags|view|object_info|features)/.test(path) ? 404 : undefined));
+    const withoutExtensionsRun = await runConformance("--base-url", withoutExtensions, "--api-key", key);
+    expect([withoutExtensionsRun.code, withoutExtensionsRun.output]).toEqual([0, expect.stringMatching(/^ {2}absent +GET \/api\/tags/m)]);
+    const withoutAssets = await serveBelow("", (path) => (path.startsWith("/api/assets") ? 501 : undefined));
+    expect(await runConformance("--base-url", withoutAssets, "--api-key", key)).toMatchObject({ code: 1 });
   });
 
   it("ends within its time limit when the server doesn't respond", async () => {
-    const silent = await serve(() => undefined);
-    const { code, output } = await conformance("--base-url", silent, "--api-key", key, "--timeout", "0.05");
+    const unresponsive = await serve(() => undefined);
+    const { code, output } = await runConformance("--base-url", unresponsive, "--api-key", key, "--timeout", "0.05");
     expect([code, output]).toEqual([1, expect.stringMatching(/no answer/)]);
-    expect((await conformance("--base-url", "http://127.0.0.1:1", "--api-key", key)).code).toBe(1);
+    expect((await runConformance("--base-url", "http://127.0.0.1:1", "--api-key", key)).code).toBe(1);
   });
 
   it.each([
@@ -112,7 +112,7 @@ describe("npm run conformance", async () => {
     [["--base-url", "ftp://x", "--api-key", "k"], "--base-url"],
     [["--base-url", "http://127.0.0.1:1"], "--api-key"],
     [["--base-url", "http://127.0.0.1:1", "--api-key", "k", "--wrong"], "--wrong"],
-  ])("explains itself for %j", async (words, flag) => {
-    expect(await conformance(...words)).toMatchObject({ code: 2, output: expect.stringContaining(flag) });
+  ])("exits with 2 and names the option when given %j", async (args, flag) => {
+    expect(await runConformance(...args)).toMatchObject({ code: 2, output: expect.stringContaining(flag) });
   });
 });

@@ -1,4 +1,4 @@
-// The fields of interface.md, resource by resource, with the JSON type of each. `?` may be absent or null where the page says so.
+// The fields of each resource in docs/interface.md, with their JSON types. Fields with `?` may be absent or null.
 import { expect } from "vitest";
 
 type Kind = "text" | "uuid" | "date-time" | "integer" | "number" | "boolean" | "object" | "texts";
@@ -80,7 +80,7 @@ export const tagChangeFields: Fields = {
   already_present: "texts",
   not_present: "texts",
 };
-export const promptAnswerFields: Fields = { prompt_id: "uuid", number: "integer", node_errors: "object" };
+export const promptResponseFields: Fields = { prompt_id: "uuid", number: "integer", node_errors: "object" };
 export const taskFields: Fields = {
   id: "uuid",
   status: "text",
@@ -92,13 +92,13 @@ export const taskFields: Fields = {
 export const maskFields: Fields = { name: "text", subfolder: "text", type: "text", metadata: "object" };
 export const maskMetadataFields: Fields = { is_mask: "boolean", original_hash: "text", mask_type: "text", related_files: "object" };
 
-/** Every required field is there, and each field has its type. `complete` names optional fields that this value must have too. */
-export function expectFields(value: unknown, fields: Fields, complete: readonly string[] = []): void {
+/** Asserts that every required field exists and each field has its type. `requiredOptional` names optional fields that must exist too. */
+export function expectFields(value: unknown, fields: Fields, requiredOptional: readonly string[] = []): void {
   expect(value).toBeTypeOf("object");
   const entries = new Map(Object.entries(value ?? {}));
   for (const [name, kind] of Object.entries(fields)) {
     const entry = entries.get(name);
-    if ((entry === undefined || entry === null) && kind.endsWith("?") && !complete.includes(name)) continue;
+    if ((entry === undefined || entry === null) && kind.endsWith("?") && !requiredOptional.includes(name)) continue;
     expect(isKind(entry, kind.replace("?", "")), `${name} should be ${kind}: ${JSON.stringify(entry)}`).toBe(true);
   }
 }

@@ -1,20 +1,23 @@
-// A checker of JSON Schema 2020-12 for the keywords that the OpenAPI document uses; an unknown keyword is an error, never ignored.
-// Stricter than the standard: a property missing in the document is a problem, since the document is then outdated.
+// Validates JSON against JSON Schema 2020-12, for the keywords that the OpenAPI document uses. Unknown keywords are errors.
+// Stricter than the standard: a property that the document doesn't describe is a problem, since the document is then outdated.
 
 type Schema = Readonly<Record<string, unknown>>;
 export type Resolve = (ref: string) => unknown;
 
-const silent = new Set(["description", "default", "contentMediaType", "contentSchema", "title", "examples"]);
+const annotationKeywords = new Set(["description", "default", "contentMediaType", "contentSchema", "title", "examples"]);
 
-/** The problems found, each with its path. */
+/** Returns the problems, each with its path. */
 export function findProblems(value: unknown, schema: unknown, resolve: Resolve, at = "$"): string[] {
-  if (typeof schema !== "object" || schema === null) return [`${at}: its schema is no object`];
+  if (typeof schema !== "object" || schema === null) return [`${at}: its schema is not an object`];
   const rules: Schema = { ...schema };
-  return Object.entries(rules).flatMap(([keyword, rule]) => (silent.has(keyword) ? [] : check(keyword, rule, value, rules, resolve, at)));
+  return Object.entries(rules).flatMap(([keyword, rule]) =>
+    annotationKeywords.has(keyword) ? [] : checkKeyword(keyword, rule, value, rules, resolve, at),
+  );
 }
 
-function check(keyword: string, rule: unknown, value: unknown, rules: Schema, resolve: Resolve, at: string): string[] {
-  const unless = (isSo: boolean, otherwise: string) => (isSo ? [] : [`${at}: ${otherwise} (${JSON.stringify(value)?.slice(0, 120)})`]);
+function checkKeyword(keyword: string, rule: unknown, value: unknown, rules: Schema, resolve: Resolve, at: string): string[] {
+  const problemUnless = (isValid: boolean, message: string) =>
+    isValid ? [] : [`${at}: ${message} (${JSON.stringify(value)?.slice(0, 120)})`];
   const schemas = Array.isArray(rule) ? rule : [];
   const list = Array.isArray(value) ? value : undefined;
   const object = typeof value === "object" && value !== null && !list ? new Map(Object.entries(value)) : undefined;
@@ -23,30 +26,30 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
     case "$ref":
       return findProblems(value, resolve(String(rule)), resolve, at);
     case "type":
-      return unless(
+      return problemUnless(
         (Array.isArray(rule) ? rule : [rule]).some((type) => isType(value, String(type))),
-        `is no ${String(rule)}`,
+        `is not of type ${String(rule)}`,
       );
     case "const":
-      return unless(value === rule, `is not ${String(rule)}`);
+      return problemUnless(value === rule, `is not ${String(rule)}`);
     case "enum":
-      return unless(value === undefined || schemas.includes(value), `is none of ${schemas.join(", ")}`);
+      return problemUnless(value === undefined || schemas.includes(value), `is not one of ${schemas.join(", ")}`);
     case "format":
-      return unless(typeof value !== "string" || isFormat(value, String(rule)), `is no ${String(rule)}`);
+      return problemUnless(typeof value !== "string" || isFormat(value, String(rule)), `is not a valid ${String(rule)}`);
     case "pattern":
-      return unless(typeof value !== "string" || new RegExp(String(rule), "u").test(value), `does not match ${String(rule)}`);
+      return problemUnless(typeof value !== "string" || new RegExp(String(rule), "u").test(value), `does not match ${String(rule)}`);
     case "minimum":
-      return unless(typeof value !== "number" || value >= limit, `is below ${limit}`);
+      return problemUnless(typeof value !== "number" || value >= limit, `is below ${limit}`);
     case "maximum":
-      return unless(typeof value !== "number" || value <= limit, `is above ${limit}`);
+      return problemUnless(typeof value !== "number" || value <= limit, `is above ${limit}`);
     case "minLength":
-      return unless(typeof value !== "string" || value.length >= limit, "is too short");
+      return problemUnless(typeof value !== "string" || value.length >= limit, "is too short");
     case "maxLength":
-      return unless(typeof value !== "string" || value.length <= limit, "is too long");
+      return problemUnless(typeof value !== "string" || value.length <= limit, "is too long");
     case "minItems":
-      return unless(!list || list.length >= limit, "has too few items");
+      return problemUnless(!list || list.length >= limit, "has too few items");
     case "maxItems":
-      return unless(!list || list.length <= limit, "has too many items");
+      return problemUnless(!list || list.length <= limit, "has too many items");
     case "prefixItems":
       return list ? schemas.flatMap((schema, index) => findProblems(list[index], schema, resolve, `${at}[${index}]`)) : [];
     case "items":
@@ -56,14 +59,14 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
     case "allOf":
       return schemas.flatMap((schema) => findProblems(value, schema, resolve, at));
     case "anyOf":
-      return unless(
+      return problemUnless(
         schemas.some((schema) => findProblems(value, schema, resolve, at).length === 0),
-        "is none of what it may be",
+        "matches no schema of anyOf",
       );
     case "required":
-      return object ? schemas.flatMap((name) => unless(object.has(String(name)), `lacks ${String(name)}`)) : [];
+      return object ? schemas.flatMap((name) => problemUnless(object.has(String(name)), `is missing ${String(name)}`)) : [];
     case "properties":
-      return properties(object, rule, rules, resolve, at);
+      return checkProperties(object, rule, rules, resolve, at);
     case "additionalProperties":
       return typeof rule === "object" && object
         ? [...object]
@@ -71,19 +74,20 @@ function check(keyword: string, rule: unknown, value: unknown, rules: Schema, re
             .flatMap(([name, subschema]) => findProblems(subschema, rule, resolve, `${at}.${name}`))
         : [];
     default:
-      return [`${at}: the checker does not know the keyword ${keyword}`];
+      return [`${at}: unsupported keyword ${keyword}`];
   }
 }
 
-function properties(object: Map<string, unknown> | undefined, rule: unknown, rules: Schema, resolve: Resolve, at: string): string[] {
+function checkProperties(object: Map<string, unknown> | undefined, rule: unknown, rules: Schema, resolve: Resolve, at: string): string[] {
   if (!object || typeof rule !== "object" || rule === null) return [];
   const errors = Object.entries(rule).flatMap(([name, schema]) =>
     object.has(name) ? findProblems(object.get(name), schema, resolve, `${at}.${name}`) : [],
   );
-  // A part of an allOf names only some properties of an object that is described elsewhere.
-  const isWhole = rules.required !== undefined || rules.additionalProperties === false;
-  const unnamed = isWhole && rules.additionalProperties === undefined ? [...object.keys()].filter((name) => !isNamed(rule, name)) : [];
-  return [...errors, ...unnamed.map((name) => `${at}: ${name} is not in the document`)];
+  // A schema within allOf may describe only some of the object's properties.
+  const isComplete = rules.required !== undefined || rules.additionalProperties === false;
+  const undescribedNames =
+    isComplete && rules.additionalProperties === undefined ? [...object.keys()].filter((name) => !isNamed(rule, name)) : [];
+  return [...errors, ...undescribedNames.map((name) => `${at}: ${name} is not in the document`)];
 }
 
 function isNamed(properties: unknown, name: string): boolean {
@@ -102,5 +106,5 @@ function isFormat(value: string, format: string): boolean {
   if (format === "uuid") return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
   if (format === "date-time") return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value);
   if (format === "uri") return URL.canParse(value);
-  throw new Error(`the checker does not know the format ${format}`);
+  throw new Error(`unsupported format ${format}`);
 }

@@ -1,4 +1,4 @@
-// Runs the code samples of the API reference against a service, as a reader would paste them.
+// Runs the code samples of the API reference against a service, unchanged except for placeholders.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,14 +8,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getApiReference } from "@/lib/contract/openapi/reference";
 import { createSample } from "@/lib/contract/openapi/samples";
 import { type Operation } from "@/lib/contract/operation";
-import { asRecord, asString, canvas, png, submit, waitForEnd, waitGraph } from "../integration/service/support";
+import { asRecord, asString, createColorGraph, createPng, createWaitGraph,submitGraph, waitForEnd } from "../integration/service/support";
 import { requireProgram } from "../support/program";
 import { type Client } from "../support/service";
-import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { createHttpClient, createKey, type ServiceProcess, startServiceProcess } from "../support/service-process";
 
-const run = promisify(execFile);
-const offered = getApiReference().groups.flatMap(({ operations }) => operations.map(({ operation }) => operation));
-/** Their samples name a host or a task that this service doesn't have: it refuses those, and nothing else about the request. */
+const execute = promisify(execFile);
+const documentedOperations = getApiReference().groups.flatMap(({ operations }) => operations.map(({ operation }) => operation));
+/** The expected error codes of samples that name a host or a task that this service doesn't have. */
 const refusedSamples = new Map([
   ["downloadAsset", "UNSUPPORTED_SOURCE"],
   ["getRemoteMetadata", "UNSUPPORTED_SOURCE"],
@@ -34,8 +34,8 @@ describe("the samples of the API reference", () => {
     folder = await mkdtemp(join(tmpdir(), "samples-"));
     service = await startServiceProcess(join(folder, "data"));
     key = await createKey(join(folder, "data"), "ada");
-    client = httpClient(service.url, key);
-    picture = png(16, 16);
+    client = createHttpClient(service.url, key);
+    picture = createPng(16, 16);
     await Promise.all([writeFile(join(folder, "photo.png"), picture), writeFile(join(folder, "hello.json"), "{}")]);
   });
   afterAll(async () => {
@@ -43,36 +43,36 @@ describe("the samples of the API reference", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Creates the files and values that a sample's placeholders stand for. */
-  async function fillIn(sample: string): Promise<string> {
-    const image = (name: string, fields: Record<string, string>, path: string) =>
+  /** Creates the files and values for a sample's placeholders, and fills them in. */
+  async function fillPlaceholders(sample: string): Promise<string> {
+    const uploadImage = (name: string, fields: Record<string, string>, path: string) =>
       client.upload(picture, name, { type: "input", overwrite: "true", ...fields }, "image", path);
-    if (/photo\.png|MASK_FILE/.test(sample)) await image("photo.png", {}, "/api/upload/image");
+    if (/photo\.png|MASK_FILE/.test(sample)) await uploadImage("photo.png", {}, "/api/upload/image");
     if (/hello\.json|workflows/.test(sample))
       await client.call("POST", "/api/userdata/workflows%2Fhello.json", "{}", { "content-type": "application/octet-stream" });
-    const replaced = new Map([["TASK_ID", "00000000-0000-4000-8000-000000000000"]]);
+    const valuesByPlaceholder = new Map([["TASK_ID", "00000000-0000-4000-8000-000000000000"]]);
     if (/ASSET_ID|HASH/.test(sample)) {
       const asset = asRecord((await client.upload(picture, "photo.png", { tags: '["portrait"]' })).body);
-      replaced.set("ASSET_ID", asString(asset.id)).set("blake3:HASH", asString(asset.asset_hash));
+      valuesByPlaceholder.set("ASSET_ID", asString(asset.id)).set("blake3:HASH", asString(asset.asset_hash));
     }
     if (sample.includes("MASK_FILE")) {
       const original = { original_ref: '{"filename":"photo.png","type":"input"}' };
-      replaced.set("MASK_FILE", asString(asRecord((await image("mask.png", original, "/api/upload/mask")).body).name));
+      valuesByPlaceholder.set("MASK_FILE", asString(asRecord((await uploadImage("mask.png", original, "/api/upload/mask")).body).name));
     }
     if (sample.includes("JOB_ID")) {
       const isCancelled = sample.includes("cancel");
-      const jobId = await submit(client, isCancelled ? waitGraph(20) : canvas(1));
+      const jobId = await submitGraph(client, isCancelled ? createWaitGraph(20) : createColorGraph(1));
       if (!isCancelled) await waitForEnd(client, jobId);
-      replaced.set("JOB_ID", jobId);
+      valuesByPlaceholder.set("JOB_ID", jobId);
     }
-    return [...replaced].reduce((text, [word, value]) => text.replaceAll(word, value), sample);
+    return [...valuesByPlaceholder].reduce((text, [placeholder, value]) => text.replaceAll(placeholder, value), sample);
   }
 
-  /** The program's output, and whether it exited with 0. */
-  async function output(program: string, args: string[]): Promise<{ isOk: boolean; text: string }> {
+  /** Returns the program's output, and whether it exited with 0. */
+  async function runProgram(program: string, args: string[]): Promise<{ isOk: boolean; text: string }> {
     const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "test", LIGHTDESK_TOKEN: key };
     try {
-      const { stdout, stderr } = await run(program, args, { cwd: folder, env });
+      const { stdout, stderr } = await execute(program, args, { cwd: folder, env });
       return { isOk: true, text: stdout + stderr };
     } catch (error) {
       const { stdout, stderr } = asRecord(error);
@@ -86,20 +86,20 @@ describe("the samples of the API reference", () => {
     if (code) expect(text).toContain(code);
   }
 
-  it.each(offered.map((operation) => [operation.name, operation] as const))(
-    "run in curl and TypeScript for %s",
+  it.each(documentedOperations.map((operation) => [operation.name, operation] as const))(
+    "runs in curl and TypeScript for %s",
     async (name, operation) => {
-      expectAccepted(name, await output("bash", ["-c", await fillIn(createSample(operation, "curl", service.url))]));
+      expectAccepted(name, await runProgram("bash", ["-c", await fillPlaceholders(createSample(operation, "curl", service.url))]));
       const script = join(folder, `${name}.mjs`);
-      await writeFile(script, await fillIn(createSample(operation, "typescript", service.url)));
-      expectAccepted(name, await output(process.execPath, [script]));
+      await writeFile(script, await fillPlaceholders(createSample(operation, "typescript", service.url)));
+      expectAccepted(name, await runProgram(process.execPath, [script]));
     },
   );
 
-  it("are valid Python", async (context) => {
+  it("parses as Python", async (context) => {
     const python = await requireProgram("python3", context);
-    const sources = offered.map((operation: Operation) => createSample(operation, "python", service.url));
+    const sources = documentedOperations.map((operation: Operation) => createSample(operation, "python", service.url));
     const script = "import ast, json, sys\nfor source in json.loads(sys.argv[1]): ast.parse(source)";
-    expect(await output(python, ["-c", script, JSON.stringify(sources)])).toEqual({ isOk: true, text: "" });
+    expect(await runProgram(python, ["-c", script, JSON.stringify(sources)])).toEqual({ isOk: true, text: "" });
   });
 });

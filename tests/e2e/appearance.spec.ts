@@ -1,8 +1,8 @@
 import { type Page } from "@playwright/test";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk } from "./support/desk";
-import { sample } from "./support/files";
-import { failingGraph, submit, untilState } from "./support/jobs";
+import { readSample } from "./support/files";
+import { failingGraph, submitJob, waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 type SampleIds = { job: string; picture: string };
@@ -15,7 +15,7 @@ const pages = [
   { name: "Queue", path: () => "/queue", ready: "The queue is empty" },
   { name: "History", path: () => "/history", ready: "Removing a job" },
   { name: "Assets", path: () => "/assets?name_contains=photo.png", ready: "photo.png" },
-  { name: "the editor of masks", path: ({ picture }: SampleIds) => `/assets/${picture}/mask`, ready: "0% painted" },
+  { name: "the mask editor", path: ({ picture }: SampleIds) => `/assets/${picture}/mask`, ready: "0% painted" },
   { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
   { name: "Apps", path: () => "/apps", ready: "Favourites" },
   { name: "Settings", path: () => "/settings", ready: "Connections" },
@@ -24,30 +24,30 @@ const pages = [
   { name: "Account", path: () => "/settings/account", ready: "Time zone" },
   { name: "Tokens", path: () => "/settings/tokens", ready: "Your tokens" },
   { name: "the API reference", path: () => "/docs/api", ready: "Jobs and queue" },
-  { name: "a page that is not there", path: () => "/nowhere", ready: "Page not found" },
+  { name: "a missing page", path: () => "/nowhere", ready: "Page not found" },
 ] as const;
 
 test("has no accessibility violations on any page in both themes", async ({ signedIn: page, desk }) => {
-  test.slow(); // each page is checked as a whole, twice
-  const samples = await someOfEach(page, desk);
+  test.slow(); // checks every page twice
+  const samples = await createSamples(page, desk);
   for (const { name, path, ready } of pages) await test.step(name, async () => expectPageAccessible(page, desk.url + path(samples), ready));
   await page.context().clearCookies();
   await test.step("sign-in", async () => expectPageAccessible(page, `${desk.url}/sign-in`, "Password"));
   await test.step("set-up", async () => expectPageAccessible(page, `${desk.url}/set-up?token=spent`, "Lightdesk is already set up"));
 });
 
-test("fits every page in 390 px and links them from the bottom bar", async ({ signedIn: page, desk }) => {
+test("fits every page in 390 px and links pages from the bottom bar", async ({ signedIn: page, desk }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  const samples = await someOfEach(page, desk);
-  // The widest possible row: a placeholder for a missing picture, and an age of two digits.
-  await untilState(page.request, desk, await submit(page.request, desk, failingGraph), "failed");
+  const samples = await createSamples(page, desk);
+  // Creates the widest possible row: a placeholder for a missing picture and an age of two digits.
+  await waitForState(page.request, desk, await submitJob(page.request, desk, failingGraph), "failed");
   await page.clock.setFixedTime(Date.now() + 48 * 60_000);
   for (const { name, path, ready } of pages) {
     await test.step(name, async () => {
       await page.goto(desk.url + path(samples));
       await expect(page.getByText(ready).filter({ visible: true }).first()).toBeVisible();
       await page.waitForFunction(() => [...document.images].every(({ complete }) => complete));
-      expect(await whatIsWider(page, 390)).toEqual([]);
+      expect(await findOverflowingElements(page, 390)).toEqual([]);
     });
   }
   await page.goto(`${desk.url}/jobs`);
@@ -56,7 +56,7 @@ test("fits every page in 390 px and links them from the bottom bar", async ({ si
 });
 
 /** Lists elements that overflow the width, by tag, class and right edge. */
-async function whatIsWider(page: Page, width: number): Promise<string[]> {
+async function findOverflowingElements(page: Page, width: number): Promise<string[]> {
   return page.evaluate((width) => {
     if (document.documentElement.scrollWidth <= width) return [];
     return [...document.querySelectorAll("body *")]
@@ -73,9 +73,9 @@ async function expectPageAccessible(page: Page, address: string, ready: string |
   await expectAccessibleInBothThemes(page);
 }
 
-async function someOfEach(page: Page, desk: Desk): Promise<SampleIds> {
-  const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
-  await untilState(page.request, desk, job, "completed");
+async function createSamples(page: Page, desk: Desk): Promise<SampleIds> {
+  const job = await submitJob(page.request, desk, JSON.parse(readSample("01-invert").bytes.toString("utf8")));
+  await waitForState(page.request, desk, job, "completed");
   const assetResponse = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: "photo.png", limit: 1 } });
   const { assets }: { assets: { id: string }[] } = await assetResponse.json();
   return { job, picture: assets[0]?.id ?? "" };

@@ -1,14 +1,14 @@
-// An app, from an editor file to a picture on a phone.
+// Creates an app from an editor file and runs it on a phone and by a script.
 import { readFile } from "node:fs/promises";
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk } from "./support/desk";
-import { createPhoto, drop, workflow } from "./support/files";
+import { createPhoto, createWorkflowFile,dropFile } from "./support/files";
 import { expect, test } from "./support/test";
 
 const picture = { name: "IMAGE", type: "IMAGE", links: [1] };
-/** A file as saved by the editor, with App mode: the picture is an input, and the last node's picture is the result. */
+/** An editor file with App mode: the picture is an input, and the last node's picture is the result. */
 const editorFile = {
   version: 0.4,
   last_node_id: 3,
@@ -36,12 +36,12 @@ const editorFile = {
 
 test("runs an app made from an editor file on a phone and by a script", async ({ signedIn: page, browser, desk }) => {
   test.slow(); // two members, ten runs, and accessibility checks in both themes
-  const address = await test.step("lets the author create the app", () => makeApp(page, desk));
-  const phone = await test.step("shows the member nothing but apps", () => memberOnPhone(page, browser, desk));
+  const address = await test.step("creates the app as its author", () => createApp(page, desk));
+  const phone = await test.step("shows only apps to the member", () => openMemberPhone(page, browser, desk));
   await phone.getByRole("link", { name: "Negative" }).tap();
   await expect(phone).toHaveURL(new RegExp(`${address}$`));
 
-  await test.step("labels the form in the app's own words", async () => {
+  await test.step("labels the form with the app's names", async () => {
     await phone.getByRole("button", { name: "Run", exact: true }).tap();
     await expect(phone.getByText("Picture: needs an image")).toBeVisible();
     await expectAccessibleInBothThemes(phone);
@@ -50,25 +50,25 @@ test("runs an app made from an editor file on a phone and by a script", async ({
   const photo = await createPhoto({ r: 255, g: 30, b: 60 });
   await phone.getByTestId("picture-file").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
   await expect(phone.getByText(/^my-photograph.png (uploaded|is already)/)).toBeVisible();
-  const image = await test.step("sends the values shown in the form on the first run", () => runOnce(phone, 1));
-  await test.step("edits a mask full screen", async () => {
-    await drawMask(phone);
+  const image = await test.step("sends the form's values on the first run", () => runOnce(phone, 1));
+  await test.step("edits a mask in full screen", async () => {
+    await paintMask(phone);
     expect(await runOnce(phone, 2)).not.toBe(image);
   });
   await test.step("offers an earlier picture again", async () => {
     await phone.getByRole("button", { name: "From your pictures" }).tap();
-    const offered = phone.getByRole("region", { name: "Uploaded by you" });
-    // The masked picture has the same name as the original, but is newer.
-    await offered.getByRole("button", { name: photo.name }).last().tap();
+    const uploadedPictures = phone.getByRole("region", { name: "Uploaded by you" });
+    // The masked picture has the same name as the original but is newer, so the original comes last.
+    await uploadedPictures.getByRole("button", { name: photo.name }).last().tap();
     expect(await runOnce(phone, 3)).toBe(image);
   });
   for (let number = 4; number <= 10; number += 1) expect(await runOnce(phone, number)).toBe(image);
   await expect(phone.getByRole("article", { name: "Completed" })).toHaveCount(10);
 
   await test.step("downloads the resulting picture", async () => {
-    const coming = phone.waitForEvent("download");
+    const pendingDownload = phone.waitForEvent("download");
     await phone.getByRole("link", { name: /^Download run-1_/ }).tap();
-    const { channels } = await sharp(await readFile(await (await coming).path())).stats();
+    const { channels } = await sharp(await readFile(await (await pendingDownload).path())).stats();
     expect(channels.slice(0, 3).map(({ mean }) => Math.round(mean))).toEqual([0, 225, 195]);
   });
   await expectAccessibleInBothThemes(phone);
@@ -92,7 +92,7 @@ async function runOnce(phone: Page, number: number): Promise<string> {
   return inputs.image ?? "";
 }
 
-async function drawMask(phone: Page): Promise<void> {
+async function paintMask(phone: Page): Promise<void> {
   await phone.getByRole("button", { name: "Draw a mask" }).tap();
   const drawing = phone.getByRole("application", { name: /^Mask of/ });
   await expect(drawing).toBeVisible();
@@ -127,9 +127,9 @@ async function runByScript(phone: Page, desk: Desk, path: string): Promise<void>
   expect(runs).toHaveLength(11);
 }
 
-async function makeApp(page: Page, desk: Desk): Promise<string> {
+async function createApp(page: Page, desk: Desk): Promise<string> {
   await page.goto(`${desk.url}/run`);
-  await drop(page.getByText("Drop a workflow file here"), workflow("Negative.json", editorFile));
+  await dropFile(page.getByText("Drop a workflow file here"), createWorkflowFile("Negative.json", editorFile));
   await page.getByRole("link", { name: "Create an app" }).click();
   await expect(page.getByLabel("Title")).toHaveValue("Negative");
   const preview = page.getByRole("region", { name: "Preview of the form" });
@@ -144,11 +144,11 @@ async function makeApp(page: Page, desk: Desk): Promise<string> {
   return new URL(page.url()).pathname;
 }
 
-async function memberOnPhone(page: Page, browser: Browser, desk: Desk): Promise<Page> {
-  const rita = { name: "Rita Runner", email: "rita@example.com", password: "correct horse battery" };
-  await desk.addOperator(page.request, rita, "runner");
+async function openMemberPhone(page: Page, browser: Browser, desk: Desk): Promise<Page> {
+  const member = { name: "Rita Runner", email: "rita@example.com", password: "correct horse battery" };
+  await desk.addOperator(page.request, member, "runner");
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true });
-  await desk.signIn(context, rita);
+  await desk.signIn(context, member);
   const phone = await context.newPage();
   await phone.goto(desk.url);
   await expect(phone).toHaveURL(/\/apps$/);

@@ -1,4 +1,4 @@
-// Many assets at once, in a browser: one ZIP with their exact bytes, and deleting all of them.
+// Bulk actions on assets: downloading one ZIP with their exact bytes, and deleting all of them.
 import { createHash, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { readZip } from "@/tests/support/read-zip";
@@ -8,7 +8,7 @@ const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex
 
 test("downloads selected assets as one exact ZIP and deletes all matching", async ({ signedIn: page, desk }) => {
   const tag = `zip-${randomBytes(4).toString("hex")}`;
-  // Two with the same name, and one larger than any buffer.
+  // Two files have the same name, and one is larger than any buffer.
   const files = new Map([
     ["same.bin", randomBytes(1000)],
     ["same (2).bin", randomBytes(5 * 1024 ** 2)],
@@ -30,9 +30,10 @@ test("downloads selected assets as one exact ZIP and deletes all matching", asyn
   const bar = page.getByRole("region", { name: "Selected rows" });
   const [download] = await Promise.all([page.waitForEvent("download"), bar.getByRole("button", { name: "Download ZIP" }).click()]);
   expect(download.suggestedFilename()).toMatch(/^assets-\d{4}-\d\d-\d\d\.zip$/);
-  const unpacked = readZip(await readFile(await download.path()));
-  const hashes = (all: ReadonlyMap<string, Buffer>) => Object.fromEntries([...all].map(([name, bytes]) => [name, sha256(bytes)]));
-  expect(hashes(unpacked)).toEqual(hashes(files));
+  const unzippedFiles = readZip(await readFile(await download.path()));
+  const hashes = (filesByName: ReadonlyMap<string, Buffer>) =>
+    Object.fromEntries([...filesByName].map(([name, bytes]) => [name, sha256(bytes)]));
+  expect(hashes(unzippedFiles)).toEqual(hashes(files));
 
   await bar.getByRole("button", { name: "Delete" }).click();
   const outcome = page.getByRole("region", { name: "Actions for the selected assets" });
@@ -43,7 +44,7 @@ test("downloads selected assets as one exact ZIP and deletes all matching", asyn
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("No assets match")).toBeVisible();
 
-  // The audit log and its export have one row for it, with the three names.
+  // The audit log and its export have one row for the deletion, with the three names.
   await page.goto(`${desk.url}/settings/audit?action=deleteAsset`);
   const entry = page.locator("tr[data-entry]").first();
   await entry.getByText("3 items").click();
@@ -51,8 +52,8 @@ test("downloads selected assets as one exact ZIP and deletes all matching", asyn
   await expect(entry.getByRole("listitem")).toHaveCount(3);
   await expect(entry.getByRole("listitem").filter({ hasText: "same.bin" })).toHaveCount(2);
   await expect(entry.getByRole("listitem").filter({ hasText: "größe 100%.bin" })).toHaveCount(1);
-  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export CSV" }).click()]);
-  const [, line = ""] = (await readFile(await file.path(), "utf8")).split("\r\n");
-  expect(line).toContain("deleteAsset");
-  for (const name of names) expect(line).toContain(`${name} (`);
+  const [csvDownload] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export CSV" }).click()]);
+  const [, csvRow = ""] = (await readFile(await csvDownload.path(), "utf8")).split("\r\n");
+  expect(csvRow).toContain("deleteAsset");
+  for (const name of names) expect(csvRow).toContain(`${name} (`);
 });

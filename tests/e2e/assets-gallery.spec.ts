@@ -1,15 +1,15 @@
-// The gallery of pictures: scrolling, filtering, selecting, tagging, viewing, editing and deleting, by pointer and by keys.
+// The asset gallery: scrolling, filtering, selecting, tagging, viewing, editing and deleting with the pointer and the keyboard.
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
-import { somePictures } from "./support/gallery-pictures";
+import { uploadPictures } from "./support/gallery-pictures";
 import { expect, test } from "./support/test";
 
 const tile = (page: Page, name: string) => page.getByRole("list", { name: "Assets" }).getByRole("link", { name });
 const tiles = (page: Page) => page.locator("a[data-index][href]");
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 
-test("keeps the page and a requested jump while the table's code loads", async ({ page, ownDesk: desk }) => {
-  await somePictures(page, desk, 40);
+test("keeps the page and applies a jump after the table's code has loaded", async ({ page, ownDesk: desk }) => {
+  await uploadPictures(page, desk, 40);
   await page.goto(`${desk.url}/assets?include_public=false`);
   await expect(tile(page, "wall_039.png")).toBeVisible();
   let release = () => undefined as void;
@@ -28,9 +28,9 @@ test("keeps the page and a requested jump while the table's code loads", async (
   await expect(page.getByRole("row").filter({ hasText: "wall_000.png" })).toBeInViewport();
 });
 
-test("scrolls, filters, selects and tags in the gallery and restores it by address", async ({ page, ownDesk }) => {
-  test.slow(); // a long journey
-  await somePictures(page, ownDesk, 130);
+test("scrolls, filters, selects and tags in the gallery and restores it from its URL", async ({ page, ownDesk }) => {
+  test.slow(); // many steps
+  await uploadPictures(page, ownDesk, 130);
   await page.goto(`${ownDesk.url}/assets?include_public=false`);
   await expect(tile(page, "wall_129.png")).toBeVisible();
   expect(await page.locator("a[data-index]").count()).toBeLessThanOrEqual(150);
@@ -42,14 +42,14 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await expect(tile(page, "wall_030.png")).toBeVisible();
   await expect(page).toHaveURL(/offset=\d\d/);
   const urlBefore = page.url();
-  const at = await page.evaluate(() => window.scrollY);
+  const scrollYBefore = await page.evaluate(() => window.scrollY);
   await tile(page, "wall_030.png").focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "wall_030.png" })).toBeVisible();
   await page.goBack();
   await expect(tile(page, "wall_030.png")).toBeVisible();
   expect(page.url()).toBe(urlBefore);
-  expect(Math.abs((await page.evaluate(() => window.scrollY)) - at)).toBeLessThan(2);
+  expect(Math.abs((await page.evaluate(() => window.scrollY)) - scrollYBefore)).toBeLessThan(2);
 
   // Rows of the table scroll under its header, but the requested row is shown below it.
   await page.goto(`${ownDesk.url}/assets?include_public=false&look=table`);
@@ -59,7 +59,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   const head = await page.locator("thead th").last().boundingBox();
   const row = await page.locator('tr[aria-rowindex="61"]').boundingBox();
   expect(row?.y).toBeGreaterThanOrEqual((head?.y ?? NaN) + (head?.height ?? NaN));
-  // A reload opens the list at the same place, with no row above it.
+  // A reload opens the list at the same position, with no row above it.
   await page.reload();
   await expect(page.getByText("60 of 130")).toBeVisible();
   await expect(page).toHaveURL(/offset=59/);
@@ -85,10 +85,10 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await expect(viewer).toBeHidden();
   await expect(tile(page, "wall_030.png")).toBeFocused();
 
-  // The select-all key selects visible tiles; pressed again, all matching ones.
+  // The select-all key selects the visible tiles, and then all matching ones.
   await page.keyboard.press("ControlOrMeta+a");
   await expect(bar(page).getByText(/^\d{1,2} selected$/)).toBeVisible();
-  // While the gallery settles, more tiles may appear; a press then selects those first.
+  // More tiles may still appear, and the next press then selects those first.
   await expect(async () => {
     await page.keyboard.press("ControlOrMeta+a");
     await expect(bar(page).getByText("130 selected")).toBeVisible({ timeout: 500 });
@@ -116,7 +116,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
   await expect(tiles(page)).toHaveCount(22);
 
-  // Selects a checkbox, a range, and all by key, which text fields handle themselves.
+  // Selects with a checkbox, a range with Shift, and all tiles with a key.
   await tiles(page).first().hover();
   await page.getByRole("list", { name: "Assets" }).getByRole("checkbox").first().check();
   await page
@@ -130,7 +130,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await page.keyboard.press("Escape");
   await expect(bar(page)).toBeHidden();
 
-  // Keyboard: x, Shift and an arrow; then a selection band over the remaining tiles; then all matching.
+  // Selects with x and Shift+Arrow, then by dragging over tiles, then all matching assets.
   await tiles(page).first().focus();
   await page.keyboard.press("x");
   await page.keyboard.press("Shift+ArrowRight");
@@ -139,7 +139,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
   await page.keyboard.press("Escape");
   await expect(bar(page)).toBeHidden();
   const [first, fifth] = [await tiles(page).nth(0).boundingBox(), await tiles(page).nth(4).boundingBox()];
-  if (!first || !fifth) throw new Error("the tiles have no place");
+  if (!first || !fifth) throw new Error("the tiles have no bounding box");
   await page.mouse.move(first.x + 20, first.y + 60);
   await page.mouse.down();
   await page.mouse.move(fifth.x + 20, fifth.y + 80, { steps: 6 });
@@ -156,7 +156,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it by addre
 });
 
 test("opens, tags, edits, finds by bytes and deletes an asset in the panel", async ({ page, ownDesk }) => {
-  await somePictures(page, ownDesk, 12);
+  await uploadPictures(page, ownDesk, 12);
   await page.goto(`${ownDesk.url}/assets?include_public=false`);
   await tile(page, "wall_005.png").click();
   const panel = page.getByRole("complementary", { name: "Asset wall_005.png" });
@@ -176,16 +176,16 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
   await panel.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Name", { exact: true }).first().fill("renamed.png");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-  const renamed = page.getByRole("complementary", { name: "Asset renamed.png" });
-  await expect(renamed).toBeVisible();
+  const renamedPanel = page.getByRole("complementary", { name: "Asset renamed.png" });
+  await expect(renamedPanel).toBeVisible();
   await expectAccessible(page);
-  await renamed.getByRole("button", { name: "Delete" }).click();
-  await expect(renamed.getByText("renamed.png will be deleted in 5 seconds")).toBeVisible();
-  await renamed.getByRole("button", { name: "Undo" }).click();
-  await expect(renamed.getByText("will be deleted in 5 seconds")).toBeHidden();
+  await renamedPanel.getByRole("button", { name: "Delete" }).click();
+  await expect(renamedPanel.getByText("renamed.png will be deleted in 5 seconds")).toBeVisible();
+  await renamedPanel.getByRole("button", { name: "Undo" }).click();
+  await expect(renamedPanel.getByText("will be deleted in 5 seconds")).toBeHidden();
   // Closing the panel sends the pending deletion.
-  await renamed.getByRole("button", { name: "Delete" }).click();
-  await renamed.getByRole("button", { name: "Close" }).click();
+  await renamedPanel.getByRole("button", { name: "Delete" }).click();
+  await renamedPanel.getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("renamed.png deleted.")).toBeVisible();
   await expect(tile(page, "renamed.png")).toBeHidden();
   await expect(tiles(page)).toHaveCount(11);

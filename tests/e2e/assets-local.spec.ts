@@ -1,4 +1,4 @@
-// Assets of other services: core only, a local server, and one that is down.
+// Assets of other services: one with the core operations only, and a local server.
 import { readFileSync } from "node:fs";
 import { type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -6,20 +6,20 @@ import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
 import { readZip } from "@/tests/support/read-zip";
 import { expectAccessible } from "./support/accessible";
-import { keepConnection } from "./support/connections";
-import { startCoreOnly } from "./support/core-only";
-import { createPhoto, drop, sample } from "./support/files";
+import { saveConnection } from "./support/connections";
+import { startCoreOnlyService } from "./support/core-only";
+import { createPhoto, dropFile, readSample } from "./support/files";
 import { expect, test } from "./support/test";
 import { sha256 } from "./support/uploads";
 
-/** The errors in the browser's own log, from now on. */
-function getErrors(page: Page): string[] {
+/** Collects the errors in the browser's console from now on. */
+function collectErrors(page: Page): string[] {
   const errors: string[] = [];
   page.on("console", (message) => void (message.type() === "error" && errors.push(`${message.text()} ${message.location().url}`)));
   return errors;
 }
-/** A second of silence: 8-bit samples, 8000 a second. */
-const tone = (() => {
+/** One second of silence: 8000 samples of 8 bits. */
+const silentWav = (() => {
   const head = Buffer.alloc(44);
   head.write("RIFF");
   head.writeUInt32LE(36 + 8000, 4);
@@ -35,8 +35,8 @@ const tone = (() => {
 const tile = (page: Page, name: string) => page.getByRole("list", { name: "Assets" }).getByRole("link", { name });
 
 test("lists, filters, tags and renames assets on a service with the core only", async ({ signedIn: page, desk, service }) => {
-  const core = await startCoreOnly(service.url);
-  const connection = await keepConnection(page, desk, { name: "Core only", baseUrl: core.url, key: service.key });
+  const core = await startCoreOnlyService(service.url);
+  const connection = await saveConnection(page, desk, { name: "Core only", baseUrl: core.url, key: service.key });
   const { bytes } = await createPhoto({ r: 20, g: 90, b: 200 });
   for (const name of ["core_1.png", "core_2.png"]) {
     const response = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
@@ -45,7 +45,7 @@ test("lists, filters, tags and renames assets on a service with the core only", 
     });
     expect(response.ok(), await response.text()).toBe(true);
   }
-  const errors = getErrors(page);
+  const errors = collectErrors(page);
   await page.goto(`${desk.url}/assets?connection=${connection}&include_public=false`);
   await expect(tile(page, "core_1.png")).toBeVisible();
   // The filter lists only tags seen on assets, since the service has no tag list.
@@ -55,7 +55,7 @@ test("lists, filters, tags and renames assets on a service with the core only", 
   await expect(page.getByText("No assets match")).toBeVisible();
   await page.getByRole("link", { name: "Clear filters" }).click();
   await expect(tile(page, "core_2.png")).toBeVisible();
-  // Features that the service lacks cause no error in the browser's log.
+  // Features that the service doesn't have cause no error in the browser's log.
   expect(errors).toEqual([]);
   await tile(page, "core_2.png").click();
   const panel = page.getByRole("complementary", { name: "Asset core_2.png" });
@@ -66,7 +66,7 @@ test("lists, filters, tags and renames assets on a service with the core only", 
   for (const name of ["Delete", "Edit", "Remove tag seen"]) await expect(panel.getByRole("button", { name })).toBeHidden();
   await panel.getByRole("button", { name: "Find copies" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
-  // The service serves no files, so the page offers none.
+  // The service doesn't serve files, so the page offers no download.
   await expect(panel.getByText("Files cannot be downloaded from this service.")).toBeVisible();
   await expect(panel.getByRole("link", { name: "Download" })).toBeHidden();
   await expectAccessible(page);
@@ -84,7 +84,7 @@ test("lists, filters, tags and renames assets on a service with the core only", 
 test("shows, tags, downloads and masks assets of a local server", async ({ signedIn: page, desk }) => {
   const files = createLocalFiles();
   const server = await startLocalServer(files);
-  const connection = await keepConnection(page, desk, { name: "Local with assets", baseUrl: server.url });
+  const connection = await saveConnection(page, desk, { name: "Local with assets", baseUrl: server.url });
   const { bytes } = await createPhoto({ r: 200, g: 90, b: 20 });
   for (const name of ["local 1.png", "local 2.png"]) {
     const response = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
@@ -93,9 +93,9 @@ test("shows, tags, downloads and masks assets of a local server", async ({ signe
     });
     expect(response.ok(), await response.text()).toBe(true);
   }
-  const errors = getErrors(page);
+  const errors = collectErrors(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
-  // Features that the service lacks are not offered: filtering by metadata and downloading from URLs.
+  // Features that the service doesn't have are not offered: filtering by metadata and downloading from URLs.
   await expect(page.getByRole("button", { name: "Filter by tags" })).toBeVisible();
   await page.getByRole("button", { name: "Filters", exact: true }).click();
   await expect(page.getByRole("checkbox", { name: "Include shared" })).toBeVisible();
@@ -118,10 +118,10 @@ test("shows, tags, downloads and masks assets of a local server", async ({ signe
   await page.keyboard.press("Shift+ArrowRight");
   const archive = page.waitForEvent("download");
   await page.getByRole("region", { name: "Selected rows" }).getByRole("button", { name: "Download ZIP" }).click();
-  const sums = (contents: Iterable<readonly [string, Buffer]>) =>
+  const getChecksums = (contents: Iterable<readonly [string, Buffer]>) =>
     [...contents].map(([name, content]) => `${name} ${sha256(content)}`).sort();
-  expect(sums(readZip(readFileSync(await (await archive).path())))).toEqual(
-    sums(files.assets.map((asset) => [asset.name, asset.bytes] as const)),
+  expect(getChecksums(readZip(readFileSync(await (await archive).path())))).toEqual(
+    getChecksums(files.assets.map((asset) => [asset.name, asset.bytes] as const)),
   );
   expect(errors).toEqual([]);
   await page.keyboard.press("Escape");
@@ -136,33 +136,33 @@ test("shows, tags, downloads and masks assets of a local server", async ({ signe
 test("shows, downloads and loads files from a local server's folders", async ({ signedIn: page, desk }) => {
   const files = createLocalFiles();
   const server = await startLocalServer(files);
-  const connection = await keepConnection(page, desk, { name: "Local folders", baseUrl: server.url });
+  const connection = await saveConnection(page, desk, { name: "Local folders", baseUrl: server.url });
   const { bytes } = await createPhoto({ r: 20, g: 160, b: 90 });
-  files.write("output/video/film_00001_.mp4", Buffer.from("not really a film"), "video/mp4");
-  files.write("output/sets/blue/leaf.png", bytes, "image/png");
-  files.write("output/audio/tone.wav", tone, "audio/wav");
-  files.write("temp/passing.png", bytes, "image/png");
-  const errors = getErrors(page);
+  files.writeOutput("output/video/video_00001_.mp4", Buffer.from("not really a video"), "video/mp4");
+  files.writeOutput("output/sets/blue/leaf.png", bytes, "image/png");
+  files.writeOutput("output/audio/tone.wav", silentWav, "audio/wav");
+  files.writeOutput("temp/temporary.png", bytes, "image/png");
+  const errors = collectErrors(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
-  for (const name of ["leaf.png", "passing.png"]) {
+  for (const name of ["leaf.png", "temporary.png"]) {
     const picture = tile(page, name).locator("xpath=ancestor-or-self::*[.//img][1]").locator("img").first();
     await expect.poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0);
   }
-  await tile(page, "film_00001_.mp4").click();
-  const film = page.getByRole("complementary", { name: "Asset film_00001_.mp4" });
+  await tile(page, "video_00001_.mp4").click();
+  const videoPanel = page.getByRole("complementary", { name: "Asset video_00001_.mp4" });
   const download = page.waitForEvent("download");
-  await film.getByRole("link", { name: "Download" }).click();
-  expect(readFileSync(await (await download).path()).toString()).toBe("not really a film");
-  await film.getByRole("button", { name: "Delete" }).click();
-  await expect(film.getByText("Its file stays on the server's disk")).toBeVisible();
-  await film.getByRole("button", { name: "Undo" }).click();
+  await videoPanel.getByRole("link", { name: "Download" }).click();
+  expect(readFileSync(await (await download).path()).toString()).toBe("not really a video");
+  await videoPanel.getByRole("button", { name: "Delete" }).click();
+  await expect(videoPanel.getByText("Its file stays on the server's disk")).toBeVisible();
+  await videoPanel.getByRole("button", { name: "Undo" }).click();
   expect(errors).toEqual([]);
 
-  await film.getByRole("button", { name: "Close" }).click();
+  await videoPanel.getByRole("button", { name: "Close" }).click();
   await test.step("plays audio from its folder", async () => {
     await tile(page, "tone.wav").click();
     const panel = page.getByRole("complementary", { name: "Asset tone.wav" });
-    await expect.poll(() => panel.locator("audio").evaluate((sound: HTMLAudioElement) => sound.duration)).toBeCloseTo(1, 1);
+    await expect.poll(() => panel.locator("audio").evaluate((audio: HTMLAudioElement) => audio.duration)).toBeCloseTo(1, 1);
     await panel.getByRole("button", { name: "Close" }).click();
   });
   await test.step("draws a mask over the file in its folder", async () => {
@@ -182,12 +182,12 @@ test("shows, downloads and loads files from a local server's folders", async ({ 
   });
 
   await page.goto(`${desk.url}/run?connection=${connection}`);
-  await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
+  await dropFile(page.getByText("Drop a workflow file here"), readSample("02-poster-from-photo"));
   await page.getByRole("button", { name: "From assets" }).first().click();
   await page.getByRole("dialog").getByText("leaf.png").first().click();
   await expect(page.getByRole("dialog")).toBeHidden();
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await expect.poll(() => server.place.pending.length).toBe(1);
-  expect(JSON.stringify(server.place.pending[0]?.[2])).toContain('"sets/blue/leaf.png [output]"');
+  await expect.poll(() => server.state.pending.length).toBe(1);
+  expect(JSON.stringify(server.state.pending[0]?.[2])).toContain('"sets/blue/leaf.png [output]"');
   await server.close();
 });

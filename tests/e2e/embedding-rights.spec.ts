@@ -1,33 +1,33 @@
-// A visitor's permissions in an embedded page.
+// A visitor's permissions and messages in an embedded page.
 import { type Page } from "@playwright/test";
-import { embedded, hostLog, startHostPage } from "./support/host-page";
+import { getEmbedFrame, getHostLog, startHostPage } from "./support/host-page";
 import { expect, test } from "./support/test";
 
 const bo = { name: "Bo Builder", email: "bo-in-a-frame@example.com", password: "horse battery correct" };
 
-test("shows a lowered role and a suspension in an open frame and to its host", async ({ signedIn: page, desk, browser }) => {
+test("reports a lowered role and a suspension to an open frame and its host", async ({ signedIn: page, desk, browser }) => {
   await desk.addOperator(page.request, bo);
   const host = await startHostPage(page.request, desk, bo.email);
   const { members }: { members: { id: string; email: string }[] } = await (
     await page.request.get(`${desk.url}/api/console/members`)
   ).json();
   const id = members.find(({ email }) => email === bo.email)?.id ?? "";
-  const change = async (json: object) => {
+  const updateMember = async (json: object) => {
     const response = await page.request.put(`${desk.url}/api/console/members/${id}`, { data: json, headers: { origin: desk.url } });
     expect(response.status(), await response.text()).toBe(200);
   };
   const visitor = await (await browser.newContext()).newPage();
   await visitor.goto(host.url);
-  const frame = embedded(visitor);
+  const frame = getEmbedFrame(visitor);
   await expect(frame.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
 
-  await change({ role: "viewer" });
-  await expect(hostLog(visitor)).toContainText('session-ended {"reason":"changed"}');
+  await updateMember({ role: "viewer" });
+  await expect(getHostLog(visitor)).toContainText('session-ended {"reason":"changed"}');
   await expect(frame.getByText("Your permissions here have changed.")).toBeVisible();
-  await expect(hostLog(visitor).getByText("ready")).toHaveCount(2);
+  await expect(getHostLog(visitor).getByText("ready")).toHaveCount(2);
 
-  await change({ disabled: true });
-  await expect(hostLog(visitor)).toContainText('session-ended {"reason":"refused"}');
+  await updateMember({ disabled: true });
+  await expect(getHostLog(visitor)).toContainText('session-ended {"reason":"refused"}');
   await expect(frame.getByText("This site can no longer show you this page.")).toBeVisible();
   await visitor.context().close();
   await host.stop();
@@ -36,26 +36,26 @@ test("shows a lowered role and a suspension in an open frame and to its host", a
 test("ignores foreign and malformed messages in the frame and in the element", async ({ signedIn: page, desk, browser }) => {
   const host = await startHostPage(page.request, desk);
   const visitor = await (await browser.newContext()).newPage();
-  let tickets = 0;
-  visitor.on("request", (request) => (tickets += request.url().endsWith("/ticket") ? 1 : 0));
+  let ticketRequests = 0;
+  visitor.on("request", (request) => (ticketRequests += request.url().endsWith("/ticket") ? 1 : 0));
   await visitor.goto(host.url);
-  await expect(hostLog(visitor)).toContainText("ready");
+  await expect(getHostLog(visitor)).toContainText("ready");
 
-  // From the host's origin, but not from the parent frame, so its messages are ignored.
+  // Messages of another frame of the host's origin, not of the parent frame.
   await visitor.evaluate(async () => {
     const frame = document.createElement("iframe");
     frame.srcdoc = `<script>
-      const inside = parent.document.querySelector("lightdesk-embed").shadowRoot.querySelector("iframe").contentWindow;
-      inside.postMessage({ lightdesk: 1, type: "end" }, "*");
-      inside.postMessage({ lightdesk: 1, type: "navigate", to: "/history" }, "*");
+      const embeddedWindow = parent.document.querySelector("lightdesk-embed").shadowRoot.querySelector("iframe").contentWindow;
+      embeddedWindow.postMessage({ lightdesk: 1, type: "end" }, "*");
+      embeddedWindow.postMessage({ lightdesk: 1, type: "navigate", to: "/history" }, "*");
       parent.postMessage({ lightdesk: 1, type: "want-ticket" }, "*");
       parent.postMessage({ lightdesk: 1, type: "session-ended", reason: "host" }, "*");
     </script>`;
     document.body.append(frame);
     await new Promise((resolve) => (frame.onload = resolve));
   });
-  // From the host, but malformed, huge, not requested, or for pages that it may not show.
-  await post(visitor, [
+  // Messages of the host that are malformed, huge, not requested, or for pages that it may not show.
+  await postMessages(visitor, [
     null,
     "end",
     { lightdesk: 2, type: "end" },
@@ -67,20 +67,20 @@ test("ignores foreign and malformed messages in the frame and in the element", a
     { lightdesk: 1, type: "theme", theme: "x".repeat(1000) },
   ]);
   await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.navigate("queue"));
-  await expect(hostLog(visitor).getByText('navigated {"path":"/queue"}')).toBeVisible();
-  await expect(embedded(visitor).getByRole("heading", { name: "Queue", exact: true })).toBeVisible();
-  expect(await hostLog(visitor).locator("li").allTextContents()).toEqual([
+  await expect(getHostLog(visitor).getByText('navigated {"path":"/queue"}')).toBeVisible();
+  await expect(getEmbedFrame(visitor).getByRole("heading", { name: "Queue", exact: true })).toBeVisible();
+  expect(await getHostLog(visitor).locator("li").allTextContents()).toEqual([
     'ready {"page":"/jobs","keeps":"cookie"}',
     'navigated {"path":"/queue"}',
   ]);
-  expect(tickets).toBe(1);
+  expect(ticketRequests).toBe(1);
   await visitor.context().close();
   await host.stop();
 });
 
-function post(visitor: Page, messages: unknown[]): Promise<void> {
-  return visitor.evaluate((all) => {
-    const inside = document.querySelector("lightdesk-embed")?.shadowRoot?.querySelector("iframe")?.contentWindow;
-    for (const item of all) inside?.postMessage(item, "*");
+function postMessages(visitor: Page, messages: unknown[]): Promise<void> {
+  return visitor.evaluate((items) => {
+    const embeddedWindow = document.querySelector("lightdesk-embed")?.shadowRoot?.querySelector("iframe")?.contentWindow;
+    for (const item of items) embeddedWindow?.postMessage(item, "*");
   }, messages);
 }

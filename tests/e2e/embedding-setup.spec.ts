@@ -1,9 +1,9 @@
-// Sets up a host page in Settings from scratch, with messages about missing parts.
+// Sets up a host page in Settings, and shows how to fix wrong set-ups.
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk, owner } from "./support/desk";
-import { embedded, hostLog, type HostPage, startHostPage } from "./support/host-page";
+import { getEmbedFrame, getHostLog, type HostPage, startHostPage } from "./support/host-page";
 import { expect, test } from "./support/test";
 
 test("shows how to fix a host page that is set up wrongly", async ({ signedIn: page, desk, browser }) => {
@@ -20,50 +20,50 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
 
   await test.step("reports a server whose clock is ten minutes off", async () => {
     await visitor.goto(host.url);
-    await expect(hostLog(visitor)).toContainText("ready");
+    await expect(getHostLog(visitor)).toContainText("ready");
     await visitor.evaluate(async () => {
       const element = document.querySelector("lightdesk-embed");
       if (!element) return;
-      const seconds = Math.floor(Date.now() / 1000) - 600;
-      const part = (value: unknown) => btoa(JSON.stringify(value)).replace(/=+$/, "");
+      const issuedAt = Math.floor(Date.now() / 1000) - 600;
+      const encodePart = (value: unknown) => btoa(JSON.stringify(value)).replace(/=+$/, "");
       const host = element.getAttribute("host");
-      const old = {
+      const claims = {
         iss: location.origin,
         aud: `${element.getAttribute("src")}/embed/${host}`,
         sub: "x",
         jti: "12345678",
-        iat: seconds,
-        exp: seconds + 60,
+        iat: issuedAt,
+        exp: issuedAt + 60,
       };
-      element.getTicket = async () => `${part({ alg: "HS256" })}.${part(old)}.c2lnbmF0dXJl`;
+      element.getTicket = async () => `${encodePart({ alg: "HS256" })}.${encodePart(claims)}.c2lnbmF0dXJl`;
       element.replaceWith(element);
     });
     const panel = visitor.locator("lightdesk-embed section");
     await expect(panel).toContainText(/differs from the console's by -60\d s/);
     await expect(panel).toContainText("refused the ticket");
-    await expect(hostLog(visitor)).toContainText('error {"reason":"ticket"}');
+    await expect(getHostLog(visitor)).toContainText('error {"reason":"ticket"}');
   });
 
   await test.step("reports a used or expired ticket", async () => {
     const usedTicket = await (await visitor.request.post(`${host.url}/ticket`)).text();
     const openWithTicket = async (ticket: string) => {
       await visitor.goto(host.url);
-      await expect(hostLog(visitor)).toContainText("ready");
-      await visitor.evaluate((options) => {
+      await expect(getHostLog(visitor)).toContainText("ready");
+      await visitor.evaluate((newTicket) => {
         const element = document.querySelector("lightdesk-embed");
         if (!element) return;
         document.querySelector("#events")?.replaceChildren();
-        element.getTicket = async () => options;
+        element.getTicket = async () => newTicket;
         element.replaceWith(element);
       }, ticket);
     };
     await openWithTicket(usedTicket);
-    await expect(hostLog(visitor)).toContainText("ready");
-    for (const ticket of [usedTicket, await expiredTicket(desk, host)]) {
+    await expect(getHostLog(visitor)).toContainText("ready");
+    for (const ticket of [usedTicket, await createExpiredTicket(desk, host)]) {
       await openWithTicket(ticket);
-      await expect(hostLog(visitor)).toContainText('error {"reason":"ticket"}');
+      await expect(getHostLog(visitor)).toContainText('error {"reason":"ticket"}');
       await expect(visitor.locator("lightdesk-embed section")).toContainText("refused the ticket");
-      await expect(hostLog(visitor)).not.toContainText("ready");
+      await expect(getHostLog(visitor)).not.toContainText("ready");
     }
   });
 
@@ -72,8 +72,8 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
       route.fulfill({ status: 507, json: { code: "INSUFFICIENT_STORAGE", message: "" } }),
     );
     await visitor.goto(host.url);
-    await expect(hostLog(visitor)).toContainText('error {"reason":"console"}');
-    await expect(embedded(visitor).getByText("The server’s log has the cause")).toBeVisible();
+    await expect(getHostLog(visitor)).toContainText('error {"reason":"console"}');
+    await expect(getEmbedFrame(visitor).getByText("The server’s log has the cause")).toBeVisible();
     await context.unroute("**/api/embed/tickets");
   });
 
@@ -84,9 +84,9 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
       element?.setAttribute("page", "doctor");
       element?.replaceWith(element);
     });
-    const lines = embedded(visitor).getByRole("listitem");
-    await expect(lines).toHaveCount(8);
-    await expect(embedded(visitor).getByRole("img", { name: "Passed" })).toHaveCount(8);
+    const checks = getEmbedFrame(visitor).getByRole("listitem");
+    await expect(checks).toHaveCount(8);
+    await expect(getEmbedFrame(visitor).getByRole("img", { name: "Passed" })).toHaveCount(8);
   });
 
   await test.step("shows the check alone as a page without sign-in", async () => {
@@ -95,9 +95,12 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
     await expectAccessible(visitor);
   });
 
-  await test.step("refuses framing without a host page", async () => {
-    const plain = await visitor.request.get(`${desk.url}/embed/000000000000000000/abcdefgh1234/jobs`);
-    expect([plain.status(), plain.headers()["content-security-policy"]]).toEqual([404, expect.stringContaining("frame-ancestors 'none'")]);
+  await test.step("refuses framing by unknown host pages", async () => {
+    const response = await visitor.request.get(`${desk.url}/embed/000000000000000000/abcdefgh1234/jobs`);
+    expect([response.status(), response.headers()["content-security-policy"]]).toEqual([
+      404,
+      expect.stringContaining("frame-ancestors 'none'"),
+    ]);
     const jobs = await page.request.get(`${desk.url}/jobs`);
     expect(jobs.headers()["x-frame-options"]).toBe("DENY");
   });
@@ -106,16 +109,16 @@ test("shows how to fix a host page that is set up wrongly", async ({ signedIn: p
 });
 
 /** A valid ticket that is two minutes old. */
-function expiredTicket(desk: Desk, { url, id, secret }: HostPage): Promise<string> {
-  const startedAt = Math.floor(Date.now() / 1000) - 180;
+function createExpiredTicket(desk: Desk, { url, id, secret }: HostPage): Promise<string> {
+  const issuedAt = Math.floor(Date.now() / 1000) - 180;
   return new SignJWT({ role: "operator" })
     .setProtectedHeader({ alg: "HS256" })
     .setIssuer(url)
     .setAudience(`${desk.url}/embed/${id}`)
     .setSubject(owner.email)
     .setJti(randomUUID())
-    .setIssuedAt(startedAt)
-    .setExpirationTime(startedAt + 60)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + 60)
     .sign(new TextEncoder().encode(secret));
 }
 

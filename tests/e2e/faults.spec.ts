@@ -1,80 +1,85 @@
-// Behaviour when the service or the network fails during the user's work.
+// Pages while the service or the network fails.
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import frameMessages from "@/lib/messages/en/frame.json" with { type: "json" };
 import { type Desk } from "./support/desk";
-import { connectThroughProxy, cut, respondWith, startFlakyService } from "./support/flaky-service";
-import { slowGraph, submit } from "./support/jobs";
+import { connectThroughProxy, cutResponse, respondWith, startFlakyService } from "./support/flaky-service";
+import { createSlowGraph, submitJob } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-type CodeWithSentence = Exclude<keyof typeof messages, "owner" | "at" | "reason" | "wait" | "signIn" | "openSettings">;
-type FaultOwner = keyof typeof messages.owner;
+type ErrorCode = Exclude<keyof typeof messages, "owner" | "at" | "reason" | "wait" | "signIn" | "openSettings">;
+type ErrorOwner = keyof typeof messages.owner;
 
 const refusal = (code: string, message: string) => JSON.stringify({ code, message });
-const faults = [
-  { name: "cut in the middle", fault: cut, code: "UPSTREAM_UNREACHABLE", owner: "service" },
+const badResponses = [
+  { name: "handles a response that is cut in the middle", fault: cutResponse, code: "UPSTREAM_UNREACHABLE", owner: "service" },
   {
-    name: "another key is wanted",
+    name: "handles a rejected key",
     fault: respondWith(401, "application/json", refusal("UNAUTHORIZED", "no")),
     code: "UPSTREAM_REFUSED_KEY",
     owner: "key",
   },
-  { name: "a web page", fault: respondWith(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
-] as const satisfies readonly { name: string; fault: unknown; code: CodeWithSentence; owner: FaultOwner }[];
+  {
+    name: "handles a web page instead of JSON",
+    fault: respondWith(200, "text/html", "<!doctype html><h1>Welcome"),
+    code: "UPSTREAM_UNREADABLE",
+    owner: "service",
+  },
+] as const satisfies readonly { name: string; fault: unknown; code: ErrorCode; owner: ErrorOwner }[];
 
-/** The message names the failure, its cause and the remedy. */
-async function expectShown(page: Page, code: CodeWithSentence, owner: FaultOwner): Promise<void> {
-  const locator = page.getByRole("alert").filter({ hasText: messages[code].title });
-  await expect(locator).toContainText(`Cause: ${messages.owner[owner]}`);
-  await expect(locator).toContainText(messages[code].next);
+/** Expects a message with the failure, its cause and the remedy. */
+async function expectError(page: Page, code: ErrorCode, owner: ErrorOwner): Promise<void> {
+  const alert = page.getByRole("alert").filter({ hasText: messages[code].title });
+  await expect(alert).toContainText(`Cause: ${messages.owner[owner]}`);
+  await expect(alert).toContainText(messages[code].next);
 }
 
-test("keeps the list with its age, names the fault and recovers after any bad response", async ({
+test("keeps the list with its age, explains the error and recovers from bad responses", async ({
   signedIn: page,
   context,
   desk,
   service,
 }) => {
-  const line = await startFlakyService(service.url);
-  const connection = await connectThroughProxy(page, desk, service, line);
-  const id = await submit(page.request, desk, slowGraph(120, "-faults"), { connection });
-  await untilRunning(page, desk, id, connection);
+  const flakyService = await startFlakyService(service.url);
+  const connection = await connectThroughProxy(page, desk, service, flakyService);
+  const id = await submitJob(page.request, desk, createSlowGraph(120, "-faults"), { connection });
+  await waitUntilRunning(page, desk, id, connection);
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   const row = page.locator(`tr[data-row="${id}"]`);
   const age = page.getByRole("main").locator("[data-freshness]");
   await expect(row).toBeVisible();
   await expect(age).toHaveText("live");
-  const expectRecovery = async (code: CodeWithSentence) => {
-    // Permanent refusals are retried only on click; other faults are retried automatically.
+  const expectRecovery = async (code: ErrorCode) => {
+    // A rejected key is retried only on click. Other errors are retried automatically.
     if (code === "UPSTREAM_REFUSED_KEY") await page.getByRole("button", { name: "Try again" }).click();
     await expect(page.getByRole("alert").filter({ hasText: "Cause:" })).toHaveCount(0);
     await expect(age).toHaveText("live");
   };
 
-  for (const { name, fault, code, owner } of faults) {
+  for (const { name, fault, code, owner } of badResponses) {
     await test.step(name, async () => {
-      line.spoil(fault);
-      await expectShown(page, code, owner);
+      flakyService.setFault(fault);
+      await expectError(page, code, owner);
       await expect(age).toHaveText(/^not updated since \d\d:\d\d$/);
       await expect(row).toBeVisible();
-      line.spoil();
+      flakyService.setFault();
       await expectRecovery(code);
     });
   }
 
   await test.step("shows an unknown state and unknown fields", async () => {
-    const oddJob = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
+    const unknownJob = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
     const pagination = { offset: 0, limit: 100, total: 1, has_more: false };
-    line.spoil(respondWith(200, "application/json", JSON.stringify({ jobs: [oddJob], pagination })));
-    await expect(page.locator(`tr[data-row="${oddJob.id}"]`)).toContainText("dreaming");
+    flakyService.setFault(respondWith(200, "application/json", JSON.stringify({ jobs: [unknownJob], pagination })));
+    await expect(page.locator(`tr[data-row="${unknownJob.id}"]`)).toContainText("dreaming");
     await expect(age).toHaveText("live");
-    line.spoil();
+    flakyService.setFault();
     await expect(row).toBeVisible();
   });
 
   await test.step("reports offline and recovers without a click", async () => {
     await context.setOffline(true);
-    await expectShown(page, "CONSOLE_UNREACHABLE", "network");
+    await expectError(page, "CONSOLE_UNREACHABLE", "network");
     await expect(age).toHaveText(/^not updated since/);
     await page
       .getByRole("link", { name: /^Queue/ })
@@ -87,10 +92,10 @@ test("keeps the list with its age, names the fault and recovers after any bad re
     await expect(page.getByRole("alert").filter({ hasText: "Cause:" })).toHaveCount(0);
   });
   await page.request.post(`${desk.url}/api/jobs/${id}/cancel`, { params: { connection }, headers: { origin: desk.url } });
-  await line.stop();
+  await flakyService.stop();
 });
 
-async function untilRunning(page: Page, desk: Desk, id: string, connection: string): Promise<void> {
+async function waitUntilRunning(page: Page, desk: Desk, id: string, connection: string): Promise<void> {
   const state = async () => {
     const response = await page.request.get(`${desk.url}/api/jobs/${id}`, { params: { connection } });
     const { status }: { status: string } = await response.json();

@@ -11,23 +11,23 @@ test("stores, replaces, reads, moves and deletes files byte for byte", async ({ 
   await page.getByRole("button", { name: "New folder" }).click();
   await page.getByRole("dialog").getByRole("textbox").fill("a b/100% ü");
   await expect(page.getByText("Empty folders are not stored")).toBeVisible();
-  const first = page.waitForEvent("filechooser");
+  const pendingFileChooser = page.waitForEvent("filechooser");
   await page.getByRole("dialog").getByRole("button", { name: "Choose files…" }).click();
 
-  const seed = Buffer.from('{"1":{"class_type":"PrimitiveInt","inputs":{"value":18446744073709551615}}}');
+  const largeIntegerJson = Buffer.from('{"1":{"class_type":"PrimitiveInt","inputs":{"value":18446744073709551615}}}');
   const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256));
-  const pick = (files: { name: string; mimeType: string; buffer: Buffer }[]) => page.getByTestId("user-files").setInputFiles(files);
-  const json = { name: "plan #1.json", mimeType: "application/json", buffer: seed };
-  const blob = { name: "100%.bin", mimeType: "", buffer: bytes };
-  await (await first).setFiles([json, blob]);
+  const chooseFiles = (files: { name: string; mimeType: string; buffer: Buffer }[]) => page.getByTestId("user-files").setInputFiles(files);
+  const jsonFile = { name: "plan #1.json", mimeType: "application/json", buffer: largeIntegerJson };
+  const binaryFile = { name: "100%.bin", mimeType: "", buffer: bytes };
+  await (await pendingFileChooser).setFiles([jsonFile, binaryFile]);
   const rows = page.locator("tbody tr");
   await expect(rows).toHaveCount(2);
   const response = await page.request.get(`${ownDesk.url}/api/userdata/${encodeURIComponent("a b/100% ü/100%.bin")}`);
   expect([sha256(await response.body()), response.headers()["content-length"]]).toEqual([sha256(bytes), String(bytes.length)]);
 
-  await pick([
-    { ...json, buffer: Buffer.from("{}") },
-    { ...blob, buffer: Buffer.from("new") },
+  await chooseFiles([
+    { ...jsonFile, buffer: Buffer.from("{}") },
+    { ...binaryFile, buffer: Buffer.from("new") },
   ]);
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("checkbox").check();
@@ -37,7 +37,7 @@ test("stores, replaces, reads, moves and deletes files byte for byte", async ({ 
 
   await rows.getByRole("link", { name: "plan #1.json" }).click();
   const panel = page.getByRole("complementary", { name: "File plan #1.json" });
-  await expect(panel.locator("pre")).toHaveText(seed.toString());
+  await expect(panel.locator("pre")).toHaveText(largeIntegerJson.toString());
   await expect(panel.getByRole("link", { name: "Open in Run" })).toBeVisible();
   await expectAccessible(page);
 

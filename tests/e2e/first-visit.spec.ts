@@ -2,7 +2,7 @@ import { type Page } from "@playwright/test";
 import { type FetchedResource, watchTraffic } from "@/tests/support/traffic";
 import { until } from "@/tests/support/until";
 import { type Desk } from "./support/desk";
-import { slowGraph, submit, untilState } from "./support/jobs";
+import { createSlowGraph, submitJob, waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 const QUIET_MS = 1_500;
@@ -20,20 +20,20 @@ async function visitJobs(page: Page, desk: Desk) {
 
 const isPage = ({ url }: FetchedResource) => new URL(url).searchParams.has("_rsc");
 const isThumbnail = ({ url }: FetchedResource) => url.includes("/api/console/thumbnail");
-const isMono = ({ url }: FetchedResource) => url.includes("geist-mono");
+const isMonoFont = ({ url }: FetchedResource) => url.includes("geist-mono");
 
-test("requests little besides pictures on a first visit to Jobs", async ({ page, ownDesk }) => {
-  const id = await submit(page.request, ownDesk, slowGraph(0.02, "-first-visit"));
-  await untilState(page.request, ownDesk, id, "completed");
+test("limits requests and bytes on a first visit to Jobs", async ({ page, ownDesk }) => {
+  const id = await submitJob(page.request, ownDesk, createSlowGraph(0.02, "-first-visit"));
+  await waitForState(page.request, ownDesk, id, "completed");
   const traffic = await visitJobs(page, ownDesk);
-  const fetched = traffic.fetched();
+  const fetched = traffic.listResources();
   expect(fetched.filter(isPage)).toEqual([]);
-  expect(fetched.filter((fetched) => !isThumbnail(fetched)).length).toBeLessThanOrEqual(MAX_REQUESTS);
-  expect(traffic.kibibytes()).toBeLessThanOrEqual(MAX_KIB);
+  expect(fetched.filter((resource) => !isThumbnail(resource)).length).toBeLessThanOrEqual(MAX_REQUESTS);
+  expect(traffic.getKibibytes()).toBeLessThanOrEqual(MAX_KIB);
   expect(fetched.some(isThumbnail)).toBe(true);
   await expect(page.locator('link[rel="preload"][as="font"]')).toHaveCount(1);
   expect(await page.locator('link[rel="preload"][as="font"]').getAttribute("href")).not.toMatch(/mono/);
-  expect(fetched.filter(isMono).length).toBeLessThanOrEqual(1);
+  expect(fetched.filter(isMonoFont).length).toBeLessThanOrEqual(1);
 });
 
 test("serves scripts as immutable Brotli, marked for early compilation", async ({ page, desk }) => {
@@ -41,45 +41,46 @@ test("serves scripts as immutable Brotli, marked for early compilation", async (
   const [script = ""] = /\/_next\/static\/chunks\/[^"]+\.js/.exec(html) ?? [];
   const [style = ""] = /\/_next\/static\/chunks\/[^"]+\.css/.exec(html) ?? [];
   for (const path of [script, style]) {
-    const packed = await page.request.get(desk.url + path, { headers: { "accept-encoding": "gzip, br" } });
-    const plain = await page.request.get(desk.url + path, { headers: { "accept-encoding": "identity" } });
-    expect(packed.headers()).toMatchObject({
+    const compressed = await page.request.get(desk.url + path, { headers: { "accept-encoding": "gzip, br" } });
+    const uncompressed = await page.request.get(desk.url + path, { headers: { "accept-encoding": "identity" } });
+    expect(compressed.headers()).toMatchObject({
       "content-encoding": "br",
-      "content-type": plain.headers()["content-type"],
+      "content-type": uncompressed.headers()["content-type"],
       "cache-control": "public, max-age=31536000, immutable",
       vary: "Accept-Encoding",
     });
-    expect(await packed.text()).toBe(await plain.text());
+    expect(await compressed.text()).toBe(await uncompressed.text());
     const secondResponse = await page.request.get(desk.url + path, {
-      headers: { "accept-encoding": "br", "if-none-match": packed.headers().etag ?? "" },
+      headers: { "accept-encoding": "br", "if-none-match": compressed.headers().etag ?? "" },
     });
     expect(secondResponse.status()).toBe(304);
   }
   expect(await (await page.request.get(desk.url + script)).text()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
 });
 
-test("streams the rows in the first part of the page when the service is fast", async ({ signedIn: page, desk }) => {
-  const id = await submit(page.request, desk, slowGraph(0.02, "-first-part"));
-  await untilState(page.request, desk, id, "completed");
-  // A busy machine may take longer than the page waits.
-  await until("the service answers at once", async () => {
+test("streams the rows in the first chunk of the page when the service is fast", async ({ signedIn: page, desk }) => {
+  const id = await submitJob(page.request, desk, createSlowGraph(0.02, "-first-part"));
+  await waitForState(page.request, desk, id, "completed");
+  // On a busy machine, the service may take longer than the page waits.
+  await until("the first chunk contains the rows", async () => {
     const html = await (await page.request.get(`${desk.url}/jobs`)).text();
-    const [firstPart = ""] = html.split('<div hidden id="S:');
-    return firstPart.includes(`/jobs/${id}`) && !firstPart.includes("aria-busy");
+    const [firstChunk = ""] = html.split('<div hidden id="S:');
+    return firstChunk.includes(`/jobs/${id}`) && !firstChunk.includes("aria-busy");
   });
 });
 
 test("prefetches a page when its link is hovered or focused", async ({ signedIn: page, desk }) => {
-  await submit(page.request, desk, slowGraph(0.02, "-pointed-at"));
+  await submitJob(page.request, desk, createSlowGraph(0.02, "-pointed-at"));
   const traffic = await visitJobs(page, desk);
-  const requestedPart = (path: string) => traffic.fetched().some((fetched) => isPage(fetched) && new URL(fetched.url).pathname === path);
+  const hasFetchedPage = (path: string) =>
+    traffic.listResources().some((resource) => isPage(resource) && new URL(resource.url).pathname === path);
   const link = (name: string) => page.getByRole("navigation").getByRole("link", { name }).first();
-  expect(requestedPart("/history")).toBe(false);
+  expect(hasFetchedPage("/history")).toBe(false);
   await link("History").hover();
-  await until("History is fetched", () => requestedPart("/history"));
-  expect(requestedPart("/assets")).toBe(false);
+  await until("History is fetched", () => hasFetchedPage("/history"));
+  expect(hasFetchedPage("/assets")).toBe(false);
   await link("Assets").focus();
-  await until("Assets is fetched", () => requestedPart("/assets"));
+  await until("Assets is fetched", () => hasFetchedPage("/assets"));
   await link("History").click();
   await expect(page).toHaveURL(/\/history$/);
   await expect(page.getByRole("heading", { name: "History" })).toBeVisible();

@@ -1,11 +1,11 @@
-// Focus ring, space around an error, a graph on a phone, and real links.
+// Focus outlines, a job's graph on a phone, and links that open in a new tab.
 import { createPhoto } from "./support/files";
-import { cancel, slowGraph, submit, untilState } from "./support/jobs";
+import { cancelJob, createSlowGraph, submitJob, waitForState } from "./support/jobs";
 import { openInNewTab } from "./support/new-tab";
 import { expect, test } from "./support/test";
 
 test("outlines the focused row in Jobs and in the queue", async ({ signedIn: page, desk }) => {
-  const id = await submit(page.request, desk, slowGraph(120, "-ring"));
+  const id = await submitJob(page.request, desk, createSlowGraph(120, "-ring"));
   for (const path of ["jobs", "queue"]) {
     await page.goto(`${desk.url}/${path}`);
     const row = page.locator("tr[data-row]").first();
@@ -17,21 +17,21 @@ test("outlines the focused row in Jobs and in the queue", async ({ signedIn: pag
     }).toPass();
     await expect(row).toHaveCSS("outline", /solid 2px/);
   }
-  await cancel(page.request, desk, id);
+  await cancelJob(page.request, desk, id);
 });
 
-test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {
-  const id = await submit(page.request, desk, slowGraph(0.02, "-phone"));
-  await untilState(page.request, desk, id, "completed");
+test("fits a job's graph to a phone", async ({ signedIn: page, desk }) => {
+  const id = await submitJob(page.request, desk, createSlowGraph(0.02, "-phone"));
+  await waitForState(page.request, desk, id, "completed");
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${desk.url}/jobs/${id}`);
   const nodes = page.locator("[data-node]");
-  // The drawing replaces its placeholder when it scrolls into view.
+  // The graph replaces its placeholder when it scrolls into view.
   await expect(async () => {
     await page.getByRole("heading", { name: "Graph" }).scrollIntoViewIfNeeded({ timeout: 1_000 });
     await expect(nodes).toHaveCount(4, { timeout: 1_000 });
   }).toPass();
-  // It is fitted once its container is measured.
+  // It is fitted after its container is measured.
   await expect(async () => {
     for (const node of await nodes.all()) {
       const box = await node.boundingBox();
@@ -43,7 +43,7 @@ test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {
 });
 
 test("opens a tile in a new tab with Ctrl or the middle button without selecting it", async ({ signedIn: page, context, desk }) => {
-  // Not a sample picture, since other tests look that one up by name.
+  // Not a sample picture, since other tests find those by name.
   const { bytes } = await createPhoto({ r: 70, g: 20, b: 30 });
   const response = await page.request.post(`${desk.url}/api/assets`, {
     headers: { origin: desk.url },
@@ -57,8 +57,8 @@ test("opens a tile in a new tab with Ctrl or the middle button without selecting
   const tile = page.getByRole("list", { name: "Assets" }).getByRole("link", { name: "in-a-tab.png" });
   await expect(tile).toBeVisible();
   await expect(page.getByRole("navigation", { name: "Position in the list" }).getByText(/^\d+ assets$/)).toBeVisible();
-  for (const press of [{ modifiers: ["ControlOrMeta" as const] }, { button: "middle" as const }]) {
-    const openedPage = await openInNewTab(context, () => tile.click(press), /\/assets\/[0-9a-f-]+$/);
+  for (const clickOptions of [{ modifiers: ["ControlOrMeta" as const] }, { button: "middle" as const }]) {
+    const openedPage = await openInNewTab(context, () => tile.click(clickOptions), /\/assets\/[0-9a-f-]+$/);
     await openedPage.close();
   }
   await expect(page.getByRole("region", { name: "Selected rows" })).toBeHidden();

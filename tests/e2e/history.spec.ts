@@ -1,18 +1,18 @@
-import { sample } from "./support/files";
-import { submit, untilState } from "./support/jobs";
+import { readSample } from "./support/files";
+import { submitJob, waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-test("removes history entries with Undo, and all after a typed word; keeps assets", async ({ page, ownDesk }) => {
+test("removes entries with Undo, clears the history and keeps assets", async ({ page, ownDesk }) => {
   await page.goto(`${ownDesk.url}/history`);
   await expect(page.getByText("The history is empty")).toBeVisible();
-  // Shown below the filters, near the top, as in the other lists.
+  // The message is below the filters, near the top, as in the other lists.
   expect((await page.getByText("The history is empty").boundingBox())?.y).toBeLessThan(300);
 
-  const graph = JSON.parse(sample("01-invert").bytes.toString("utf8"));
+  const graph = JSON.parse(readSample("01-invert").bytes.toString("utf8"));
   const ids: string[] = [];
   for (let run = 0; run < 3; run += 1) {
-    const id = await submit(page.request, ownDesk, graph);
-    await untilState(page.request, ownDesk, id, "completed");
+    const id = await submitJob(page.request, ownDesk, graph);
+    await waitForState(page.request, ownDesk, id, "completed");
     ids.push(id.slice(0, 8));
   }
   await page.reload();
@@ -29,7 +29,7 @@ test("removes history entries with Undo, and all after a typed word; keeps asset
   await expect(page.getByText("Removing 1 job from history")).toBeHidden();
   await expect(rows).toHaveCount(3);
 
-  // After Undo, the selection is as before. Then a range, and the whole page by a key.
+  // After Undo, the selection is restored. Then selects a range, and the whole page with a key.
   await expect(bar).toContainText("1 selected");
   await page.keyboard.press("Escape");
   await page.getByRole("checkbox", { name: `Select job ${ids[2]}` }).check();
@@ -39,7 +39,7 @@ test("removes history entries with Undo, and all after a typed word; keeps asset
   await expect(bar).toContainText("3 selected");
   await page.keyboard.press("Escape");
 
-  // Two actions, each with its own Undo.
+  // Two removals have an Undo each.
   for (const id of [ids[0], ids[1]]) {
     await page.getByRole("checkbox", { name: `Select job ${id}` }).check();
     await bar.getByRole("button", { name: "Remove from history" }).click();
@@ -56,7 +56,7 @@ test("removes history entries with Undo, and all after a typed word; keeps asset
   await expect(page.getByRole("complementary").getByRole("link", { name: "Open page" })).toBeVisible();
   await page.keyboard.press("Escape");
 
-  // Filters of ended jobs, and columns, as in the list of jobs.
+  // Filters for ended jobs and columns work as in the list of jobs.
   await page.getByRole("link", { name: "Failed" }).click();
   await expect(page.getByText("No entries match these filters")).toBeVisible();
   await page.getByRole("link", { name: "Completed" }).click();

@@ -1,43 +1,43 @@
-// Finds jobs of any age by words and time range in Jobs, History and the command palette.
+// Finds jobs of any age by words, time range and member in Jobs and History.
 import { type APIRequestContext, type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
-import { submit, untilState } from "./support/jobs";
+import { submitJob, waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-const rows = (page: Page) => page.locator("tr[data-row]");
-const field = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
-const withText = (value: string) => ({
+const getRows = (page: Page) => page.locator("tr[data-row]");
+const getSearchField = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
+const createGraph = (value: string) => ({
   "1": { class_type: "PrimitiveString", inputs: { value } },
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 });
 const DAY_MS = 24 * 60 * 60_000;
 const formatDay = (ms: number) => new Intl.DateTimeFormat("sv-SE").format(ms);
 
-async function ended(request: APIRequestContext, desk: Desk, prompt: unknown, name?: string): Promise<string> {
-  const id = await submit(request, desk, prompt, { name });
-  await untilState(request, desk, id, "completed");
+async function runToCompletion(request: APIRequestContext, desk: Desk, prompt: unknown, name?: string): Promise<string> {
+  const id = await submitJob(request, desk, prompt, { name });
+  await waitForState(request, desk, id, "completed");
   return id;
 }
 
 const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
 
 test("finds a job by words, time and member and keeps the filters on Back", async ({ page, ownDesk, browser }) => {
-  const jobId = await ended(page.request, ownDesk, withText("a lighthouse in the fog"));
-  const otherId = await ended(page.request, ownDesk, withText("a meadow at noon"));
+  const jobId = await runToCompletion(page.request, ownDesk, createGraph("a lighthouse in the fog"));
+  const otherId = await runToCompletion(page.request, ownDesk, createGraph("a meadow at noon"));
   await page.goto(`${ownDesk.url}/jobs`);
-  await expect(rows(page)).toHaveCount(2);
+  await expect(getRows(page)).toHaveCount(2);
   const request = page.waitForRequest(/api\/console\/jobs\/search/);
-  await field(page).fill("lighthouse");
+  await getSearchField(page).fill("lighthouse");
   // The search sends exactly the text in the field.
   expect(new URL((await request).url()).searchParams.get("text")).toBe("lighthouse");
-  await expect(rows(page)).toHaveCount(1);
+  await expect(getRows(page)).toHaveCount(1);
   await expect(page).toHaveURL(/text=lighthouse/);
-  await expect(field(page)).toBeFocused();
+  await expect(getSearchField(page)).toBeFocused();
 
   await page.getByLabel("Time", { exact: true }).selectOption("Last 24 hours");
   await expect(page).toHaveURL(/within=24/);
-  await expect(rows(page)).toHaveCount(1);
+  await expect(getRows(page)).toHaveCount(1);
   await page.getByLabel("Time", { exact: true }).selectOption("Choose dates…");
   const dates = page.getByRole("dialog", { name: "Filter by submission date" });
   const today = await page.evaluate(() => new Intl.DateTimeFormat("sv-SE").format(Date.now()));
@@ -46,17 +46,17 @@ test("finds a job by words, time and member and keeps the filters on Back", asyn
   await dates.getByRole("button", { name: "Show jobs" }).click();
   await expect(page.getByText("No jobs match these filters")).toBeVisible();
   await page.getByLabel("Time", { exact: true }).selectOption("Any time");
-  await expect(rows(page)).toHaveCount(1);
+  await expect(getRows(page)).toHaveCount(1);
 
   await ownDesk.addOperator(page.request, grace);
-  const hers = await browser.newContext();
-  await ownDesk.signIn(hers, grace);
-  const another = await ended(hers.request, ownDesk, withText("a lighthouse at night"));
-  await hers.close();
+  const graceContext = await browser.newContext();
+  await ownDesk.signIn(graceContext, grace);
+  const graceJobId = await runToCompletion(graceContext.request, ownDesk, createGraph("a lighthouse at night"));
+  await graceContext.close();
   await page.reload();
-  await expect(rows(page)).toHaveCount(2);
+  await expect(getRows(page)).toHaveCount(2);
   for (const [name, job] of [
-    [grace.name, another],
+    [grace.name, graceJobId],
     ["Ada Owner", jobId],
   ] as const) {
     await page.getByRole("button", { name: /^Filters/ }).click();
@@ -64,7 +64,7 @@ test("finds a job by words, time and member and keeps the filters on Back", asyn
     await page.getByRole("dialog", { name: "Filter by person" }).getByRole("button", { name }).click();
     await expect(page.getByRole("group", { name: "Person" }).getByRole("button", { name })).toBeVisible();
     await page.keyboard.press("Escape");
-    await expect(rows(page)).toHaveCount(1);
+    await expect(getRows(page)).toHaveCount(1);
     await expect(page.locator(`tr[data-row="${job}"]`)).toBeVisible();
   }
   await expectAccessible(page);
@@ -72,12 +72,12 @@ test("finds a job by words, time and member and keeps the filters on Back", asyn
   await page.goto(`${ownDesk.url}/jobs/${jobId}`);
   await page.goBack();
   await expect(page).toHaveURL(/text=lighthouse.*member=/);
-  await expect(field(page)).toHaveValue("lighthouse");
-  await expect(rows(page)).toHaveCount(1);
+  await expect(getSearchField(page)).toHaveValue("lighthouse");
+  await expect(getRows(page)).toHaveCount(1);
   await page.goto(`${ownDesk.url}/history?text=meadow`);
-  await expect(rows(page)).toHaveCount(1);
+  await expect(getRows(page)).toHaveCount(1);
   await expect(page.getByRole("link", { name: otherId.slice(0, 8) })).toBeVisible();
-  await field(page).fill("nothing of the kind");
+  await getSearchField(page).fill("no such text");
   await expect(page.getByText("No entries match these filters")).toBeVisible();
   await expect(page).toHaveURL(/text=nothing/);
 });

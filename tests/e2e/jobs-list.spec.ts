@@ -1,86 +1,86 @@
 import { type Page } from "@playwright/test";
 import { type Desk } from "./support/desk";
-import { failingGraph, slowGraph, submit, untilState } from "./support/jobs";
-import { answerLive } from "./support/live";
+import { createSlowGraph, failingGraph, submitJob, waitForState } from "./support/jobs";
+import { mockLiveUpdates } from "./support/live";
 import { expect, test } from "./support/test";
 
-/** Quick jobs that complete, and one that fails. */
-async function someJobs(page: Page, desk: Desk, count: number): Promise<{ done: string[]; failed: string }> {
+/** Runs `count` quick jobs that complete, and one that fails. */
+async function createJobs(page: Page, desk: Desk, count: number): Promise<{ done: string[]; failed: string }> {
   const doneIds: string[] = [];
-  for (let at = 0; at < count; at++) doneIds.push(await submit(page.request, desk, slowGraph(0.02, `-list-${at}`)));
-  const failed = await submit(page.request, desk, failingGraph);
-  await untilState(page.request, desk, failed, "failed");
+  for (let at = 0; at < count; at++) doneIds.push(await submitJob(page.request, desk, createSlowGraph(0.02, `-list-${at}`)));
+  const failed = await submitJob(page.request, desk, failingGraph);
+  await waitForState(page.request, desk, failed, "failed");
   return { done: doneIds, failed };
 }
 
-const rows = (page: Page) => page.locator("tr[data-row]");
-const chip = (page: Page, name: RegExp) => page.getByRole("group", { name: "Filters" }).getByRole("link", { name });
+const getRows = (page: Page) => page.locator("tr[data-row]");
+const getFilterChip = (page: Page, name: RegExp) => page.getByRole("group", { name: "Filters" }).getByRole("link", { name });
 
-/** The hidden parts of the toolbar, and the distance of the table's header below it when scrolled. */
-async function toolBar(page: Page): Promise<{ hidden: string[]; headBelowPx: number }> {
+/** Returns the hidden parts of the toolbar, and the distance of the table's header below it when scrolled. */
+async function measureToolbar(page: Page): Promise<{ hidden: string[]; headBelowPx: number }> {
   await page.mouse.wheel(0, 400);
   await page.waitForFunction(() => window.scrollY > 200);
   const filterBar = await page.getByRole("group", { name: "Filters" }).evaluate((bar) => {
     const { right, bottom } = bar.getBoundingClientRect();
-    const outside = [...bar.querySelectorAll("a, button, select")].filter((element) => {
+    const hiddenElements = [...bar.querySelectorAll("a, button, select")].filter((element) => {
       const box = element.getBoundingClientRect();
       return box.right > right || box.bottom > bottom;
     });
     const head = document.querySelector("thead")?.getBoundingClientRect();
-    return { hidden: outside.map(({ textContent }) => textContent ?? ""), headBelowPx: Math.round((head?.top ?? 0) - bottom) };
+    return { hidden: hiddenElements.map(({ textContent }) => textContent ?? ""), headBelowPx: Math.round((head?.top ?? 0) - bottom) };
   });
   await page.evaluate(() => window.scrollTo(0, 0));
   return filterBar;
 }
 
-test("restores filters, sort and page from the address", async ({ page, ownDesk }) => {
-  const { failed } = await someJobs(page, ownDesk, 30);
+test("restores filters, sort and page from the URL", async ({ page, ownDesk }) => {
+  const { failed } = await createJobs(page, ownDesk, 30);
   await page.goto(`${ownDesk.url}/jobs`);
-  await expect(rows(page)).toHaveCount(31);
+  await expect(getRows(page)).toHaveCount(31);
 
-  await chip(page, /^Failed/).click();
+  await getFilterChip(page, /^Failed/).click();
   await expect(page).toHaveURL(/status=failed$/);
-  await expect(rows(page)).toHaveCount(1);
-  await chip(page, /^Cancelled/).click();
+  await expect(getRows(page)).toHaveCount(1);
+  await getFilterChip(page, /^Cancelled/).click();
   await expect(page).toHaveURL(/status=failed%2Ccancelled$/);
-  await expect(chip(page, /^Failed/)).toHaveAttribute("aria-current", "true");
-  await expect(chip(page, /^Cancelled/)).toHaveAttribute("aria-current", "true");
-  await chip(page, /^Cancelled/).click();
-  await expect(chip(page, /^Failed 1/)).toHaveAttribute("aria-current", "true");
+  await expect(getFilterChip(page, /^Failed/)).toHaveAttribute("aria-current", "true");
+  await expect(getFilterChip(page, /^Cancelled/)).toHaveAttribute("aria-current", "true");
+  await getFilterChip(page, /^Cancelled/).click();
+  await expect(getFilterChip(page, /^Failed 1/)).toHaveAttribute("aria-current", "true");
   await page.reload();
-  await expect(rows(page)).toHaveCount(1);
+  await expect(getRows(page)).toHaveCount(1);
   await expect(page.getByTitle(failed)).toBeVisible();
-  await chip(page, /^All/).click();
-  await expect(rows(page)).toHaveCount(31);
+  await getFilterChip(page, /^All/).click();
+  await expect(getRows(page)).toHaveCount(31);
   await page.goBack();
-  await expect(rows(page)).toHaveCount(1);
+  await expect(getRows(page)).toHaveCount(1);
   await page.goForward();
-  await expect(rows(page)).toHaveCount(31);
+  await expect(getRows(page)).toHaveCount(31);
 
   await page.getByLabel("Rows per page").selectOption("25");
   await expect(page.getByText("1–25 of 31")).toBeVisible();
-  // Jumping works on narrow screens too, and nothing is wider than the screen.
+  // On narrow screens, the page field is visible and nothing is wider than the screen.
   await page.setViewportSize({ width: 390, height: 844 });
   await expect(page.getByLabel("Page", { exact: true })).toBeVisible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   // Filters and view controls are visible without scrolling, with the table's header below them.
   for (const width of [1024, 1280, 1440]) {
     await page.setViewportSize({ width, height: 900 });
-    expect(await toolBar(page), `${width} px`).toEqual({ hidden: [], headBelowPx: 0 });
+    expect(await measureToolbar(page), `${width} px`).toEqual({ hidden: [], headBelowPx: 0 });
   }
   await page.getByLabel("Page", { exact: true }).fill("2");
   await page.getByLabel("Page", { exact: true }).press("Enter");
   await expect(page.getByText("26–31 of 31")).toBeVisible();
-  await expect(rows(page)).toHaveCount(6);
+  await expect(getRows(page)).toHaveCount(6);
 
-  const submitted = page.getByRole("columnheader", { name: "Submitted" });
-  await expect(submitted).toHaveAttribute("aria-sort", "descending");
-  await submitted.getByRole("button").click();
-  await expect(submitted).toHaveAttribute("aria-sort", "ascending");
+  const submittedHeader = page.getByRole("columnheader", { name: "Submitted" });
+  await expect(submittedHeader).toHaveAttribute("aria-sort", "descending");
+  await submittedHeader.getByRole("button").click();
+  await expect(submittedHeader).toHaveAttribute("aria-sort", "ascending");
   await expect(page).toHaveURL(/sort_order=asc/);
   await page.getByRole("columnheader", { name: "Ran for" }).getByRole("button").click();
   await expect(page).toHaveURL(/sort_by=execution_time/);
-  await expect(submitted).not.toHaveAttribute("aria-sort");
+  await expect(submittedHeader).not.toHaveAttribute("aria-sort");
 
   await page.goto(`${ownDesk.url}/jobs?status=failed&status=completed&limit=9999`);
   await expect(page.getByText(/ignored: limit=9999/).filter({ visible: true })).toBeVisible();
@@ -88,18 +88,18 @@ test("restores filters, sort and page from the address", async ({ page, ownDesk 
   await page.goto(`${ownDesk.url}/jobs?offset=400`);
   await expect(page.getByText("0 on this page, 31 in total")).toBeVisible();
   await page.getByRole("link", { name: "Go to last page" }).click();
-  await expect(rows(page)).toHaveCount(31);
+  await expect(getRows(page)).toHaveCount(31);
 });
 
-test("keeps a jump within a thousand rows, and restores it on Back", async ({ signedIn: page, desk }) => {
-  const id = await submit(page.request, desk, slowGraph(0.02, "-long"));
+test("keeps the position after a jump in a thousand rows and restores it on Back", async ({ signedIn: page, desk }) => {
+  const id = await submitJob(page.request, desk, createSlowGraph(0.02, "-long"));
   const jobs = Array.from({ length: 1000 }, (_, index) => ({
     id: index === 500 ? id : `${String(index).padStart(8, "0")}-0000-4000-8000-000000000000`,
     status: "completed",
     create_time: 1_767_225_600_000 - index,
   }));
   const thousandJobs = { jobs, pagination: { offset: 0, limit: 1000, total: 1000, has_more: false } };
-  await answerLive(page, { jobs: thousandJobs });
+  await mockLiveUpdates(page, { jobs: thousandJobs });
   // Too narrow for a panel, so a click opens the job's page.
   await page.setViewportSize({ width: 900, height: 900 });
   await page.goto(`${desk.url}/jobs?limit=1000`);
@@ -118,16 +118,16 @@ test("keeps a jump within a thousand rows, and restores it on Back", async ({ si
   await page.keyboard.press("k");
   await expect.poll(getFocusedRow).toBe("3");
   for (const y of [44_000, 200, 30_800]) {
-    await page.evaluate((to) => window.scrollTo(0, to), y);
-    const middle = () => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined);
-    await expect.poll(middle).toBe(true);
+    await page.evaluate((scrollTop) => window.scrollTo(0, scrollTop), y);
+    const isRowInMiddle = () => page.evaluate(() => document.elementFromPoint(600, 450)?.closest("tr")?.dataset.row !== undefined);
+    await expect.poll(isRowInMiddle).toBe(true);
     expect(await page.evaluate(() => window.scrollY)).toBe(y);
   }
-  const before = await page.evaluate(() => window.scrollY);
+  const scrollTopBefore = await page.evaluate(() => window.scrollY);
   await page.getByTitle(id, { exact: true }).click();
   await expect(page).toHaveURL(new RegExp(`/jobs/${id}`));
   await expect(page.getByRole("heading", { name: "Details" })).toBeVisible();
   await page.goBack();
   await expect(page.getByTitle(id, { exact: true })).toBeInViewport();
-  await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(before);
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(scrollTopBefore);
 });

@@ -1,38 +1,38 @@
 import { type Page } from "@playwright/test";
 import sharp from "sharp";
 import { type Desk, owner } from "./support/desk";
-import { createPhoto, drop, sample } from "./support/files";
-import { cancel, slowGraph, submit, untilState } from "./support/jobs";
+import { createPhoto, dropFile, readSample } from "./support/files";
+import { cancelJob, createSlowGraph, submitJob, waitForState } from "./support/jobs";
 import { connect, goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
-test("runs a new user's workflow file and photo and shows the picture in the gallery", async ({ page, freshDesk, target, service }) => {
-  await test.step("makes the user of the printed link the owner of a connected console", async () => {
+test("runs a new user's workflow with a photo and shows the picture in the gallery", async ({ page, freshDesk, target, service }) => {
+  await test.step("creates the owner with the printed link", async () => {
     await setUpByLink(page, freshDesk);
   });
   if (target === "port") await test.step("connects to a service on another port", () => connect(page, { name: "Other port", ...service }));
 
-  // Keeps the service's only slot busy until the next job was seen pending.
-  const before = await submit(page.request, freshDesk, slowGraph(600));
+  // Occupies the service's only slot until the next job is shown as pending.
+  const blockingJobId = await submitJob(page.request, freshDesk, createSlowGraph(600));
 
   await test.step("shows the bundled photo in the node that loads it", async () => {
     await goTo(page, "Run a workflow");
     await expect(page.getByText("Drop a workflow file here")).toBeVisible();
-    await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
+    await dropFile(page.getByText("Drop a workflow file here"), readSample("02-poster-from-photo"));
     await expectPicture(page, "Picture of Photo");
     await expect(page.getByLabel("Picture name")).toHaveValue("photo.png");
   });
 
   await test.step("replaces the photo with the user's own", async () => {
-    await drop(page.getByRole("img", { name: "Picture of Photo" }), await createPhoto({ r: 200, g: 40, b: 40 }));
+    await dropFile(page.getByRole("img", { name: "Picture of Photo" }), await createPhoto({ r: 200, g: 40, b: 40 }));
     await expect(page.getByText("my-photograph.png uploaded")).toBeVisible();
     await expectPicture(page, "Picture of Photo");
   });
 
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  const accepted = page.getByRole("link", { name: /^Open job/ });
-  await expect(accepted).toBeVisible();
-  const jobId = new URL((await accepted.getAttribute("href")) ?? "", freshDesk.url).pathname.split("/").at(-1) ?? "";
+  const jobLink = page.getByRole("link", { name: /^Open job/ });
+  await expect(jobLink).toBeVisible();
+  const jobId = new URL((await jobLink.getAttribute("href")) ?? "", freshDesk.url).pathname.split("/").at(-1) ?? "";
 
   await test.step("updates the job in Jobs until its picture appears", async () => {
     await goTo(page, "Jobs");
@@ -41,10 +41,10 @@ test("runs a new user's workflow file and photo and shows the picture in the gal
     await expect(
       page
         .getByRole("row")
-        .filter({ has: page.getByTitle(before) })
+        .filter({ has: page.getByTitle(blockingJobId) })
         .getByText("Running"),
     ).toBeVisible();
-    await cancel(page.request, freshDesk, before);
+    await cancelJob(page.request, freshDesk, blockingJobId);
     await expect(row.getByText("Completed")).toBeVisible();
     await expect.poll(() => row.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
   });
@@ -77,16 +77,16 @@ test("runs a new user's workflow file and photo and shows the picture in the gal
 test("updates a slow job from pending to completed without a reload", async ({ page, freshDesk, target, service }) => {
   await setUpByLink(page, freshDesk);
   if (target === "port") await connect(page, { name: "Other port", ...service });
-  const first = await submit(page.request, freshDesk, slowGraph(600, "-a"));
-  const second = await submit(page.request, freshDesk, slowGraph(8, "-b"));
-  await page.goto(`${freshDesk.url}/jobs/${second}`);
+  const blockingJobId = await submitJob(page.request, freshDesk, createSlowGraph(600, "-a"));
+  const slowJobId = await submitJob(page.request, freshDesk, createSlowGraph(8, "-b"));
+  await page.goto(`${freshDesk.url}/jobs/${slowJobId}`);
   await expect(page.getByText("Waiting in the queue")).toBeVisible();
-  await cancel(page.request, freshDesk, first);
+  await cancelJob(page.request, freshDesk, blockingJobId);
   await expect(page.getByText(/nodes done/)).toBeVisible();
   await expect(page.getByText(/now Second wait/)).toBeVisible();
   await expect(page.getByRole("progressbar", { name: "Job progress" })).toBeVisible();
   await expect(page.getByRole("main").getByText("Completed").first()).toBeVisible();
-  await untilState(page.request, freshDesk, first, "cancelled");
+  await waitForState(page.request, freshDesk, blockingJobId, "cancelled");
 });
 
 async function expectPicture(page: Page, name: string): Promise<void> {
@@ -94,7 +94,7 @@ async function expectPicture(page: Page, name: string): Promise<void> {
   await expect.poll(() => picture.evaluate((image) => (image instanceof HTMLImageElement ? image.naturalWidth : 0))).toBeGreaterThan(0);
 }
 
-/** The colour in the middle of the job's first output, read from the file itself. */
+/** Returns the color in the middle of the job's first output, read from the file. */
 async function getPixel(page: Page, desk: Desk, jobId: string): Promise<number[]> {
   type Item = { filename: string; subfolder: string; type: string };
   const job: { outputs: Record<string, { images?: Item[] }> } = await (await page.request.get(`${desk.url}/api/jobs/${jobId}`)).json();

@@ -1,14 +1,14 @@
 // Live updates in a browser: changes from other tabs appear without extra requests.
 import { type Page } from "@playwright/test";
-import { cancel, slowGraph, submit } from "./support/jobs";
+import { cancelJob, createSlowGraph, submitJob } from "./support/jobs";
 import { isLiveRequest } from "./support/live";
 import { expect, test } from "./support/test";
 
-const row = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`);
-const freshness = (page: Page) => page.getByRole("main").locator("[data-freshness]");
+const getRow = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`);
+const getFreshness = (page: Page) => page.getByRole("main").locator("[data-freshness]");
 
-/** The paths of the GET requests of the console's API. */
-function noteReads(page: Page): string[] {
+/** Records the paths of GET requests to the console's API. */
+function recordReads(page: Page): string[] {
   const reads: string[] = [];
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());
@@ -19,66 +19,74 @@ function noteReads(page: Page): string[] {
 
 test("shows a job in two other tabs over one stream without list requests", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/jobs`);
-  await expect(freshness(page)).toHaveText("live");
+  await expect(getFreshness(page)).toHaveText("live");
   const otherPage = await page.context().newPage();
   await otherPage.goto(`${desk.url}/queue`);
-  await expect(freshness(otherPage)).toHaveText("live");
-  const reads = [noteReads(page), noteReads(otherPage)];
-  const id = await submit(page.request, desk, slowGraph(4, "-watched"));
-  await expect(row(page, id)).toContainText("running", { ignoreCase: true });
-  await expect(row(page, id)).toContainText(/\d+\s?%/);
-  await expect(row(otherPage, id)).toBeVisible();
-  await expect(row(page, id)).toContainText("completed", { ignoreCase: true });
-  await expect(row(otherPage, id)).toHaveCount(0);
+  await expect(getFreshness(otherPage)).toHaveText("live");
+  const reads = [recordReads(page), recordReads(otherPage)];
+  const id = await submitJob(page.request, desk, createSlowGraph(4, "-watched"));
+  await expect(getRow(page, id)).toContainText("running", { ignoreCase: true });
+  await expect(getRow(page, id)).toContainText(/\d+\s?%/);
+  await expect(getRow(otherPage, id)).toBeVisible();
+  await expect(getRow(page, id)).toContainText("completed", { ignoreCase: true });
+  await expect(getRow(otherPage, id)).toHaveCount(0);
   expect(reads.flat().filter((path) => path !== "/api/console/events" && !/thumbnail|view/.test(path))).toEqual([]);
 });
 
 test("shows a running job's outputs and newest preview, also after a reload", async ({ signedIn: page, desk }) => {
   const picture = { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 4221504 } };
-  const saved = (from: string, filename_prefix: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix } });
+  const createSaveNode = (from: string, filename_prefix: string) => ({
+    class_type: "SaveImage",
+    inputs: { images: [from, 0], filename_prefix },
+  });
   const wait = { class_type: "Wait", inputs: { seconds: 300, anything: ["1", 0] } };
-  const id = await submit(page.request, desk, { "1": picture, "2": saved("1", "early"), "3": wait, "4": saved("3", "late") });
+  const id = await submitJob(page.request, desk, {
+    "1": picture,
+    "2": createSaveNode("1", "early"),
+    "3": wait,
+    "4": createSaveNode("3", "late"),
+  });
   for (const list of ["queue", "jobs"]) {
     await page.goto(`${desk.url}/${list}`);
-    await expect(row(page, id).locator("img")).toHaveJSProperty("complete", true);
+    await expect(getRow(page, id).locator("img")).toHaveJSProperty("complete", true);
   }
-  await expect(row(page, id).getByRole("cell", { name: "1", exact: true })).toBeVisible();
+  await expect(getRow(page, id).getByRole("cell", { name: "1", exact: true })).toBeVisible();
   await page.goto(`${desk.url}/jobs/${id}`);
-  for (const load of [() => Promise.resolve(), () => page.reload()]) {
-    await load();
+  for (const openPage of [() => Promise.resolve(), () => page.reload()]) {
+    await openPage();
     await expect(page.getByRole("img", { name: "Preview of the running job" })).toBeVisible();
     await expect(page.getByRole("img", { name: /^Open early/ })).toBeVisible();
   }
-  await cancel(page.request, desk, id);
+  await cancelJob(page.request, desk, id);
 });
 
 test("shares one stream among more tabs than the browser has connections", async ({ signedIn: page, context, desk }) => {
   const streams: Page[] = [];
   context.on("request", (request) => void (isLiveRequest(new URL(request.url())) && streams.push(request.frame().page())));
   await page.goto(`${desk.url}/jobs`);
-  await expect(freshness(page)).toHaveText("live");
+  await expect(getFreshness(page)).toHaveText("live");
   const otherPages: Page[] = [];
   for (let tab = 1; tab < 8; tab += 1) {
     const otherPage = await context.newPage();
     otherPages.push(otherPage);
     await otherPage.goto(`${desk.url}/jobs`);
-    await expect(freshness(otherPage)).toHaveText("live");
+    await expect(getFreshness(otherPage)).toHaveText("live");
   }
   expect(new Set(streams)).toEqual(new Set([page]));
   await page.close();
-  const id = await submit(context.request, desk, slowGraph(0.02, "-tabs"));
-  for (const otherPage of otherPages) await expect(row(otherPage, id)).toContainText("completed", { ignoreCase: true });
+  const id = await submitJob(context.request, desk, createSlowGraph(0.02, "-tabs"));
+  for (const otherPage of otherPages) await expect(getRow(otherPage, id)).toContainText("completed", { ignoreCase: true });
   expect(new Set(streams).size).toBe(2);
 });
 
 test("resumes after a console restart without gaps or duplicates", async ({ page, ownDesk: desk }) => {
   await page.goto(`${desk.url}/jobs`);
-  await expect(freshness(page)).toHaveText("live");
-  const before = await submit(page.request, desk, slowGraph(0.02, "-before"));
-  await expect(row(page, before)).toContainText("completed", { ignoreCase: true });
+  await expect(getFreshness(page)).toHaveText("live");
+  const firstJobId = await submitJob(page.request, desk, createSlowGraph(0.02, "-before"));
+  await expect(getRow(page, firstJobId)).toContainText("completed", { ignoreCase: true });
   await desk.restart();
-  const after = await submit(page.request, desk, slowGraph(0.02, "-after"));
-  await expect(row(page, after)).toContainText("completed", { ignoreCase: true });
+  const secondJobId = await submitJob(page.request, desk, createSlowGraph(0.02, "-after"));
+  await expect(getRow(page, secondJobId)).toContainText("completed", { ignoreCase: true });
   await expect(page.locator("tr[data-row]")).toHaveCount(2);
-  await expect(freshness(page)).toHaveText("live");
+  await expect(getFreshness(page)).toHaveText("live");
 });

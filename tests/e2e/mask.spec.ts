@@ -1,4 +1,4 @@
-// A mask from the first stroke to the stored bytes and back. Painted pixels have alpha 0 at the service, others 255.
+// Masks from the first stroke to the stored bytes and back. Painted pixels are stored with alpha 0, others with 255.
 import { createHash, randomBytes } from "node:crypto";
 import { type Locator, type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -8,7 +8,7 @@ import { type Desk } from "./support/desk";
 import { createPhoto, type DroppedFile } from "./support/files";
 import { expect, test } from "./support/test";
 
-async function uploaded(page: Page, desk: Desk, { name, type, bytes }: DroppedFile, connection?: string): Promise<string> {
+async function uploadAsset(page: Page, desk: Desk, { name, type, bytes }: DroppedFile, connection?: string): Promise<string> {
   const multipart = { tags: '["input"]', name, file: { name, mimeType: type, buffer: bytes } };
   const response = await page.request.post(`${desk.url}${withQuery("/api/assets", { connection })}`, {
     multipart,
@@ -18,8 +18,8 @@ async function uploaded(page: Page, desk: Desk, { name, type, bytes }: DroppedFi
   return id;
 }
 
-/** Pixels of the stored file, each as [red, green, blue, alpha]. */
-async function storedMask(page: Page, desk: Desk, href: string | null) {
+/** Reads the stored file. `at` returns a pixel as [red, green, blue, alpha]. */
+async function fetchStoredMask(page: Page, desk: Desk, href: string | null) {
   const id = /\/assets\/([^/?]+)/.exec(href ?? "")?.[1] ?? "";
   const { asset_hash: filename }: { asset_hash: string } = await (await page.request.get(`${desk.url}/api/assets/${id}`)).json();
   const file = await page.request.get(`${desk.url}/api/view`, { params: { filename } });
@@ -33,10 +33,10 @@ async function storedMask(page: Page, desk: Desk, href: string | null) {
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-const drawing = (page: Page) => page.getByRole("application", { name: /^Mask of/ });
+const getDrawing = (page: Page) => page.getByRole("application", { name: /^Mask of/ });
 
-/** Uses number fields, so that the test controls each pixel. */
-async function rectangle(page: Page, numbers: Record<"Left" | "Top" | "Width" | "Height", number>): Promise<void> {
+/** Paints with the number fields, so that the test controls each pixel. */
+async function paintRectangle(page: Page, numbers: Record<"Left" | "Top" | "Width" | "Height", number>): Promise<void> {
   const form = page.getByRole("form", { name: "Exact rectangle" });
   for (const [name, value] of Object.entries(numbers)) await form.getByLabel(name).fill(String(value));
   await form.getByRole("button", { name: "Paint rectangle" }).click();
@@ -44,7 +44,7 @@ async function rectangle(page: Page, numbers: Record<"Left" | "Top" | "Width" | 
 
 async function dragAcross(page: Page, target: Locator): Promise<void> {
   const box = await target.boundingBox();
-  if (!box) throw new Error("the drawing has no place");
+  if (!box) throw new Error("the drawing has no bounding box");
   const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
   await page.mouse.move(middle.x - 80, middle.y);
   await page.mouse.down();
@@ -52,7 +52,7 @@ async function dragAcross(page: Page, target: Locator): Promise<void> {
   await page.mouse.up();
 }
 
-async function save(page: Page): Promise<Locator> {
+async function saveMask(page: Page): Promise<Locator> {
   await page.getByRole("button", { name: "Save mask" }).click();
   const result = page.getByRole("status").filter({ hasText: "Saved as my-photograph-masked.png" });
   await expect(result).toBeVisible();
@@ -60,28 +60,28 @@ async function save(page: Page): Promise<Locator> {
 }
 
 test("saves a painted mask as alpha and reopens it for more painting", async ({ signedIn: page, desk }) => {
-  const id = await uploaded(page, desk, await createPhoto({ r: 20, g: 120, b: 220 }));
+  const id = await uploadAsset(page, desk, await createPhoto({ r: 20, g: 120, b: 220 }));
   await page.goto(`${desk.url}/assets/${id}/mask`);
-  await expect(drawing(page)).toBeVisible();
-  await dragAcross(page, drawing(page));
-  await rectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });
+  await expect(getDrawing(page)).toBeVisible();
+  await dragAcross(page, getDrawing(page));
+  await paintRectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });
   await expectAccessible(page);
 
-  const result = await save(page);
+  const result = await saveMask(page);
   await expectAccessible(page);
   const href = await result.getByRole("link", { name: "Open asset" }).getAttribute("href");
-  const first = await storedMask(page, desk, href);
+  const first = await fetchStoredMask(page, desk, href);
   expect(first.size).toEqual([1400, 1000]);
   expect([first.at(700, 500), first.at(10, 20), first.at(39, 59)]).toEqual(Array(3).fill([20, 120, 220, 0]));
   expect([first.at(9, 20), first.at(10, 19), first.at(40, 59), first.at(1399, 999)]).toEqual(Array(4).fill([20, 120, 220, 255]));
 
   await page.goto(`${desk.url}/assets/${first.id}/mask`);
   await expect(page.getByText("Continues the earlier mask.")).toBeVisible();
-  await rectangle(page, { Left: 1300, Top: 900, Width: 500, Height: 500 });
+  await paintRectangle(page, { Left: 1300, Top: 900, Width: 500, Height: 500 });
   await page.keyboard.press("Control+z");
   await page.keyboard.press("Control+y");
-  const secondSave = await save(page);
-  const second = await storedMask(page, desk, await secondSave.getByRole("link", { name: "Open asset" }).getAttribute("href"));
+  const secondSave = await saveMask(page);
+  const second = await fetchStoredMask(page, desk, await secondSave.getByRole("link", { name: "Open asset" }).getAttribute("href"));
   expect([second.at(700, 500), second.at(10, 20), second.at(1300, 900), second.at(1399, 999)]).toEqual(Array(4).fill([20, 120, 220, 0]));
   expect([second.at(1299, 900), second.at(9, 20)]).toEqual(Array(2).fill([20, 120, 220, 255]));
   const asset: { user_metadata: { original_hash: string } } = await (await page.request.get(`${desk.url}/api/assets/${second.id}`)).json();
@@ -90,9 +90,9 @@ test("saves a painted mask as alpha and reopens it for more painting", async ({ 
 });
 
 test("paints a mask by keyboard and keeps it after leaving and failed uploads", async ({ signedIn: page, desk }) => {
-  const id = await uploaded(page, desk, await createPhoto({ r: 200, g: 90, b: 10 }));
+  const id = await uploadAsset(page, desk, await createPhoto({ r: 200, g: 90, b: 10 }));
   await page.goto(`${desk.url}/assets/${id}/mask`);
-  await expect(drawing(page)).toBeFocused();
+  await expect(getDrawing(page)).toBeFocused();
   await page.keyboard.press("r");
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Enter");
@@ -110,19 +110,19 @@ test("paints a mask by keyboard and keeps it after leaving and failed uploads", 
   await page.getByRole("button", { name: "Save mask" }).click();
   await expect(page.getByText("The mask was not saved. Your drawing is still here.")).toBeVisible();
   await page.unroute("**/api/upload/mask*");
-  // The session ends, and the user signs in again in another tab.
+  // Ends the session, and signs in again in another tab.
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("link", { name: "Sign in", exact: true })).toBeVisible();
-  const pending = page.waitForEvent("dialog");
-  const reloading = page.evaluate(() => void setTimeout(() => location.reload()));
-  const question = await pending;
-  expect(question.type()).toBe("beforeunload");
-  await Promise.all([question.dismiss(), reloading]);
+  const pendingDialog = page.waitForEvent("dialog");
+  const pendingReload = page.evaluate(() => void setTimeout(() => location.reload()));
+  const dialog = await pendingDialog;
+  expect(dialog.type()).toBe("beforeunload");
+  await Promise.all([dialog.dismiss(), pendingReload]);
   await desk.signIn(page.context());
   await page.getByRole("button", { name: "Try again" }).click();
   const result = page.getByRole("status").filter({ hasText: "Saved as" });
-  const { at } = await storedMask(page, desk, await result.getByRole("link", { name: "Open asset" }).getAttribute("href"));
+  const { at } = await fetchStoredMask(page, desk, await result.getByRole("link", { name: "Open asset" }).getAttribute("href"));
   expect([at(700, 510), at(700, 480), at(5, 5)]).toEqual([
     [200, 90, 10, 0],
     [200, 90, 10, 255],
@@ -130,68 +130,70 @@ test("paints a mask by keyboard and keeps it after leaving and failed uploads", 
   ]);
 });
 
-const upright = { width: 60, height: 90 };
-const flat = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: { r: 200, g: 40, b: 90 } } });
-const kinds = {
-  "photo-turned.jpg": () => flat(90, 60).withMetadata({ orientation: 6 }).jpeg({ quality: 100, chromaSubsampling: "4:4:4" }),
-  "photo-turned.webp": () => flat(90, 60).withMetadata({ orientation: 6 }).webp({ lossless: true }),
-  "photo-clear.png": () => flat(60, 90).ensureAlpha(0.6).png(),
-  "photo-deep.png": () => flat(60, 90).toColourspace("rgb16").png(),
-  "photo-thin.png": () => flat(1, 90).png(),
+const uprightSize = { width: 60, height: 90 };
+const createFlatImage = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: { r: 200, g: 40, b: 90 } } });
+const imageFactories = {
+  "photo-rotated.jpg": () => createFlatImage(90, 60).withMetadata({ orientation: 6 }).jpeg({ quality: 100, chromaSubsampling: "4:4:4" }),
+  "photo-rotated.webp": () => createFlatImage(90, 60).withMetadata({ orientation: 6 }).webp({ lossless: true }),
+  "photo-transparent.png": () => createFlatImage(60, 90).ensureAlpha(0.6).png(),
+  "photo-16-bit.png": () => createFlatImage(60, 90).toColourspace("rgb16").png(),
+  "photo-thin.png": () => createFlatImage(1, 90).png(),
   "photo-noise.png": () => sharp(randomBytes(60 * 90 * 3), { raw: { width: 60, height: 90, channels: 3 } }).png(),
 };
 
-test("aligns masks with rotated, transparent, deep and thin pictures; two fingers pan", async ({ signedIn: page, desk }) => {
+test("aligns masks with rotated, transparent, 16-bit and thin pictures", async ({ signedIn: page, desk }) => {
   const errors: string[] = [];
   page.on("console", (message) => void (message.type() === "error" && errors.push(message.text())));
-  for (const [name, make] of Object.entries(kinds)) {
+  for (const [name, createImage] of Object.entries(imageFactories)) {
     await test.step(name, async () => {
-      const bytes = await make().toBuffer();
-      const id = await uploaded(page, desk, { name, type: `image/${name.split(".")[1]?.replace("jpg", "jpeg")}`, bytes });
+      const bytes = await createImage().toBuffer();
+      const id = await uploadAsset(page, desk, { name, type: `image/${name.split(".")[1]?.replace("jpg", "jpeg")}`, bytes });
       await page.goto(`${desk.url}/assets/${id}/mask`);
-      await expect(drawing(page)).toBeVisible();
-      const isClear = name === "photo-clear.png";
-      if (name === "photo-turned.jpg") await pinch(page, drawing(page));
-      await expect(page.getByText(isClear ? "40% painted" : "0% painted", { exact: true })).toBeVisible();
-      await rectangle(page, { Left: 0, Top: 80, Width: 60, Height: 5 });
+      await expect(getDrawing(page)).toBeVisible();
+      const isTransparent = name === "photo-transparent.png";
+      if (name === "photo-rotated.jpg") await pinch(page, getDrawing(page));
+      await expect(page.getByText(isTransparent ? "40% painted" : "0% painted", { exact: true })).toBeVisible();
+      await paintRectangle(page, { Left: 0, Top: 80, Width: 60, Height: 5 });
       await page.getByRole("button", { name: "Save mask" }).click();
       const result = page.getByRole("status").filter({ hasText: "Saved as photo-" });
-      const { size, at, ...masked } = await storedMask(
+      const { size, at, ...storedFile } = await fetchStoredMask(
         page,
         desk,
         await result.getByRole("link", { name: "Open asset" }).getAttribute("href"),
       );
-      const width = name === "photo-thin.png" ? 1 : upright.width;
-      expect(size).toEqual([width, upright.height]);
+      const width = name === "photo-thin.png" ? 1 : uprightSize.width;
+      expect(size).toEqual([width, uprightSize.height]);
       const alphas = [79, 80, 84, 85].map((y) => at(width - 1, y)[3]);
-      expect(alphas).toEqual(isClear ? [153, 0, 0, 153] : [255, 0, 0, 255]);
+      expect(alphas).toEqual(isTransparent ? [153, 0, 0, 153] : [255, 0, 0, 255]);
       if (name === "photo-noise.png") {
         const pixels = await sharp(bytes).ensureAlpha().raw().toBuffer();
-        for (let at = 80 * 60; at < 85 * 60; at++) pixels[at * 4 + 3] = 0;
-        expect(masked.sha256).toBe(sha256(pixels));
+        for (let pixelIndex = 80 * 60; pixelIndex < 85 * 60; pixelIndex++) pixels[pixelIndex * 4 + 3] = 0;
+        expect(storedFile.sha256).toBe(sha256(pixels));
       }
       const { asset_hash: filename }: { asset_hash: string } = await (await page.request.get(`${desk.url}/api/assets/${id}`)).json();
-      const now = await (await page.request.get(`${desk.url}/api/view`, { params: { filename } })).body();
-      expect(now.equals(bytes)).toBe(true);
+      const contentNow = await (await page.request.get(`${desk.url}/api/view`, { params: { filename } })).body();
+      expect(contentNow.equals(bytes)).toBe(true);
     });
   }
   expect(errors).toEqual([]);
 });
 
-/** The fingers move apart, so that the picture grows. */
+/** Moves two fingers apart, which zooms in. */
 async function pinch(page: Page, target: Locator): Promise<void> {
   const box = await target.boundingBox();
-  if (!box) throw new Error("the drawing has no place");
+  if (!box) throw new Error("the drawing has no bounding box");
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   const zoom = page.getByRole("button", { name: /^1:1, / });
   const before = await zoom.textContent();
   const cdp = await page.context().newCDPSession(page);
-  const fingers = (apart: number) => [
-    { x: x - apart, y, id: 1 },
-    { x: x + apart, y, id: 2 },
+  const getTouchPoints = (distance: number) => [
+    { x: x - distance, y, id: 1 },
+    { x: x + distance, y, id: 2 },
   ];
-  await cdp.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: fingers(40) });
-  for (const apart of [60, 80, 100]) await cdp.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: fingers(apart) });
+  await cdp.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: getTouchPoints(40) });
+  for (const distance of [60, 80, 100])
+    await cdp.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: getTouchPoints(distance) });
   await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
   await expect(zoom).not.toHaveText(before ?? "");
 }

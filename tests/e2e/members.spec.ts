@@ -6,18 +6,18 @@ import { expect, test } from "./support/test";
 const PASSWORD = "another good password";
 type Role = "viewer" | "operator" | "admin";
 
-test("lets an operator join by link and explains why Settings is closed", async ({ signedIn: page, desk, browser }) => {
+test("lets an operator join by link and explains why Settings is read-only", async ({ signedIn: page, desk, browser }) => {
   const link = await invite(page, desk, "grace@example.com", "operator");
-  const grace = await join(browser, link, "Grace Operator");
+  const gracePage = await acceptInvitation(browser, link, "Grace Operator");
 
   await test.step("lists the members for the owner", async () => {
     await page.getByRole("button", { name: "Close" }).click();
     await page.reload();
-    const row = memberRow(page, "Grace Operator");
+    const row = getMemberRow(page, "Grace Operator");
     await expect(row.getByText("grace@example.com")).toBeVisible();
     await expect(row.getByText("operator", { exact: true })).toBeVisible();
-    await expect(memberRow(page, owner.name).getByText("you", { exact: true })).toBeVisible();
-    await expect(memberRow(page, owner.name).getByRole("button")).toHaveCount(0);
+    await expect(getMemberRow(page, owner.name).getByText("you", { exact: true })).toBeVisible();
+    await expect(getMemberRow(page, owner.name).getByRole("button")).toHaveCount(0);
   });
 
   await test.step("lets the owner withdraw an invitation to a wrong address", async () => {
@@ -25,36 +25,36 @@ test("lets an operator join by link and explains why Settings is closed", async 
     await page.getByRole("button", { name: "Withdraw: wrong@example.com" }).click();
     await page.getByRole("button", { name: "Withdraw the invitation of wrong@example.com" }).click();
     await expect(page.getByText("No open invitations.")).toBeVisible();
-    const latePage = await (await browser.newContext()).newPage();
-    await latePage.goto(invitation);
-    await expect(latePage.getByText("This invitation is no longer valid")).toBeVisible();
-    await latePage.context().close();
+    const invitationPage = await (await browser.newContext()).newPage();
+    await invitationPage.goto(invitation);
+    await expect(invitationPage.getByText("This invitation is no longer valid")).toBeVisible();
+    await invitationPage.context().close();
   });
 
   await test.step("lets the member run a sample", async () => {
-    await openSample(grace);
-    await grace.getByRole("button", { name: "Run", exact: true }).click();
-    await expect(grace.getByRole("link", { name: /^Open job/ })).toBeVisible();
+    await openSample(gracePage);
+    await gracePage.getByRole("button", { name: "Run", exact: true }).click();
+    await expect(gracePage.getByRole("link", { name: /^Open job/ })).toBeVisible();
   });
 
   await test.step("explains why connections and members cannot be changed", async () => {
-    await goTo(grace, "Settings");
-    await expect(grace.getByText("Only owners and admins can change team connections.")).toBeVisible();
-    await expect(grace.getByRole("button", { name: "Check: Embedded service" })).toBeVisible();
-    await expect(grace.getByRole("button", { name: "Change: Embedded service" })).toHaveCount(0);
-    await grace.getByRole("link", { name: "Members" }).click();
-    await expect(grace.getByText("Your role is operator")).toBeVisible();
-    await expect(grace.getByRole("main").getByRole("button")).toHaveCount(0);
-    await grace.getByRole("link", { name: "Audit log" }).click();
-    await expect(grace.getByText("Only owners and admins can see the audit log")).toBeVisible();
+    await goTo(gracePage, "Settings");
+    await expect(gracePage.getByText("Only owners and admins can change team connections.")).toBeVisible();
+    await expect(gracePage.getByRole("button", { name: "Check: Embedded service" })).toBeVisible();
+    await expect(gracePage.getByRole("button", { name: "Change: Embedded service" })).toHaveCount(0);
+    await gracePage.getByRole("link", { name: "Members" }).click();
+    await expect(gracePage.getByText("Your role is operator")).toBeVisible();
+    await expect(gracePage.getByRole("main").getByRole("button")).toHaveCount(0);
+    await gracePage.getByRole("link", { name: "Audit log" }).click();
+    await expect(gracePage.getByText("Only owners and admins can see the audit log")).toBeVisible();
   });
 });
 
-test("signs out a lowered admin and applies the new role; keeps a removed one out", async ({ signedIn: page, desk, browser }) => {
+test("signs out a member whose role is lowered and blocks a removed one", async ({ signedIn: page, desk, browser }) => {
   const link = await invite(page, desk, "alan@example.com", "admin");
-  const alan = await join(browser, link, "Alan Admin");
-  await alan.goto(`${desk.url}/settings/members`);
-  await expect(memberRow(alan, owner.name).getByText("cannot be removed")).toBeVisible();
+  const alanPage = await acceptInvitation(browser, link, "Alan Admin");
+  await alanPage.goto(`${desk.url}/settings/members`);
+  await expect(getMemberRow(alanPage, owner.name).getByText("cannot be removed")).toBeVisible();
   await page.goto(`${desk.url}/settings/members`);
 
   await test.step("lets the owner change a member to a lower role", async () => {
@@ -64,35 +64,35 @@ test("signs out a lowered admin and applies the new role; keeps a removed one ou
     await dialog.getByRole("radio", { name: /^operator/ }).check();
     await dialog.getByRole("button", { name: "Change role" }).click();
     await expect(page.getByText("Alan Admin is now operator")).toBeVisible();
-    await expect(memberRow(page, "Alan Admin").getByText("operator", { exact: true })).toBeVisible();
+    await expect(getMemberRow(page, "Alan Admin").getByText("operator", { exact: true })).toBeVisible();
   });
 
-  await test.step("reports the change immediately on an open page, refuses and leads to sign-in", async () => {
-    const banner = alan.getByRole("alert").filter({ hasText: "Your role changed from admin to operator" });
+  await test.step("reports the change on an open page and requires a new sign-in", async () => {
+    const banner = alanPage.getByRole("alert").filter({ hasText: "Your role changed from admin to operator" });
     await expect(banner.getByRole("link", { name: "Sign in again" })).toBeVisible({ timeout: 5_000 });
-    await alan.getByRole("button", { name: "Invite a member" }).click();
-    await alan.getByLabel("Email").fill("friend@example.com");
-    await alan.getByRole("button", { name: "Create link" }).click();
-    await expect(alan.getByText("You are signed out")).toBeVisible();
-    await expect(alan.getByLabel("Email")).toHaveValue("friend@example.com");
-    await alan.goto(`${desk.url}/settings`);
-    await signInAs(alan, "alan@example.com");
-    await expect(alan).not.toHaveURL(/sign-in/);
-    await alan.goto(`${desk.url}/settings`);
-    await expect(alan.getByText("Only owners and admins can change team connections.")).toBeVisible();
-    await expect(alan.getByRole("button", { name: "Change: Embedded service" })).toHaveCount(0);
+    await alanPage.getByRole("button", { name: "Invite a member" }).click();
+    await alanPage.getByLabel("Email").fill("friend@example.com");
+    await alanPage.getByRole("button", { name: "Create link" }).click();
+    await expect(alanPage.getByText("You are signed out")).toBeVisible();
+    await expect(alanPage.getByLabel("Email")).toHaveValue("friend@example.com");
+    await alanPage.goto(`${desk.url}/settings`);
+    await signInAs(alanPage, "alan@example.com");
+    await expect(alanPage).not.toHaveURL(/sign-in/);
+    await alanPage.goto(`${desk.url}/settings`);
+    await expect(alanPage.getByText("Only owners and admins can change team connections.")).toBeVisible();
+    await expect(alanPage.getByRole("button", { name: "Change: Embedded service" })).toHaveCount(0);
   });
 
-  await test.step("lets the owner remove a member by name, whose open page shows it at once", async () => {
-    await alan.goto(`${desk.url}/jobs`);
-    await expect(alan.getByRole("main").locator("[data-freshness]")).toHaveText("live");
+  await test.step("removes a member and reports it on the member's open page", async () => {
+    await alanPage.goto(`${desk.url}/jobs`);
+    await expect(alanPage.getByRole("main").locator("[data-freshness]")).toHaveText("live");
     await page.getByRole("button", { name: "Remove: Alan Admin" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove Alan Admin" }).click();
-    await expect(memberRow(page, "Alan Admin")).toHaveCount(0);
-    await expect(alan.getByRole("alert").filter({ hasText: "You were removed from this team" })).toBeVisible();
-    await alan.goto(`${desk.url}/jobs`);
-    await signInAs(alan, "alan@example.com");
-    await expect(alan.getByText("Wrong email or password")).toBeVisible();
+    await expect(getMemberRow(page, "Alan Admin")).toHaveCount(0);
+    await expect(alanPage.getByRole("alert").filter({ hasText: "You were removed from this team" })).toBeVisible();
+    await alanPage.goto(`${desk.url}/jobs`);
+    await signInAs(alanPage, "alan@example.com");
+    await expect(alanPage.getByText("Wrong email or password")).toBeVisible();
   });
 });
 
@@ -107,8 +107,8 @@ async function invite(page: Page, desk: Desk, email: string, role: Role): Promis
   return link.inputValue();
 }
 
-/** Opens the overview in a separate browser context, which closes with the browser. */
-async function join(browser: Browser, link: string, name: string): Promise<Page> {
+/** Accepts the invitation in a separate browser context, which closes with the browser. */
+async function acceptInvitation(browser: Browser, link: string, name: string): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
   await page.goto(link);
   await page.getByLabel("Your name").fill(name);
@@ -126,7 +126,7 @@ async function signInAs(page: Page, email: string): Promise<void> {
   await pendingResponse;
 }
 
-function memberRow(page: Page, name: string) {
+function getMemberRow(page: Page, name: string) {
   return page.locator("li[data-member]").filter({ hasText: name });
 }
 

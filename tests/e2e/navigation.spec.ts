@@ -1,48 +1,48 @@
-// Features of every page: commands, languages, times in the user's time zone, and returning after a session has ended.
+// Features of every page: the command palette, languages, time zones, connections, and returning after a session has ended.
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { owner } from "./support/desk";
-import { sample } from "./support/files";
-import { submit, untilState } from "./support/jobs";
+import { readSample } from "./support/files";
+import { submitJob, waitForState } from "./support/jobs";
 import { connect, goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
-const graph = () => JSON.parse(sample("01-invert").bytes.toString("utf8"));
-const field = (page: Page) => page.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
+const createGraph = () => JSON.parse(readSample("01-invert").bytes.toString("utf8"));
+const getPaletteField = (page: Page) => page.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
 
-async function openCommands(page: Page, address: string): Promise<void> {
+async function openCommandPalette(page: Page, address: string): Promise<void> {
   await page.goto(address);
   // The page handles the key only once it is interactive, and the first press also loads the dialog that it opens.
   await expect(async () => {
     await page.keyboard.press("Control+k");
-    await expect(field(page)).toBeVisible({ timeout: 2_000 });
+    await expect(getPaletteField(page)).toBeVisible({ timeout: 2_000 });
   }).toPass();
 }
 
 test("opens pages and jobs from the command palette with the keyboard alone", async ({ signedIn: page, desk }) => {
-  const id = await submit(page.request, desk, graph());
-  await untilState(page.request, desk, id, "completed");
+  const id = await submitJob(page.request, desk, createGraph());
+  await waitForState(page.request, desk, id, "completed");
 
-  await openCommands(page, `${desk.url}/assets`);
+  await openCommandPalette(page, `${desk.url}/assets`);
   await page.keyboard.type("queue");
   await expect(page.getByRole("option", { name: "Queue" })).toHaveAttribute("aria-selected", "true");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/queue$/);
-  await expect(field(page)).toBeHidden();
+  await expect(getPaletteField(page)).toBeHidden();
 
-  for (const typed of [id, id.slice(0, 10)]) {
-    await openCommands(page, `${desk.url}/settings`);
-    await page.keyboard.insertText(typed);
+  for (const query of [id, id.slice(0, 10)]) {
+    await openCommandPalette(page, `${desk.url}/settings`);
+    await page.keyboard.insertText(query);
     await expect(page.getByRole("option", { name: `Job ${id.slice(0, 8)}` })).toHaveAttribute("aria-selected", "true");
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(new RegExp(`/jobs/${id}`));
   }
 
-  await openCommands(page, `${desk.url}/settings`);
+  await openCommandPalette(page, `${desk.url}/settings`);
   await page.keyboard.insertText("00000000-0000-4000-8000-000000000000");
   await expect(page.getByText("No job with this id, or you have no access to it.")).toBeVisible();
   await page.keyboard.press("Escape");
-  await expect(field(page)).toBeHidden();
+  await expect(getPaletteField(page)).toBeHidden();
 });
 
 test("renders the whole page in Chinese and remembers a chosen language", async ({ browser, desk }) => {
@@ -56,7 +56,7 @@ test("renders the whole page in Chinese and remembers a chosen language", async 
   await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
   await expect(page).toHaveTitle(/设置/);
   await expectAccessible(page);
-  // Only one language is sent: the page does not contain the words of the other.
+  // The page contains only the messages of its own language.
   expect(await page.content()).not.toContain("Leave empty to keep the key");
 
   // Navigates by link, so that the page is interactive when the language is selected.
@@ -67,7 +67,7 @@ test("renders the whole page in Chinese and remembers a chosen language", async 
   await page.goto(`${desk.url}/queue`);
   await expect(page.getByRole("heading", { name: "Queue" })).toBeVisible();
 
-  await openCommands(page, `${desk.url}/queue`);
+  await openCommandPalette(page, `${desk.url}/queue`);
   await page.keyboard.insertText("简体");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "队列" })).toBeVisible();
@@ -75,7 +75,7 @@ test("renders the whole page in Chinese and remembers a chosen language", async 
   await context.close();
 });
 
-test("keeps a tab on its connection when another tab switches", async ({ page, context, ownDesk, service }) => {
+test("keeps a tab on its connection when another tab switches to another one", async ({ page, context, ownDesk, service }) => {
   const connectionButton = page.getByRole("button", { name: "Switch connection, now Embedded service" }).filter({ visible: true });
   await page.goto(`${ownDesk.url}/queue`);
   await expect(connectionButton).toBeVisible();
@@ -92,7 +92,7 @@ test("keeps a tab on its connection when another tab switches", async ({ page, c
 
 test("formats times and dates by locale and time zone on every screen", async ({ browser, desk }) => {
   const byLocale: Record<"titles" | "days", string[]>[] = [];
-  for (const [locale, timezoneId, zone] of [
+  for (const [locale, timezoneId, zonePattern] of [
     ["en-GB", "Asia/Tokyo", /GMT\+9/],
     ["en-US", "America/New_York", /E[SD]T/],
   ] as const) {
@@ -100,19 +100,19 @@ test("formats times and dates by locale and time zone on every screen", async ({
     await desk.signIn(context);
     const page = await context.newPage();
     const consoleErrors: string[] = [];
-    page.on("console", (line) => (line.type() === "error" ? consoleErrors.push(line.text()) : undefined));
-    const id = await submit(page.request, desk, graph());
-    await untilState(page.request, desk, id, "completed");
+    page.on("console", (message) => (message.type() === "error" ? consoleErrors.push(message.text()) : undefined));
+    const id = await submitJob(page.request, desk, createGraph());
+    await waitForState(page.request, desk, id, "completed");
     await page.goto(`${desk.url}/jobs/${id}`);
     const details = page.getByRole("region", { name: "Details" });
     await expect(details).toContainText(/\d:\d\d:\d\d/);
-    const [clock = ""] = /\d+:\d\d:\d\d(\s[AP]M)?/.exec(await details.innerText()) ?? [];
-    expect(/M$/.test(clock)).toBe(locale === "en-US");
+    const [timeText = ""] = /\d+:\d\d:\d\d(\s[AP]M)?/.exec(await details.innerText()) ?? [];
+    expect(/M$/.test(timeText)).toBe(locale === "en-US");
     const titles: string[] = [];
     for (const path of [`/jobs/${id}`, "/jobs", "/history", "/settings/audit"]) {
       await page.goto(`${desk.url}${path}`);
       const time = page.getByRole("main").locator("time[title]").filter({ visible: true }).first();
-      await expect(time).toHaveAttribute("title", zone);
+      await expect(time).toHaveAttribute("title", zonePattern);
       titles.push((await time.getAttribute("title")) ?? "");
     }
     await page.goto(desk.url);
@@ -131,10 +131,10 @@ test("formats times and dates by locale and time zone on every screen", async ({
   for (const day of american?.days ?? []) expect(day).toMatch(/^\w{3}, \w{3} \d{1,2}$/);
 });
 
-test("returns to the same page and filters after signing in again", async ({ signedIn: page, desk }) => {
+test("returns to the same page and filters when the user signs in again", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/jobs?status=failed`);
   await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
-  // A cookie of a session that no longer exists, as after a change of role.
+  // Sets the cookie of a session that no longer exists, as after a change of role.
   const cookies = await page.context().cookies();
   await page.context().clearCookies();
   await page

@@ -1,13 +1,13 @@
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk, owner, startDesk } from "./support/desk";
-import { type OidcServer, oidcSettings, signInThere, startOidcServer } from "./support/oidc-server";
+import { type OidcServer, oidcSettings, signInAtProvider, startOidcServer } from "./support/oidc-server";
 import { expect, test as base } from "./support/test";
 
-type World = { desk: Desk; acme: OidcServer; other: OidcServer };
+type OidcSetup = { desk: Desk; acme: OidcServer; other: OidcServer };
 
-/** A console with two providers, the first of which sends groups; its owner exists. */
-const test = base.extend<{ world: World }>({
-  world: async ({ request }, provide) => {
+/** A console with an owner and two providers, the first of which sends groups. */
+const test = base.extend<{ oidc: OidcSetup }>({
+  oidc: async ({ request }, provide) => {
     const acme = await startOidcServer("acme", {
       ada: { email: "ada.lovelace@example.com", name: "Ada Lovelace", groups: ["bosses"] },
       bob: { email: "bob@example.com", name: "Bob Builder", groups: ["staff"] },
@@ -30,12 +30,12 @@ const test = base.extend<{ world: World }>({
   },
 });
 
-test("signs in by OIDC with the role of a group and signs out at the provider", async ({ page, world }) => {
-  const { desk, acme } = world;
+test("signs in by OIDC with the role of a group and signs out at the provider", async ({ page, oidc }) => {
+  const { desk, acme } = oidc;
   await page.goto(`${desk.url}/settings/account`);
   await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Continue with Acme" }).click();
-  await signInThere(page, acme, "ada");
+  await signInAtProvider(page, acme, "ada");
   await expect(page).toHaveURL(`${desk.url}/settings/account`);
   await expect(page.getByRole("link", { name: "Ada Lovelace, admin" }).first()).toBeVisible();
   await expect(page.getByRole("region", { name: "Password" })).toHaveCount(0);
@@ -51,11 +51,11 @@ test("signs in by OIDC with the role of a group and signs out at the provider", 
     const dialog = page.getByRole("dialog", { name: "Confirm it's you" });
     const popup = page.waitForEvent("popup");
     await dialog.getByRole("button", { name: "Continue with Acme" }).click();
-    await signInThere(await popup, acme, "ada");
+    await signInAtProvider(await popup, acme, "ada");
     await expect(page.getByLabel("Link for friend@example.com")).toBeVisible();
   });
 
-  await test.step("signs in a second time without a question", async () => {
+  await test.step("signs in a second time without entering credentials", async () => {
     await page.context().clearCookies({ name: "lightdesk.session" });
     await page.goto(`${desk.url}/sign-in`);
     await page.getByRole("button", { name: "Continue with Acme" }).click();
@@ -70,8 +70,8 @@ test("signs in by OIDC with the role of a group and signs out at the provider", 
   await expect(page.locator("[name=login]")).toBeVisible();
 });
 
-test("keeps passwords while a provider is unreachable", async ({ page, world }) => {
-  const { desk, acme } = world;
+test("signs in by password while a provider is unreachable", async ({ page, oidc }) => {
+  const { desk, acme } = oidc;
   await page.goto(`${desk.url}/sign-in`);
   await acme.stop();
   await page.getByLabel("Email").fill(owner.email);
@@ -81,5 +81,5 @@ test("keeps passwords while a provider is unreachable", async ({ page, world }) 
   await page.getByLabel("Password").fill(owner.password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
-  await acme.again();
+  await acme.restart();
 });

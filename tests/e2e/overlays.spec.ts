@@ -1,12 +1,12 @@
 // Accessibility of overlays: dialogs, panels, the tray and the mask editor.
 import { type Page } from "@playwright/test";
 import { expectAccessibleInBothThemes } from "./support/accessible";
-import { createPhoto, sample } from "./support/files";
-import { submit, untilState } from "./support/jobs";
+import { createPhoto, readSample } from "./support/files";
+import { submitJob, waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-/** The opened part is named by its role; Esc closes it. */
-async function look(page: Page, name: string, open: () => Promise<void>): Promise<void> {
+/** Opens an overlay, checks it in both themes, and closes it with Esc. */
+async function checkOverlay(page: Page, name: string, open: () => Promise<void>): Promise<void> {
   await test.step(name, async () => {
     await open();
     await expect(page.getByRole("dialog").last()).toBeVisible();
@@ -16,18 +16,18 @@ async function look(page: Page, name: string, open: () => Promise<void>): Promis
   });
 }
 
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).filter({ visible: true }).first().click();
+const clickButton = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).filter({ visible: true }).first().click();
 
 test("has no accessibility violations in any overlay in both themes", async ({ signedIn: page, desk }) => {
-  test.slow(); // a dozen overlays, each fully checked
-  const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
-  await untilState(page.request, desk, job, "completed");
+  test.slow(); // checks a dozen overlays completely
+  const job = await submitJob(page.request, desk, JSON.parse(readSample("01-invert").bytes.toString("utf8")));
+  await waitForState(page.request, desk, job, "completed");
 
   await page.goto(`${desk.url}/jobs`);
   await expect(page.locator(`tr[data-row="${job}"]`)).toBeVisible();
-  await look(page, "columns of Jobs", () => press(page, "Columns"));
-  await look(page, "views of Jobs", () => press(page, "Views"));
-  await look(page, "commands", () => page.keyboard.press("ControlOrMeta+k"));
+  await checkOverlay(page, "columns of Jobs", () => clickButton(page, "Columns"));
+  await checkOverlay(page, "views of Jobs", () => clickButton(page, "Views"));
+  await checkOverlay(page, "commands", () => page.keyboard.press("ControlOrMeta+k"));
 
   const photo = await createPhoto({ r: 9, g: 99, b: 199 });
   await page.getByTestId("asset-files").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
@@ -41,16 +41,16 @@ test("has no accessibility violations in any overlay in both themes", async ({ s
 
   await page.goto(`${desk.url}/assets`);
   await expect(page.getByText("photo.png").first()).toBeVisible();
-  await look(page, "views of Assets", () => press(page, "Views"));
-  await look(page, "filter by tags", () => press(page, "Filter by tags"));
+  await checkOverlay(page, "views of Assets", () => clickButton(page, "Views"));
+  await checkOverlay(page, "filter by tags", () => clickButton(page, "Filter by tags"));
   for (const method of ["Download from URL…", "Add from hash…"]) {
-    await look(page, method, async () => {
-      await press(page, "Add");
+    await checkOverlay(page, method, async () => {
+      await clickButton(page, "Add");
       await page.getByRole("menuitem", { name: method }).click();
     });
   }
   await test.step("has no violations in the viewer and its comparison", async () => {
-    await press(page, "Slideshow");
+    await clickButton(page, "Slideshow");
     const viewer = page.getByRole("dialog").first();
     await expect(viewer.getByRole("group", { name: /^Picture: drag/ })).toBeVisible();
     await expectAccessibleInBothThemes(page);
@@ -64,7 +64,7 @@ test("has no accessibility violations in any overlay in both themes", async ({ s
 
   await page.goto(`${desk.url}/run`);
   await page.getByRole("button", { name: /^Poster from a photo/ }).click();
-  await look(page, "copies", () => press(page, "Copies"));
+  await checkOverlay(page, "copies", () => clickButton(page, "Copies"));
   await test.step("has no violations in the mask editor", async () => {
     await page.getByRole("button", { name: "Draw a mask" }).click();
     await expect(page.getByRole("application", { name: /^Mask of/ })).toBeVisible();
@@ -73,5 +73,5 @@ test("has no accessibility violations in any overlay in both themes", async ({ s
 
   await page.goto(`${desk.url}/files`);
   await expect(page.getByRole("heading", { name: "Files" })).toBeVisible();
-  await look(page, "a new folder", () => press(page, "New folder"));
+  await checkOverlay(page, "a new folder", () => clickButton(page, "New folder"));
 });

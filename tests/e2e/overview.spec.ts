@@ -3,46 +3,46 @@ import { type APIRequestContext, type Locator, type Page } from "@playwright/tes
 import { samples } from "@/components/frame/samples/samples";
 import { type RunsByDay } from "@/lib/contract/console";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
-import { keepConnection } from "./support/connections";
+import { saveConnection } from "./support/connections";
 import { type Desk } from "./support/desk";
-import { sample } from "./support/files";
-import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
-import { answerLive, isLiveRequest } from "./support/live";
+import { readSample } from "./support/files";
+import { cancelJob, createSlowGraph, failingGraph, submitJob, waitForState } from "./support/jobs";
+import { isLiveRequest,mockLiveUpdates } from "./support/live";
 import { startFakeService } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
-const createGraph = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
+const readSampleGraph = (name: string): unknown => JSON.parse(readSample(name).bytes.toString("utf8"));
 
-test("creates one job and its picture from one press on a sample after set-up", async ({ page, freshDesk }) => {
+test("creates one job and picture when a sample is double-clicked after set-up", async ({ page, freshDesk }) => {
   await setUpByLink(page, freshDesk);
   await expect(page).toHaveURL(`${freshDesk.url}/`);
   await test.step("shows samples as pictures with the next steps below", async () => {
-    await expectAllDrawn(page.getByRole("region", { name: "Samples" }).locator("img"), samples.length);
+    await expectImagesLoaded(page.getByRole("region", { name: "Samples" }).locator("img"), samples.length);
     await expect(page.getByRole("link", { name: "Add a connection" })).toHaveAttribute("href", "/settings");
     await expect(page.getByRole("link", { name: "Invite a colleague" })).toHaveAttribute("href", "/settings/members?invite=1");
     await expectAccessible(page);
   });
   await page.getByRole("button", { name: "Run Colour field" }).dblclick();
   await expect(page).toHaveURL(`${freshDesk.url}/run`);
-  const locator = page.getByRole("link", { name: /^Open job/ });
-  await expect(locator).toBeVisible();
-  const { jobs } = await get<{ jobs: { id: string }[] }>(page.request, freshDesk, "/api/jobs");
+  const jobLink = page.getByRole("link", { name: /^Open job/ });
+  await expect(jobLink).toBeVisible();
+  const { jobs } = await fetchJson<{ jobs: { id: string }[] }>(page.request, freshDesk, "/api/jobs");
   expect(jobs).toHaveLength(1);
   const id = jobs[0]?.id ?? "";
   type SentPrompt = { workflow: { prompt: unknown; extra_data: { extra_pnginfo: { workflow: { name: string } } } } };
-  const { workflow } = await get<SentPrompt>(page.request, freshDesk, `/api/jobs/${id}`);
-  expect(workflow.prompt).toEqual(createGraph("09-colour-field"));
+  const { workflow } = await fetchJson<SentPrompt>(page.request, freshDesk, `/api/jobs/${id}`);
+  expect(workflow.prompt).toEqual(readSampleGraph("09-colour-field"));
   expect(workflow.extra_data.extra_pnginfo.workflow.name).toBe("Colour field");
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Colour field");
   await expect(page).toHaveTitle(/^Colour field · Run a workflow · /);
-  await untilState(page.request, freshDesk, id, "completed");
-  await expectDrawn(page.getByRole("main").locator("img").first());
+  await waitForState(page.request, freshDesk, id, "completed");
+  await expectImageLoaded(page.getByRole("main").locator("img").first());
 
   await test.step("doesn't rerun when the Run page is reloaded", async () => {
     await page.reload();
     await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
-    expect((await get<{ jobs: unknown[] }>(page.request, freshDesk, "/api/jobs")).jobs).toHaveLength(1);
+    expect((await fetchJson<{ jobs: unknown[] }>(page.request, freshDesk, "/api/jobs")).jobs).toHaveLength(1);
   });
   await test.step("shows the card's name in Jobs and History", async () => {
     for (const list of ["jobs", "history"]) {
@@ -50,18 +50,18 @@ test("creates one job and its picture from one press on a sample after set-up", 
       await expect(page.locator(`tr[data-row="${id}"]`)).toContainText("Colour field");
     }
   });
-  await test.step("opens the overview first from now on", async () => {
+  await test.step("opens the overview first on later visits", async () => {
     await page.goto(freshDesk.url);
-    await expectDrawn(part(page, "Newest pictures").locator(`[data-job="${id}"] img`));
+    await expectImageLoaded(getRegion(page, "Newest pictures").locator(`[data-job="${id}"] img`));
   });
 });
 
-test("opens a workflow file chosen on the first page in Run", async ({ page, freshDesk }) => {
+test("opens a workflow file in Run when it is chosen on the first page", async ({ page, freshDesk }) => {
   await setUpByLink(page, freshDesk);
-  // Navigate by the links, so that the page is interactive when a file is chosen.
+  // Navigate by links, so that the page is interactive before a file is chosen.
   await goTo(page, "Jobs");
   await goTo(page, "Overview");
-  const file = sample("01-invert");
+  const file = readSample("01-invert");
   await page.getByTestId("own-workflow").setInputFiles({ name: "mine.json", mimeType: file.type, buffer: file.bytes });
   await expect(page).toHaveURL(`${freshDesk.url}/run`);
   await expect(page.getByRole("heading", { name: "mine" })).toBeVisible();
@@ -72,42 +72,42 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
   await desk.setUp(page.request);
   await desk.signIn(page.context());
   for (const name of ["01-invert", "09-colour-field"]) {
-    await untilState(page.request, desk, await submit(page.request, desk, createGraph(name), { name }), "completed");
+    await waitForState(page.request, desk, await submitJob(page.request, desk, readSampleGraph(name), { name }), "completed");
   }
-  await untilState(page.request, desk, await submit(page.request, desk, failingGraph, { name: "poster" }), "failed");
-  const running = await submit(page.request, desk, slowGraph(600), { name: "long one" });
-  const waiting = await submit(page.request, desk, slowGraph(601), { name: "next one" });
-  await untilState(page.request, desk, running, "in_progress");
-  const runsByDay = await get<RunsByDay>(page.request, desk, "/api/console/runs-by-day", { zone: "UTC" });
-  const partly = { ...runsByDay, days: runsByDay.days.map((day, at) => (at === 3 ? { ...day, isUnread: true } : day)) };
-  await page.route("**/api/console/runs-by-day?*", (route) => route.fulfill({ json: partly }));
-  await answerLive(page, { "runs-by-day": partly, counts: await get(page.request, desk, "/api/console/counts") });
+  await waitForState(page.request, desk, await submitJob(page.request, desk, failingGraph, { name: "poster" }), "failed");
+  const running = await submitJob(page.request, desk, createSlowGraph(600), { name: "long one" });
+  const waiting = await submitJob(page.request, desk, createSlowGraph(601), { name: "next one" });
+  await waitForState(page.request, desk, running, "in_progress");
+  const runsByDay = await fetchJson<RunsByDay>(page.request, desk, "/api/console/runs-by-day", { zone: "UTC" });
+  const partialRuns = { ...runsByDay, days: runsByDay.days.map((day, index) => (index === 3 ? { ...day, isUnread: true } : day)) };
+  await page.route("**/api/console/runs-by-day?*", (route) => route.fulfill({ json: partialRuns }));
+  await mockLiveUpdates(page, { "runs-by-day": partialRuns, counts: await fetchJson(page.request, desk, "/api/console/counts") });
   await page.goto(desk.url);
 
   await test.step("shows running jobs with progress and the number waiting", async () => {
-    const runs = part(page, "Running now");
+    const runs = getRegion(page, "Running now");
     await expect(runs.getByRole("link", { name: "long one" })).toBeVisible();
     await expect(runs.getByRole("progressbar", { name: "Progress of long one" })).toBeVisible();
     await expect(runs.getByText("1 waiting")).toBeVisible();
-    expect(await getIds(runs)).toEqual(await listJobs(page.request, desk, { status: "in_progress" }));
+    expect(await getJobIds(runs)).toEqual(await listJobs(page.request, desk, { status: "in_progress" }));
   });
   await test.step("shows failed jobs with reason and link", async () => {
-    const failed = part(page, "Failed recently");
+    const failed = getRegion(page, "Failed recently");
     const ids = await listJobs(page.request, desk, { status: "failed" });
-    expect(await getIds(failed)).toEqual(ids);
+    expect(await getJobIds(failed)).toEqual(ids);
     await expect(failed.getByText("Fail: no such file")).toBeVisible();
     await expect(failed.getByRole("link", { name: "poster" })).toHaveAttribute("href", `/jobs/${ids[0]}`);
   });
-  await test.step("hides Run, invitations and the audit log from a viewer", async () => {
-    const pictures = part(page, "Newest pictures");
+  await test.step("shows the newest pictures of completed jobs", async () => {
+    const pictures = getRegion(page, "Newest pictures");
     const completed = await listJobs(page.request, desk, { status: "completed" });
-    expect(await getIds(pictures)).toEqual(completed);
-    await expectAllDrawn(pictures.locator("img"), completed.length);
+    expect(await getJobIds(pictures)).toEqual(completed);
+    await expectImagesLoaded(pictures.locator("img"), completed.length);
   });
   await test.step("shows the team's last actions", async () => {
-    const activity = part(page, "Team activity");
+    const activity = getRegion(page, "Team activity");
     await activity.scrollIntoViewIfNeeded();
-    const { entries } = await get<{ entries: { id: number }[] }>(page.request, desk, "/api/console/audit", { limit: "6" });
+    const { entries } = await fetchJson<{ entries: { id: number }[] }>(page.request, desk, "/api/console/audit", { limit: "6" });
     await expect(activity.locator("[data-entry]")).toHaveCount(entries.length);
     const entryIds = await activity
       .locator("[data-entry]")
@@ -115,17 +115,17 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
     expect(entryIds).toEqual(entries.map(({ id }) => id));
   });
   await test.step("shows runs per day as bars and as a table", async () => {
-    const runs = part(page, "Runs per day");
+    const runs = getRegion(page, "Runs per day");
     await expect(runs.getByTestId("runs-chart")).toBeVisible();
     await expect(runs.getByText("5 jobs counted so far")).toBeVisible();
     await runs.getByText("Show as a table").click();
     // The oldest of fourteen days is last.
-    const unread = runs.locator("tr[data-day]").nth(10);
-    await expect(unread.locator("td")).toHaveText("Still loading");
+    const unreadRow = runs.locator("tr[data-day]").nth(10);
+    await expect(unreadRow.locator("td")).toHaveText("Still loading");
     await page.unroute("**/api/console/runs-by-day?*");
     await page.unroute(isLiveRequest);
-    await expect(unread.locator("td")).toHaveText(["0", "0", "0", "0"]);
-    const { days, jobs } = await get<RunsByDay>(page.request, desk, "/api/console/runs-by-day", { zone: "UTC" });
+    await expect(unreadRow.locator("td")).toHaveText(["0", "0", "0", "0"]);
+    const { days, jobs } = await fetchJson<RunsByDay>(page.request, desk, "/api/console/runs-by-day", { zone: "UTC" });
     expect(jobs).toBe(5);
     const rows = await runs
       .locator("tr[data-day]")
@@ -133,12 +133,12 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
     expect(rows).toEqual(days.toReversed().map((day) => [day.completed, day.failed, day.cancelled, day.other].map(String)));
   });
   await expectAccessibleInBothThemes(page);
-  await cancel(page.request, desk, waiting);
-  await cancel(page.request, desk, running);
-  await expect(part(page, "Running now").getByText("Nothing is running.")).toBeVisible();
+  await cancelJob(page.request, desk, waiting);
+  await cancelJob(page.request, desk, running);
+  await expect(getRegion(page, "Running now").getByText("Nothing is running.")).toBeVisible();
 });
 
-test("offers a viewer neither Run nor invitations and does not read the audit log", async ({ page, freshDesk: desk, browser }) => {
+test("hides Run, invitations and the audit log from a viewer", async ({ page, freshDesk: desk, browser }) => {
   await desk.setUp(page.request);
   await desk.signIn(page.context());
   const inviteResponse = await page.request.post(`${desk.url}/api/console/members/invitations`, {
@@ -158,42 +158,42 @@ test("offers a viewer neither Run nor invitations and does not read the audit lo
   await expect(vera.getByRole("link", { name: "Invite a colleague" })).toHaveCount(0);
   await expectAccessible(vera);
 
-  await untilState(page.request, desk, await submit(page.request, desk, createGraph("01-invert")), "completed");
+  await waitForState(page.request, desk, await submitJob(page.request, desk, readSampleGraph("01-invert")), "completed");
   await vera.reload();
-  await expect(part(vera, "Newest pictures")).toBeVisible();
-  await expect(part(vera, "Team activity")).toHaveCount(0);
+  await expect(getRegion(vera, "Newest pictures")).toBeVisible();
+  await expect(getRegion(vera, "Team activity")).toHaveCount(0);
   await expect(vera.getByRole("main").getByRole("link", { name: "Run a workflow" })).toHaveCount(0);
   expect(requests.filter((path) => path.startsWith("/api/console/audit"))).toEqual([]);
   await vera.context().close();
 });
 
-test("explains missing nodes of a sample instead of offering Run", async ({ signedIn: page, desk }) => {
+test("explains a sample's missing nodes instead of offering Run", async ({ signedIn: page, desk }) => {
   const catalogue: Record<string, unknown> = JSON.parse(readFileSync("tests/fixtures/golden/object-info.json", "utf8"));
   const nodeInfo = Object.fromEntries(["EmptyImage", "ImageInvert", "SaveImage"].map((name) => [name, catalogue[name]]));
   const responses: Record<string, unknown> = {
     "/api/object_info": nodeInfo,
     "/api/jobs": { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } },
   };
-  const bare = await startFakeService((request, response) => {
+  const bareService = await startFakeService((request, response) => {
     const body = responses[new URL(request.url ?? "/", "http://bare").pathname];
     response.writeHead(body ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
   });
-  const connection = await keepConnection(page, desk, { name: "Bare", baseUrl: bare.url, key: "key" });
+  const connection = await saveConnection(page, desk, { name: "Bare", baseUrl: bareService.url, key: "key" });
   await page.goto(`${desk.url}/?connection=${connection}`);
   await expect(page.getByText("Bare lacks ImageAddNoise, ImageBlur, ImageScale")).toBeVisible();
   await expect(page.getByText("Bare lacks Wait", { exact: true })).toBeVisible();
   await expect(page.getByRole("main").getByRole("button", { name: /^Run / })).toHaveText(["Run"]);
   await expect(page.getByRole("button", { name: "Run Invert" })).toBeVisible();
-  await bare.stop();
+  await bareService.stop();
 });
 
-const part = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
+const getRegion = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 
-async function getIds(locator: Locator): Promise<(string | null)[]> {
+async function getJobIds(locator: Locator): Promise<(string | null)[]> {
   return locator.locator("[data-job]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-job")));
 }
 
-async function get<T>(request: APIRequestContext, desk: Desk, path: string, params: Record<string, string> = {}): Promise<T> {
+async function fetchJson<T>(request: APIRequestContext, desk: Desk, path: string, params: Record<string, string> = {}): Promise<T> {
   const response = await request.get(desk.url + path, { params });
   expect(response.status(), await response.text()).toBe(200);
   const value: T = await response.json();
@@ -201,12 +201,12 @@ async function get<T>(request: APIRequestContext, desk: Desk, path: string, para
 }
 
 async function listJobs(request: APIRequestContext, desk: Desk, params: Record<string, string>): Promise<string[]> {
-  const { jobs } = await get<{ jobs: { id: string }[] }>(request, desk, "/api/jobs", params);
+  const { jobs } = await fetchJson<{ jobs: { id: string }[] }>(request, desk, "/api/jobs", params);
   return jobs.map(({ id }) => id);
 }
 
-async function expectDrawn(picture: Locator): Promise<void> {
-  // Queried each time, since the output replaces a preview.
+async function expectImageLoaded(picture: Locator): Promise<void> {
+  // Query the element each time, since the output replaces a preview.
   const width = () =>
     picture.evaluate((image: HTMLImageElement) => {
       image.scrollIntoView({ block: "nearest" });
@@ -215,7 +215,7 @@ async function expectDrawn(picture: Locator): Promise<void> {
   await expect.poll(width).toBeGreaterThan(0);
 }
 
-async function expectAllDrawn(pictures: Locator, count: number): Promise<void> {
+async function expectImagesLoaded(pictures: Locator, count: number): Promise<void> {
   await expect(pictures).toHaveCount(count);
-  for (const picture of await pictures.all()) await expectDrawn(picture);
+  for (const picture of await pictures.all()) await expectImageLoaded(picture);
 }

@@ -1,8 +1,8 @@
 // Copies of a run with one varied input, and the graph next to the form.
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
-import { drop, workflow } from "./support/files";
-import { slowGraph } from "./support/jobs";
+import { createWorkflowFile,dropFile } from "./support/files";
+import { createSlowGraph } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 async function openSample(page: Page, url: string, name: RegExp): Promise<void> {
@@ -11,9 +11,9 @@ async function openSample(page: Page, url: string, name: RegExp): Promise<void> 
   await expect(page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true })).toBeVisible();
 }
 
-test("sends copies over a range, labels them in Jobs and cancels waiting ones", async ({ signedIn: page, desk }) => {
+test("runs copies over a range, labels them in Jobs and cancels waiting ones", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
-  await drop(page.getByText("Drop a workflow file here"), workflow("slow.json", slowGraph(60, "-copies")));
+  await dropFile(page.getByText("Drop a workflow file here"), createWorkflowFile("slow.json", createSlowGraph(60, "-copies")));
   await page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Input").selectOption({ label: "width · #1 Empty Image" });
@@ -23,7 +23,7 @@ test("sends copies over a range, labels them in Jobs and cancels waiting ones", 
   await expect(dialog.getByText("4 jobs: width 64 … 256")).toBeVisible();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Run 4 copies" }).click();
-  // Jobs of other tests may hold the only slot.
+  // Jobs of other tests may occupy the only worker slot.
   await expect(page.getByText(/^(1 running · 3|4) pending$/)).toBeVisible();
   await expect(page.getByText("0 of 4 finished")).toBeVisible();
   await expectAccessible(page);
@@ -32,7 +32,7 @@ test("sends copies over a range, labels them in Jobs and cancels waiting ones", 
   await page.getByRole("button", { name: "Cancel waiting" }).click();
   await page.goto(desk.url + jobs);
   await expect(page.getByText("3/4 · width 192").filter({ visible: true })).toBeVisible();
-  // Another test may have run a workflow of the same shape, which is listed here too.
+  // Another test may have run a similar workflow, which is listed here too.
   await expect(page.locator("tr[data-row]").filter({ hasText: /[1-4]\/4 · width/ })).toHaveCount(4);
   await page.goto(`${desk.url}/history`);
   await expect(page.getByText("3/4 · width 192").filter({ visible: true })).toBeVisible();
@@ -68,17 +68,17 @@ test("uses an asset in a run and confirms before replacing a saved workflow", as
   await expect(name).toHaveValue(`${assets[0]?.asset_hash.replace("blake3:", "")}.png`);
   await page.getByRole("button", { name: "From assets" }).click();
   await expectAccessible(page);
-  // By now, other tests have filled the first page, so the file is found by its name.
+  // Other tests have filled the first page by now, so search for the file by name.
   await page.getByRole("dialog").getByRole("searchbox", { name: "Name contains" }).fill("photo.png");
   await page.getByRole("dialog").getByRole("button", { name: "photo.png", exact: true }).click();
   await expect(name).toHaveValue("photo.png");
 
-  for (const press of ["Save", "Replace"]) {
+  for (const buttonName of ["Save", "Replace"]) {
     await page.getByRole("button", { name: "Save", exact: true }).filter({ visible: true }).first().click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("saved/poster");
     await dialog.getByRole("button", { name: "Save", exact: true }).click();
-    if (press !== "Save") await dialog.getByRole("button", { name: press }).click();
+    if (buttonName !== "Save") await dialog.getByRole("button", { name: buttonName }).click();
     await expect(dialog).toHaveCount(0);
   }
   await page.goto(`${desk.url}/run?file=${encodeURIComponent("workflows/saved/poster.json")}`);

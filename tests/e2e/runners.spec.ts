@@ -1,26 +1,26 @@
 // A GPU server becomes a runner, runs a job that only it can run, and is paused by an admin.
-import { gpuClasses } from "@/tests/support/gpu-classes";
+import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { expectAccessibleInBothThemes } from "./support/accessible";
-import { createPhoto, drop, workflow } from "./support/files";
-import { cancel, submit, untilState } from "./support/jobs";
-import { type Graph, readShown } from "./support/shown-is-sent";
+import { createPhoto, createWorkflowFile,dropFile } from "./support/files";
+import { type Graph, readControls } from "./support/form-values";
+import { cancelJob, submitJob, waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-const graph = (seed: number) => ({
+const createGraph = (seed: number) => ({
   "1": { class_type: "LoadModel", inputs: { model: "house.safetensors" } },
   "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "a house" } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "house" } },
 });
-const LABEL = "Studio GPU";
+const RUNNER_LABEL = "Studio GPU";
 
-test("adds a runner, runs a job only it can run and waits while it is paused", async ({ signedIn: page, desk }) => {
+test("adds a runner, runs a job on it and keeps jobs waiting while it is paused", async ({ signedIn: page, desk }) => {
   const { bytes } = await createPhoto({ r: 200, g: 40, b: 40 });
   const server = await startRunnerServer({
-    objectInfo: gpuClasses(["house.safetensors"]),
+    objectInfo: createGpuClasses(["house.safetensors"]),
     makeOutput: () => ({ files: [{ name: "house_00001_.png", bytes }] }),
   });
-  server.does("hold");
+  server.setMode("hold");
   const headers = { origin: desk.url };
   try {
     await page.goto(`${desk.url}/settings/runners`);
@@ -28,11 +28,11 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
     await page.getByRole("button", { name: "Add a runner" }).click();
     const form = page.getByRole("region", { name: "Add a runner" });
     await form.getByLabel("Address").fill(`${server.address}/api`);
-    await form.getByLabel("Name").fill(LABEL);
+    await form.getByLabel("Name").fill(RUNNER_LABEL);
     await form.getByRole("button", { name: "Check" }).click();
     await expect(form.getByText("The server is responding")).toBeVisible();
     await form.getByRole("button", { name: "Add runner" }).click();
-    const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: LABEL }) });
+    const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: RUNNER_LABEL }) });
     await expect(row).toContainText(server.address);
     await expect(row.getByRole("progressbar", { name: "Memory of gpu 0" })).toHaveAttribute("aria-valuenow", "50");
     await expectAccessibleInBothThemes(page);
@@ -41,9 +41,9 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
     await page.setViewportSize({ width: 1280, height: 800 });
 
     await page.goto(`${desk.url}/run`);
-    await drop(page.getByText("Drop a workflow file here"), workflow("house.json", graph(7)));
+    await dropFile(page.getByText("Drop a workflow file here"), createWorkflowFile("house.json", createGraph(7)));
     await page.locator("#field-2-prompt").fill("a red house");
-    const controls = await readShown(page);
+    const controls = await readControls(page);
     const pendingResponse = page.waitForResponse(
       (response) => response.request().method() === "POST" && response.url().includes("/api/prompt"),
     );
@@ -51,42 +51,42 @@ test("adds a runner, runs a job only it can run and waits while it is paused", a
     const { prompt_id: job }: { prompt_id: string } = await (await pendingResponse).json();
     await expect.poll(() => server.seen.submissions.length).toBe(1);
     // The server received the shown values.
-    const got = server.seen.submissions[0]?.prompt as Graph;
+    const receivedGraph = server.seen.submissions[0]?.prompt as Graph;
     for (const [id, { value }] of Object.entries(controls)) {
       const [, node = "", name = ""] = /^field-([^-]+)-(.+)$/.exec(id) ?? [];
-      expect(String(got[node]?.inputs[name]), id).toBe(value);
+      expect(String(receivedGraph[node]?.inputs[name]), id).toBe(value);
     }
-    expect(got["2"]?.inputs.prompt).toBe("a red house");
+    expect(receivedGraph["2"]?.inputs.prompt).toBe("a red house");
 
     await page.goto(`${desk.url}/jobs/${job}`);
     await expect(page.getByText("now LoadModel", { exact: false })).toBeVisible();
     server.release();
-    await expect(page.getByRole("definition").filter({ hasText: LABEL })).toBeVisible();
+    await expect(page.getByRole("definition").filter({ hasText: RUNNER_LABEL })).toBeVisible();
     await expect(page.getByRole("region", { name: "Outputs" }).getByRole("img").first()).toHaveJSProperty("complete", true);
     await expect(page.getByRole("region", { name: "Outputs" })).toContainText("house_00001_.png");
 
     await page.goto(`${desk.url}/settings/runners`);
-    await row.getByRole("button", { name: `Pause: ${LABEL}` }).click();
+    await row.getByRole("button", { name: `Pause: ${RUNNER_LABEL}` }).click();
     await expect(row).toContainText("Paused");
     await expect(row).toContainText("1 done, 0 failed");
-    const waiting = await submit(page.request, desk, graph(8));
+    const waitingJob = await submitJob(page.request, desk, createGraph(8));
     await page.goto(`${desk.url}/queue`);
-    await expect(page.getByText(`${LABEL}: paused`)).toBeVisible();
-    await page.goto(`${desk.url}/jobs/${waiting}`);
-    await expect(page.getByText(`Only the runner ${LABEL} can run this job, and it is paused.`)).toBeVisible();
-    await cancel(page.request, desk, waiting);
-    await untilState(page.request, desk, waiting, "cancelled");
+    await expect(page.getByText(`${RUNNER_LABEL}: paused`)).toBeVisible();
+    await page.goto(`${desk.url}/jobs/${waitingJob}`);
+    await expect(page.getByText(`Only the runner ${RUNNER_LABEL} can run this job, and it is paused.`)).toBeVisible();
+    await cancelJob(page.request, desk, waitingJob);
+    await waitForState(page.request, desk, waitingJob, "cancelled");
 
     await page.goto(`${desk.url}/settings/runners`);
-    await row.getByRole("button", { name: `Remove: ${LABEL}` }).click();
-    await page.getByRole("button", { name: `Remove ${LABEL}` }).click();
+    await row.getByRole("button", { name: `Remove: ${RUNNER_LABEL}` }).click();
+    await page.getByRole("button", { name: `Remove ${RUNNER_LABEL}` }).click();
     await expect(row).toHaveCount(0);
-    // Its jobs still show its name.
+    // Jobs of a removed runner still show its name.
     await page.goto(`${desk.url}/jobs/${job}`);
-    await expect(page.getByRole("definition").filter({ hasText: LABEL })).toBeVisible();
+    await expect(page.getByRole("definition").filter({ hasText: RUNNER_LABEL })).toBeVisible();
     expect(server.seen.submissions).toHaveLength(1);
   } finally {
-    // Leave the shared console to the next test as it was.
+    // Remove the runners, since the next test shares this console.
     const { runners }: { runners: { id: string; address: string | null }[] } = await (
       await page.request.get(`${desk.url}/api/console/runners`)
     ).json();

@@ -3,11 +3,11 @@ import { expect, test } from "./support/test";
 
 test("never exposes service keys, session tokens or workflow secrets", async ({ signedIn: page, context, desk, service }) => {
   const responses: { url: string; text: string }[] = [];
-  const reading: Promise<void>[] = [];
+  const pendingReads: Promise<void>[] = [];
   page.on("response", (response) => {
-    const headers = withoutOwnCookie(response.url(), response.headers());
+    const headers = stringifyHeaders(response.url(), response.headers());
     const body = response.text().catch(() => ""); // redirects and aborted responses have no body
-    reading.push(body.then((text) => void responses.push({ url: response.url(), text: `${headers}\n${text}` })));
+    pendingReads.push(body.then((text) => void responses.push({ url: response.url(), text: `${headers}\n${text}` })));
   });
 
   await page.goto(`${desk.url}/jobs`);
@@ -27,14 +27,14 @@ test("never exposes service keys, session tokens or workflow secrets", async ({ 
     await page.goto(`${desk.url}/${path}`);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   }
-  const live = "/api/console/events?format=json&topic=jobs&topic=queue&topic=session";
-  for (const path of ["/api/auth/session", "/api/console/connections", `/api/jobs/${job}`, "/api/history_v2?max_items=5", live]) {
+  const livePath = "/api/console/events?format=json&topic=jobs&topic=queue&topic=session";
+  for (const path of ["/api/auth/session", "/api/console/connections", `/api/jobs/${job}`, "/api/history_v2?max_items=5", livePath]) {
     const response = await page.request.get(desk.url + path);
-    responses.push({ url: path, text: `${withoutOwnCookie(path, response.headers())}\n${await response.text()}` });
+    responses.push({ url: path, text: `${stringifyHeaders(path, response.headers())}\n${await response.text()}` });
   }
-  // Ends the stream of live updates, whose response lasts as long as its page.
+  // Closing the page ends its live stream, so that every response completes.
   await page.close();
-  await Promise.all(reading);
+  await Promise.all(pendingReads);
 
   const cookies = await context.cookies(desk.url);
   const tokens = cookies.filter(({ name }) => name.includes("session")).map(({ value }) => value);
@@ -46,7 +46,7 @@ test("never exposes service keys, session tokens or workflow secrets", async ({ 
   }
 });
 
-/** Sign-in sends the session as a cookie; anywhere else a token in a header is a leak. */
-function withoutOwnCookie(url: string, headers: Record<string, string>): string {
+/** Omits the session cookie that sign-in sets. Anywhere else, a token in a header is a leak. */
+function stringifyHeaders(url: string, headers: Record<string, string>): string {
   return JSON.stringify(Object.entries(headers).filter(([name]) => !(url.includes("/api/auth/") && name === "set-cookie")));
 }

@@ -1,11 +1,11 @@
-// Twenty-digit seeds in a browser keep their digits when typed, sent, shown and reopened.
+// Twenty-digit seeds keep every digit when typed, sent, shown and reopened in a browser.
 import { readFileSync } from "node:fs";
-import { drop, type DroppedFile } from "./support/files";
-import { untilState } from "./support/jobs";
+import { dropFile, type DroppedFile } from "./support/files";
+import { waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 const SEED = "18446744073709551615";
-const TYPED = "9007199254740993";
+const TYPED_VALUE = "9007199254740993";
 const graph = `{
   "1": { "class_type": "EmptyImage", "inputs": { "width": 8, "height": 8, "batch_size": 1, "color": 7, "noise_seed": ${SEED} } },
   "2": { "class_type": "SaveImage", "inputs": { "images": ["1", 0], "filename_prefix": "seeded" } },
@@ -14,34 +14,34 @@ const graph = `{
 }`;
 const file: DroppedFile = { name: "seeded.json", type: "application/json", bytes: Buffer.from(graph) };
 
-test("keeps every seed digit from file and keyboard to the job and back", async ({ signedIn: page, desk }) => {
+test("keeps every digit of a seed from a file or keyboard to the job and back", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
-  await drop(page.getByText("Drop a workflow file here"), file);
+  await dropFile(page.getByText("Drop a workflow file here"), file);
   await expect(page.getByRole("textbox", { name: "noise_seed" })).toHaveValue(SEED);
-  const value = page.getByRole("textbox", { name: "value" });
-  await expect(value).toHaveValue("9223372036854775807");
-  await value.fill(TYPED);
-  const sending = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
+  const valueField = page.getByRole("textbox", { name: "value" });
+  await expect(valueField).toHaveValue("9223372036854775807");
+  await valueField.fill(TYPED_VALUE);
+  const pendingRequest = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
   await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
-  const postData = (await sending).postData() ?? "";
+  const postData = (await pendingRequest).postData() ?? "";
   expect(postData).toContain(`"noise_seed":${SEED}`);
-  expect(postData).toContain(`"value":${TYPED}`);
+  expect(postData).toContain(`"value":${TYPED_VALUE}`);
 
-  const result = page.getByRole("link", { name: /^Open job/ });
-  const id = ((await result.getAttribute("href")) ?? "").split("/").at(-1) ?? "";
-  await untilState(page.request, desk, id, "completed");
+  const jobLink = page.getByRole("link", { name: /^Open job/ });
+  const id = ((await jobLink.getAttribute("href")) ?? "").split("/").at(-1) ?? "";
+  await waitForState(page.request, desk, id, "completed");
   await page.goto(`${desk.url}/jobs/${id}`);
-  await expect(page.getByText(TYPED).first()).toBeVisible();
+  await expect(page.getByText(TYPED_VALUE).first()).toBeVisible();
   await page.getByRole("button", { name: "JSON", exact: true }).click();
   await expect(page.getByLabel("The workflow as JSON", { exact: true })).toContainText(`"noise_seed": ${SEED}`);
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Download", exact: true }).click(),
   ]);
-  expect(readFileSync(await download.path(), "utf8")).toContain(`"value": ${TYPED}`);
+  expect(readFileSync(await download.path(), "utf8")).toContain(`"value": ${TYPED_VALUE}`);
 
   await page.evaluate(() => sessionStorage.clear());
   await page.goto(`${desk.url}/run?job=${id}`);
   await expect(page.getByRole("textbox", { name: "noise_seed" })).toHaveValue(SEED);
-  await expect(page.getByRole("textbox", { name: "value" })).toHaveValue(TYPED);
+  await expect(page.getByRole("textbox", { name: "value" })).toHaveValue(TYPED_VALUE);
 });

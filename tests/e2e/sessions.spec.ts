@@ -1,4 +1,4 @@
-// Sessions: the list, password confirmation, the read-only console, and sign-in by a proxy's header.
+// Session list, password confirmation, read-only mode, and sign-in by a proxy header.
 import { join } from "node:path";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { expectAccessibleInBothThemes } from "./support/accessible";
@@ -7,8 +7,8 @@ import { expect, test } from "./support/test";
 
 const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
 
-/** As if every member had signed in 16 minutes earlier. */
-function passQuarterOfAnHour({ dataDir }: Desk): void {
+/** Moves every sign-in 16 minutes into the past. */
+function expireConfirmations({ dataDir }: Desk): void {
   const sqlite = new SqliteConnection(join(dataDir, "console.sqlite"));
   sqlite.prepare("UPDATE sessions SET confirmed_at = confirmed_at - 16 * 60000").run();
   sqlite.close();
@@ -22,7 +22,7 @@ test("lists and ends sessions, requires the password and announces read-only mod
   await desk.signIn(otherContext);
   const phone = await otherContext.newPage();
 
-  await test.step("ends only the session of a lost phone", async () => {
+  await test.step("ends only the session of the lost phone", async () => {
     await phone.goto(`${desk.url}/settings/account`);
     await page.goto(`${desk.url}/settings/account`);
     const sessions = page.getByRole("region", { name: "Sessions" });
@@ -38,13 +38,13 @@ test("lists and ends sessions, requires the password and announces read-only mod
     await expect(sessions.getByRole("listitem")).toHaveCount(1);
   });
 
-  await test.step("creates an invitation with the same press after the password", async () => {
-    const cookies: (string | null)[] = [];
+  await test.step("creates the invitation once the password is confirmed", async () => {
+    const requestBodies: (string | null)[] = [];
     page.on("request", (request) => {
-      if (request.method() === "POST" && request.url().includes("/api/console/")) cookies.push(request.postData());
+      if (request.method() === "POST" && request.url().includes("/api/console/")) requestBodies.push(request.postData());
     });
     await page.goto(`${desk.url}/settings/members?invite=1`);
-    passQuarterOfAnHour(desk);
+    expireConfirmations(desk);
     await page.getByLabel("Email").fill("late@example.com");
     await page.getByRole("button", { name: "Create link" }).click();
     const dialog = page.getByRole("dialog", { name: "Confirm it's you" });
@@ -58,7 +58,7 @@ test("lists and ends sessions, requires the password and announces read-only mod
     await page.keyboard.press("Enter");
     await expect(page.getByLabel("Link for late@example.com")).toBeVisible();
     const invitation = JSON.stringify({ email: "late@example.com", role: "operator" });
-    expect(cookies).toEqual([
+    expect(requestBodies).toEqual([
       invitation,
       JSON.stringify({ password: "not this one" }),
       JSON.stringify({ password: owner.password }),
@@ -73,24 +73,24 @@ test("lists and ends sessions, requires the password and announces read-only mod
     await page.getByLabel("Note for everyone (optional)").fill("Backup until noon");
     await page.getByRole("button", { name: "Make read-only" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Make read-only" }).click();
-    const notice = (on: typeof page) => on.getByRole("status").filter({ hasText: "Lightdesk is read-only." });
-    await expect(notice(page)).toContainText(`${owner.name} turned this on`);
+    const getNotice = (targetPage: typeof page) => targetPage.getByRole("status").filter({ hasText: "Lightdesk is read-only." });
+    await expect(getNotice(page)).toContainText(`${owner.name} turned this on`);
     await expect(page.getByRole("button", { name: "Remove: Grace Operator" })).toHaveCount(0);
-    const refusal = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
-    expect([refusal.status(), (await refusal.json()).code]).toEqual([403, "READ_ONLY"]);
+    const response = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
+    expect([response.status(), (await response.json()).code]).toEqual([403, "READ_ONLY"]);
     await operator.setViewportSize({ width: 390, height: 844 });
-    // The open page detects it with its next request.
-    await expect(notice(operator)).toContainText("Note: Backup until noon", { timeout: 60_000 });
+    // The open page detects read-only mode with its next request.
+    await expect(getNotice(operator)).toContainText("Note: Backup until noon", { timeout: 60_000 });
     await expect(operator.getByRole("main").getByText("Lightdesk is read-only for now.")).toBeVisible();
     await expectAccessibleInBothThemes(operator);
     await page.getByRole("button", { name: "Allow changes again" }).click();
-    await expect(notice(page)).toHaveCount(0);
-    await expect(notice(operator)).toHaveCount(0, { timeout: 60_000 });
+    await expect(getNotice(page)).toHaveCount(0);
+    await expect(getNotice(operator)).toHaveCount(0, { timeout: 60_000 });
     await operator.context().close();
   });
 });
 
-test("signs in a user named by the proxy, and explains an unknown one", async ({ browser, request }) => {
+test("signs in a member named by the proxy and explains an unknown user", async ({ browser, request }) => {
   const signOutUrl = "http://127.0.0.1:9/sign-out";
   const settings = {
     LIGHTDESK_AUTH_HEADER: "x-forwarded-email",
@@ -99,16 +99,16 @@ test("signs in a user named by the proxy, and explains an unknown one", async ({
   };
   const desk = await startDesk(settings);
   await desk.setUp(request);
-  const namedPage = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": owner.email } })).newPage();
-  await namedPage.goto(`${desk.url}/settings/account`);
-  await expect(namedPage.getByRole("region", { name: "Sessions" }).getByRole("listitem")).toContainText("through the proxy");
-  await namedPage.route(signOutUrl, (route) => route.fulfill({ body: "signed out there" }));
-  await namedPage.getByRole("button", { name: "Sign out" }).click();
-  await expect(namedPage.getByText("signed out there")).toBeVisible();
+  const memberPage = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": owner.email } })).newPage();
+  await memberPage.goto(`${desk.url}/settings/account`);
+  await expect(memberPage.getByRole("region", { name: "Sessions" }).getByRole("listitem")).toContainText("through the proxy");
+  await memberPage.route(signOutUrl, (route) => route.fulfill({ body: "signed out there" }));
+  await memberPage.getByRole("button", { name: "Sign out" }).click();
+  await expect(memberPage.getByText("signed out there")).toBeVisible();
   const otherPage = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": "eve@example.com" } })).newPage();
   await otherPage.goto(`${desk.url}/jobs`);
   await expect(otherPage.getByText("eve@example.com is not a member of this team")).toBeVisible();
   await otherPage.context().close();
-  await namedPage.context().close();
+  await memberPage.context().close();
   expect(await desk.stop(), desk.output()).toBe(0);
 });

@@ -1,8 +1,8 @@
-// A public link, created on a job or from selected assets, opened on a phone and revoked in settings.
+// A public link is created for a job or selected assets, opened on a phone, and revoked in settings.
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
-import { submit, untilState } from "./support/jobs";
+import { submitJob, waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 const graph = {
@@ -11,20 +11,20 @@ const graph = {
   "3": { class_type: "PreviewAny", inputs: { source: "a line of text" } },
 };
 
-/** A visitor without an account, with the page's requests and errors. */
-async function openAsVisitor(browser: Browser, width: number): Promise<{ page: Page; requests: string[]; complaints: string[] }> {
+/** Opens a page as a visitor without an account, and records its requests and errors. */
+async function openVisitorPage(browser: Browser, width: number): Promise<{ page: Page; requests: string[]; errors: string[] }> {
   const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme: "light" });
   const page = await context.newPage();
-  const [requests, complaints]: [string[], string[]] = [[], []];
+  const [requests, errors]: [string[], string[]] = [[], []];
   page.on("request", (request) => requests.push(new URL(request.url()).pathname));
-  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(message.text());
+    if (message.type() === "error") errors.push(message.text());
   });
-  return { page, requests, complaints };
+  return { page, requests, errors };
 }
 
-async function madeLink(page: Page): Promise<string> {
+async function readCreatedLink(page: Page): Promise<string> {
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByRole("heading", { name: /^The link .*is ready$/ })).toBeVisible();
   const url = await dialog.getByLabel("Link", { exact: true }).inputValue();
@@ -34,8 +34,8 @@ async function madeLink(page: Page): Promise<string> {
 }
 
 test("shares a job's results with a password, counts visits and revokes the link", async ({ signedIn: page, desk, browser }) => {
-  const job = await submit(page.request, desk, graph, { name: "Posters" });
-  await untilState(page.request, desk, job, "completed");
+  const job = await submitJob(page.request, desk, graph, { name: "Posters" });
+  await waitForState(page.request, desk, job, "completed");
   await page.goto(`${desk.url}/jobs/${job}`);
   await page.getByRole("button", { name: "Share", exact: true }).click();
   const dialog = page.getByRole("dialog");
@@ -46,9 +46,9 @@ test("shares a job's results with a password, counts visits and revokes the link
   await dialog.getByLabel("Include the workflow").check();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Create link" }).click();
-  const url = await madeLink(page);
+  const url = await readCreatedLink(page);
 
-  const { page: phone, requests, complaints } = await openAsVisitor(browser, 390);
+  const { page: phone, requests, errors } = await openVisitorPage(browser, 390);
   await phone.goto(url);
   await expect(phone.getByRole("heading", { name: "This share needs a password." })).toBeVisible();
   expect(await phone.content()).not.toContain("Posters for you");
@@ -56,7 +56,7 @@ test("shares a job's results with a password, counts visits and revokes the link
   await phone.getByLabel("Password").fill("close sesame");
   await phone.getByRole("button", { name: "Open" }).click();
   await expect(phone.getByText("Wrong password.")).toBeVisible();
-  complaints.length = 0; // the browser logs the refusal itself
+  errors.length = 0; // the browser logs the rejected password
   await phone.getByLabel("Password").fill("open sesame");
   await phone.getByRole("button", { name: "Open" }).click();
   await expect(phone.getByRole("heading", { name: "Posters for you" })).toBeVisible();
@@ -72,7 +72,7 @@ test("shares a job's results with a password, counts visits and revokes the link
   await expectAccessibleInBothThemes(phone);
   // The page requests only URLs of the share.
   const otherRequests = requests.filter((path) => !/^\/(share\/|api\/share\/|_next\/static\/|icon\.svg|favicon\.ico)/.test(path));
-  expect([otherRequests, complaints]).toEqual([[], []]);
+  expect([otherRequests, errors]).toEqual([[], []]);
   expect(await phone.content()).not.toContain(job);
 
   const [download] = await Promise.all([
@@ -107,7 +107,7 @@ test("shares a job's results with a password, counts visits and revokes the link
   await phone.context().close();
 });
 
-test("shares selected assets and names those left out for their metadata", async ({ signedIn: page, desk, browser }) => {
+test("shares selected assets and lists files skipped for their metadata", async ({ signedIn: page, desk, browser }) => {
   const tag = `shared-${Date.now()}`;
   const picture = await sharp({ create: { width: 640, height: 400, channels: 3, background: "#a53" } })
     .png()
@@ -129,13 +129,13 @@ test("shares selected assets and names those left out for their metadata", async
   await dialog.getByRole("button", { name: "Create link" }).click();
   await expect(dialog.getByText("drawn.svg")).toBeVisible();
   await dialog.getByRole("button", { name: "Skip these files" }).click();
-  const url = await madeLink(page);
-  const { page: wide, complaints } = await openAsVisitor(browser, 1440);
-  await wide.goto(url);
-  await expect(wide.getByRole("heading", { name: /one\.png/ })).toBeVisible();
-  await expect(wide.getByRole("img", { name: "one.png" })).toBeVisible();
-  await expect(wide.getByText("drawn.svg")).toHaveCount(0);
-  await expectAccessibleInBothThemes(wide);
-  expect(complaints).toEqual([]);
-  await wide.context().close();
+  const url = await readCreatedLink(page);
+  const { page: desktop, errors } = await openVisitorPage(browser, 1440);
+  await desktop.goto(url);
+  await expect(desktop.getByRole("heading", { name: /one\.png/ })).toBeVisible();
+  await expect(desktop.getByRole("img", { name: "one.png" })).toBeVisible();
+  await expect(desktop.getByText("drawn.svg")).toHaveCount(0);
+  await expectAccessibleInBothThemes(desktop);
+  expect(errors).toEqual([]);
+  await desktop.context().close();
 });

@@ -1,4 +1,4 @@
-import { request as anybody } from "@playwright/test";
+import { request as requestFactory } from "@playwright/test";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { expect, test } from "./support/test";
 
@@ -22,15 +22,15 @@ test("creates a token, shows it once, uses it without a cookie and revokes it", 
   const pendingResponse = page.waitForResponse("**/api/console/tokens");
   await form.getByRole("button", { name: "Create a token" }).click();
   const created = (await (await pendingResponse).json()) as { token: string; view: { id: string } };
-  const locator = page.getByRole("textbox", { name: "Token night renders" });
-  // The displayed token is the one sent, and it works.
-  await expect(locator).toHaveValue(created.token);
+  const tokenField = page.getByRole("textbox", { name: "Token night renders" });
+  // The displayed token matches the response and works.
+  await expect(tokenField).toHaveValue(created.token);
   await expect(page.getByRole("textbox", { name: "Try it" })).toHaveValue(`curl -H "X-API-Key: ${created.token}" ${desk.url}/api/jobs`);
 
-  const program = await anybody.newContext({ baseURL: desk.url, extraHTTPHeaders: { authorization: `Bearer ${created.token}` } });
-  expect((await program.get("/api/user")).status()).toBe(200);
-  expect((await program.post("/api/free", { data: {} })).status()).toBe(200);
-  expect((await program.get("/api/jobs")).status()).toBe(403);
+  const client = await requestFactory.newContext({ baseURL: desk.url, extraHTTPHeaders: { authorization: `Bearer ${created.token}` } });
+  expect((await client.get("/api/user")).status()).toBe(200);
+  expect((await client.post("/api/free", { data: {} })).status()).toBe(200);
+  expect((await client.get("/api/jobs")).status()).toBe(403);
 
   await page.reload();
   await expect(page.getByText(created.token)).toHaveCount(0);
@@ -41,8 +41,8 @@ test("creates a token, shows it once, uses it without a cookie and revokes it", 
   await row.getByRole("button", { name: "Revoke: night renders" }).click();
   await page.getByRole("button", { name: "Revoke night renders" }).click();
   await expect(page.getByText("night renders revoked")).toBeVisible();
-  expect((await program.get("/api/user")).status()).toBe(401);
-  await program.dispose();
+  expect((await client.get("/api/user")).status()).toBe(401);
+  await client.dispose();
 
   await page.goto(`${desk.url}/settings/audit`);
   await expect(page.getByRole("row").filter({ hasText: "asked the service to free memory" })).toContainText("by token night renders");

@@ -2,31 +2,31 @@ import { type Page } from "@playwright/test";
 import { createPattern, startFileSource } from "@/tests/support/file-source";
 import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
-import { drop } from "./support/files";
+import { dropFile } from "./support/files";
 import { expect, test } from "./support/test";
-import { add, filePayload, fresh, sha256, tray } from "./support/uploads";
+import { confirmAdd, createRandomFile, getTray,sha256, toFilePayload } from "./support/uploads";
 
 // This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });
 
-async function storedAs(page: Page, desk: Desk, name: string): Promise<{ id: string; tags: string[]; sha256: string }> {
+async function getStoredAsset(page: Page, desk: Desk, name: string): Promise<{ id: string; tags: string[]; sha256: string }> {
   const list = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: name, include_public: "false" } });
   const { assets }: { assets: { id: string; tags: string[] }[] } = await list.json();
   expect(assets).toHaveLength(1);
   const [asset] = assets;
-  if (!asset) throw new Error(`no asset ${name}`);
+  if (!asset) throw new Error(`The asset ${name} is missing.`);
   const content = await page.request.get(`${desk.url}/api/assets/${asset.id}/content`);
   return { ...asset, sha256: sha256(await content.body()) };
 }
 
-test("uploads dropped, picked and pasted files, and sends known content only once", async ({ signedIn: page, desk }) => {
-  const [dropped, chosen, pasted] = [fresh("dropped.bin"), fresh("chosen.bin"), fresh("pasted.bin")];
+test("uploads dropped, picked and pasted files and sends stored content only once", async ({ signedIn: page, desk }) => {
+  const [dropped, chosen, pasted] = [createRandomFile("dropped.bin"), createRandomFile("chosen.bin"), createRandomFile("pasted.bin")];
   await page.goto(`${desk.url}/jobs`);
   await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
-  await drop(page.getByRole("main"), dropped);
-  await add(page);
-  await page.getByTestId("asset-files").setInputFiles([filePayload(chosen)]);
-  await add(page);
+  await dropFile(page.getByRole("main"), dropped);
+  await confirmAdd(page);
+  await page.getByTestId("asset-files").setInputFiles([toFilePayload(chosen)]);
+  await confirmAdd(page);
   await page.evaluate(
     ({ name, base64 }) => {
       const transfer = new DataTransfer();
@@ -35,46 +35,46 @@ test("uploads dropped, picked and pasted files, and sends known content only onc
     },
     { name: pasted.name, base64: pasted.bytes.toString("base64") },
   );
-  await add(page);
-  await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
-  await expect(tray(page).getByText(/stored, 4.3 MB sent · verified/)).toHaveCount(3);
-  for (const file of [dropped, chosen, pasted]) expect((await storedAs(page, desk, file.name)).sha256).toBe(sha256(file.bytes));
+  await confirmAdd(page);
+  await expect(getTray(page).getByText("3 of 3 stored")).toBeVisible();
+  await expect(getTray(page).getByText(/stored, 4.3 MB sent · verified/)).toHaveCount(3);
+  for (const file of [dropped, chosen, pasted]) expect((await getStoredAsset(page, desk, file.name)).sha256).toBe(sha256(file.bytes));
 
-  const bodies: string[] = [];
+  const uploadUrls: string[] = [];
   page.on("request", (request) => {
-    if (request.method() === "POST" && new URL(request.url()).pathname === "/api/assets") bodies.push(request.url());
+    if (request.method() === "POST" && new URL(request.url()).pathname === "/api/assets") uploadUrls.push(request.url());
   });
   // The tray is still shown on other pages.
   await page.getByRole("link", { name: /^Assets/ }).click();
   await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
-  await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
+  await expect(getTray(page).getByText("3 of 3 stored")).toBeVisible();
   await expectAccessible(page);
   // While files are dragged over the page, it shows their destination.
-  const hanging = await page.evaluateHandle(() => {
+  const dragData = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
     transfer.items.add(new File(["x"], "hangs.bin"));
     return transfer;
   });
-  const target = page.getByText(/^Drop files to add them to the assets of /);
-  await page.getByRole("main").dispatchEvent("dragenter", { dataTransfer: hanging });
-  await expect(target).toBeInViewport({ ratio: 1 });
-  await page.getByRole("main").dispatchEvent("dragleave", { dataTransfer: hanging });
-  await expect(target).toBeHidden();
-  await tray(page).getByRole("button", { name: "Close" }).click();
-  await page.getByTestId("asset-files").setInputFiles([filePayload(chosen)]);
+  const dropHint = page.getByText(/^Drop files to add them to the assets of /);
+  await page.getByRole("main").dispatchEvent("dragenter", { dataTransfer: dragData });
+  await expect(dropHint).toBeInViewport({ ratio: 1 });
+  await page.getByRole("main").dispatchEvent("dragleave", { dataTransfer: dragData });
+  await expect(dropHint).toBeHidden();
+  await getTray(page).getByRole("button", { name: "Close" }).click();
+  await page.getByTestId("asset-files").setInputFiles([toFilePayload(chosen)]);
   await expect(page.getByRole("dialog", { name: "Add 1 file" })).toBeVisible();
   await expectAccessible(page);
-  await add(page);
-  await expect(tray(page).getByText("already stored, nothing sent · verified")).toBeVisible();
-  await expect(tray(page).getByText("1 already existed; nothing was sent")).toBeVisible();
-  expect(bodies).toEqual([]);
-  // Of two identical new files, only one is sent.
-  const twin = fresh("twin.bin");
-  await page.getByTestId("asset-files").setInputFiles([filePayload(twin), { ...filePayload(twin), name: "other.bin" }]);
-  await add(page);
-  await expect(tray(page).getByText(/^already stored as (twin|other)\.bin, nothing sent · verified$/)).toBeVisible();
-  await expect(tray(page).getByText("3 of 3 stored · 2 already existed")).toBeVisible();
-  expect(bodies).toHaveLength(1);
+  await confirmAdd(page);
+  await expect(getTray(page).getByText("already stored, nothing sent · verified")).toBeVisible();
+  await expect(getTray(page).getByText("1 already existed; nothing was sent")).toBeVisible();
+  expect(uploadUrls).toEqual([]);
+  // Only one of two identical new files is sent.
+  const twin = createRandomFile("twin.bin");
+  await page.getByTestId("asset-files").setInputFiles([toFilePayload(twin), { ...toFilePayload(twin), name: "other.bin" }]);
+  await confirmAdd(page);
+  await expect(getTray(page).getByText(/^already stored as (twin|other)\.bin, nothing sent · verified$/)).toBeVisible();
+  await expect(getTray(page).getByText("3 of 3 stored · 2 already existed")).toBeVisible();
+  expect(uploadUrls).toHaveLength(1);
 });
 
 test("downloads from a URL through the service and never shows its token", async ({ browser, page, context }) => {
@@ -93,32 +93,32 @@ test("downloads from a URL through the service and never shows its token", async
     await expect(list.getByText(/The service can't download from this address/)).toBeVisible();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Download 1 file" }).click();
-    await expect(tray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
+    await expect(getTray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
     await expect(list.getByText("elsewhere.bin")).toBeVisible();
 
     await page.reload();
     await page.getByRole("button", { name: "Expand" }).click();
-    await expect(tray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
+    await expect(getTray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
     const otherContext = await browser.newContext();
     await desk.signIn(otherContext);
-    const second = await otherContext.newPage();
-    await second.goto(`${desk.url}/jobs`);
-    await second.getByRole("button", { name: "Expand" }).click();
-    await expect(tray(second).getByText("film.bin")).toBeVisible();
+    const secondPage = await otherContext.newPage();
+    await secondPage.goto(`${desk.url}/jobs`);
+    await secondPage.getByRole("button", { name: "Expand" }).click();
+    await expect(getTray(secondPage).getByText("film.bin")).toBeVisible();
 
     source.behaviour.holdAfter = undefined;
-    for (const line of source.pending) line.destroy();
-    await expect(tray(second).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
-    expect((await storedAs(second, desk, "film.bin")).sha256).toBe(sha256(bytes));
-    // A file that the service already has becomes an asset immediately, without a request to its source.
+    for (const response of source.pending) response.destroy();
+    await expect(getTray(secondPage).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
+    expect((await getStoredAsset(secondPage, desk, "film.bin")).sha256).toBe(sha256(bytes));
+    // A file that is already stored becomes an asset immediately, without a request to its source.
     const requestCount = source.responses.length;
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("menuitem", { name: "Download from URL…" }).click();
     await page.getByLabel("URLs, one per line").fill(`${source.url}/film.bin?token=very-secret`);
     await page.getByRole("button", { name: "Download 1 file" }).click();
     await expect(page.getByText("1 already existed and is an asset now")).toBeVisible();
-    expect(source.responses.filter(({ range, sent }, at) => at >= requestCount && range === undefined && sent > 0)).toEqual([]);
-    expect(await second.content()).not.toContain("very-secret");
+    expect(source.responses.filter(({ range, sent }, index) => index >= requestCount && range === undefined && sent > 0)).toEqual([]);
+    expect(await secondPage.content()).not.toContain("very-secret");
     expect(desk.output()).not.toContain("very-secret");
     await otherContext.close();
   } finally {

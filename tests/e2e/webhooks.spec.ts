@@ -1,4 +1,4 @@
-// A webhook: set up in Settings, tested, and its deliveries read.
+// Sets up a webhook in Settings, sends a test, and checks its deliveries.
 import { createServer, type Server } from "node:http";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { startDesk } from "./support/desk";
@@ -14,7 +14,7 @@ async function startReceiver(): Promise<{ server: Server; host: string }> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("no port");
+  if (typeof address !== "object" || address === null) throw new Error("The receiver has no port.");
   return { server, host: `127.0.0.1:${address.port}` };
 }
 
@@ -26,7 +26,7 @@ test("adds a webhook, sends a test and resends a failed delivery", async ({ page
   await page.goto(`${desk.url}/settings/webhooks`);
   await expect(page.getByText("No webhooks yet.")).toBeVisible();
 
-  await test.step("adds it, after correcting the address", async () => {
+  await test.step("adds the webhook after the address is corrected", async () => {
     await page.getByRole("button", { name: "Add webhook" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Render channel");
     await page.getByLabel("Address", { exact: true }).fill("http://example.com/hook");
@@ -42,7 +42,7 @@ test("adds a webhook, sends a test and resends a failed delivery", async ({ page
     await expect(page.getByText("Job completed, Job failed, Queue empty")).toBeVisible();
   });
 
-  await test.step("sends a test event that the receiver refuses", async () => {
+  await test.step("reports a test event that the receiver rejects", async () => {
     await page.getByRole("button", { name: "Send test: Render channel" }).click();
     await expect(page.getByText("The test of Render channel failed: Refused with status 503")).toBeVisible();
   });
@@ -63,7 +63,7 @@ test("adds a webhook, sends a test and resends a failed delivery", async ({ page
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   });
 
-  await test.step("removes it", async () => {
+  await test.step("removes the webhook", async () => {
     await page.getByRole("button", { name: "Remove: Render channel" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove Render channel" }).click();
     await expect(page.getByText("No webhooks yet.")).toBeVisible();

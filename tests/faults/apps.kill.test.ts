@@ -1,87 +1,92 @@
-// The console is killed during an app's runs while its service keeps running: no run is sent twice or lost.
+// Kills the console during an app's runs while its service keeps running. No run is sent twice or lost.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { type AppRun } from "@/lib/contract/apps/app";
-import { createAppWorld, picture } from "../integration/console/apps/app-world";
+import { createAppHarness, createPicture } from "../integration/console/apps/app-harness";
 import { isPrompt, startServiceGate } from "../support/service-gate";
 import { createKey, startServiceProcess } from "../support/service-process";
 import { type StartedProcess, startProcess } from "../support/start-process";
-import { makeToken } from "../support/tokens";
+import { createAccessToken } from "../support/tokens";
 import { until } from "../support/until";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-let console: StartedProcess;
+let consoleProcess: StartedProcess;
 let url: string;
-/** Requests that get no response through the gate. "answers": the service receives the request; "uploads": it doesn't. */
-const blocked = new Set<"answers" | "uploads">();
+/** Requests that get no response through the gate. "responses": the service receives the request; "uploads": it doesn't. */
+const blocked = new Set<"responses" | "uploads">();
 
 const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-apps-"));
 const key = await createKey(dataDir, "ada");
 const service = await startServiceProcess(dataDir);
 const gate = await startServiceGate(service, (request) => {
   if (blocked.has("uploads") && request.url.startsWith("/api/upload/")) return "lost";
-  return blocked.has("answers") && isPrompt(request) ? "unanswered" : undefined;
+  return blocked.has("responses") && isPrompt(request) ? "unanswered" : undefined;
 });
-const world = await createAppWorld();
-const app = await world.make({}, { connection: await world.harness.connect(gate.url, key) });
-const headers = (await makeToken(world.harness, "runner")).headers;
-await world.harness.console.stop();
-await begin();
+const appHarness = await createAppHarness();
+const app = await appHarness.make({}, { connection: await appHarness.harness.connect(gate.url, key) });
+const headers = (await createAccessToken(appHarness.harness, "runner")).headers;
+await appHarness.harness.console.stop();
+await startConsole();
 afterAll(async () => {
-  await console.stop();
+  await consoleProcess.stop();
   await gate.close();
   await service.stop();
-  await world.harness.dispose();
+  await appHarness.harness.dispose();
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function begin(): Promise<void> {
-  console = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: world.harness.folder, LIGHTDESK_CONCURRENCY: "1" });
-  url = await console.printed("Lightdesk");
+async function startConsole(): Promise<void> {
+  consoleProcess = startProcess("dist/console.mjs", {
+    PORT: "0",
+    LIGHTDESK_DATA_DIR: appHarness.harness.folder,
+    LIGHTDESK_CONCURRENCY: "1",
+  });
+  url = await consoleProcess.waitForOutput("Lightdesk");
 }
 
-async function run(key: string, prefix: string): Promise<{ status: number; run: AppRun }> {
+async function createRun(key: string, prefix: string): Promise<{ status: number; run: AppRun }> {
   const form = new FormData();
-  form.set("picture", new File([new Uint8Array(await picture(8, 8))], "photo.png", { type: "image/png" }));
+  form.set("picture", new File([new Uint8Array(await createPicture(8, 8))], "photo.png", { type: "image/png" }));
   form.set("prefix", prefix);
   const init = { method: "POST", body: form, headers: { ...headers, "idempotency-key": key } };
   const response = await fetch(`${url}/api/apps/${app.id}/runs`, init);
   return { status: response.status, ...((await response.json()) as { run: AppRun }) };
 }
-async function runs(): Promise<AppRun[]> {
+async function listRuns(): Promise<AppRun[]> {
   const response = await fetch(`${url}/api/apps/${app.id}/runs`, { headers });
   return ((await response.json()) as { runs: AppRun[] }).runs;
 }
-const getState = async (prefix: string) => (await runs()).find(({ inputs }) => inputs.prefix === prefix)?.state;
-const sentFor = (prefix: string) => gate.requests.filter((request) => isPrompt(request) && request.body.includes(`"${prefix}"`)).length;
-const ended = (prefix: string) => until(`${prefix} has ended`, async () => (await getState(prefix)) === "completed");
+const getState = async (prefix: string) => (await listRuns()).find(({ inputs }) => inputs.prefix === prefix)?.state;
+const countSubmissions = (prefix: string) =>
+  gate.requests.filter((request) => isPrompt(request) && request.body.includes(`"${prefix}"`)).length;
+const waitUntilCompleted = (prefix: string) => until(`${prefix} has ended`, async () => (await getState(prefix)) === "completed");
 
 it("submits each run exactly once when killed before, during or after the response", async () => {
-  const response = await run("a-key-of-answered", "answered");
+  const response = await createRun("a-key-of-answered", "answered");
   expect(response.status).toBe(202);
-  blocked.add("answers");
-  const cut = run("a-key-of-unanswered", "unanswered").catch(() => "cut");
-  await until("the service has it", () => sentFor("unanswered") === 1);
+  blocked.add("responses");
+  const interruptedRun = createRun("a-key-of-unanswered", "unanswered").catch(() => "cut");
+  await until("the service has received the run", () => countSubmissions("unanswered") === 1);
   blocked.add("uploads");
-  const unsent = run("a-key-of-unsent-0", "unsent").catch(() => "cut");
-  await until("it is written down, and its file is on the way", async () => (await getState("unsent")) === "sending");
-  await console.stop("SIGKILL");
-  expect(await Promise.all([cut, unsent])).toEqual(["cut", "cut"]);
+  const unsentRun = createRun("a-key-of-unsent-0", "unsent").catch(() => "cut");
+  await until("the run is stored and its file is being uploaded", async () => (await getState("unsent")) === "sending");
+  await consoleProcess.stop("SIGKILL");
+  expect(await Promise.all([interruptedRun, unsentRun])).toEqual(["cut", "cut"]);
   blocked.clear();
-  await begin();
+  await startConsole();
 
   // The service kept running, so the run is found again with its results.
-  await ended("answered");
+  await waitUntilCompleted("answered");
   expect(await getState("unanswered")).toBe("unknown");
   expect(await getState("unsent")).toBe("unsent");
-  expect(await runs()).toHaveLength(3);
+  expect(await listRuns()).toHaveLength(3);
 
-  expect((await run("a-key-of-answered", "answered")).run).toMatchObject({ id: response.run.id, state: "completed" });
-  expect((await run("a-key-of-unanswered", "unanswered")).run.state).toBe("unknown");
-  expect((await run("a-key-of-unsent-0", "unsent")).status).toBe(202);
-  await ended("unsent");
-  expect(["answered", "unanswered", "unsent"].map(sentFor)).toEqual([1, 1, 1]);
-  expect(await runs()).toHaveLength(3);
+  expect((await createRun("a-key-of-answered", "answered")).run).toMatchObject({ id: response.run.id, state: "completed" });
+  expect((await createRun("a-key-of-unanswered", "unanswered")).run.state).toBe("unknown");
+  expect((await createRun("a-key-of-unsent-0", "unsent")).status).toBe(202);
+  await waitUntilCompleted("unsent");
+  expect(["answered", "unanswered", "unsent"].map(countSubmissions)).toEqual([1, 1, 1]);
+  expect(await listRuns()).toHaveLength(3);
 });

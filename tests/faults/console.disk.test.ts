@@ -1,4 +1,4 @@
-// The console's disk is full: changes get 507, while sign-out and reads work.
+// When the console's disk is full, changes return 507, while sign-out and reads work.
 import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +8,14 @@ import { SESSION_COOKIE } from "@/lib/server/cookies";
 import { openStore } from "@/lib/server/store/store";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { createHarness } from "../support/harness";
-import { fillForSqlite } from "./disk/full-sqlite";
+import { simulateFullDisk } from "./disk/simulate-full-disk";
 import { disks, type SmallDisk } from "./disk/small-disk";
 
 describe("a console whose disk is full", async () => {
   const harness = await createHarness();
 
-  it("answers writes with 507 and a remedy while reads continue", async () => {
-    const disk = fillForSqlite();
+  it("rejects writes with 507 and a remedy while reads keep working", async () => {
+    const disk = simulateFullDisk();
     for (const [path, method, json] of [
       ["/api/console/views", "POST", { name: "Mine", query: "status=failed" }],
       ["/api/console/members/invitations", "POST", { email: "new@desk.test", role: "viewer" }],
@@ -33,26 +33,26 @@ describe("a console whose disk is full", async () => {
     disk.mockRestore();
   });
 
-  it("stores a new password from reserved disk space and ends sessions", async () => {
+  it("stores a new password in reserved disk space", async () => {
     const reserve = join(harness.folder, "reserve");
     expect(existsSync(reserve)).toBe(true);
-    const disk = fillForSqlite(reserve);
+    const disk = simulateFullDisk(reserve);
     const store = openStore(harness.folder);
-    expect(await store.members.changeAccount(harness.viewerOf("viewer").memberId, { passwordHash: "x" })).toBeDefined();
+    expect(await store.members.changeAccount(harness.getViewer("viewer").memberId, { passwordHash: "x" })).toBeDefined();
     await store.close();
     disk.mockRestore();
     expect(existsSync(reserve)).toBe(true);
   });
 
-  it("reports a session end that couldn't be stored", async () => {
-    const token = { sub: harness.viewerOf("operator").memberId, version: 1, sid: randomUUID() };
+  it("reports an error when the end of a session can't be stored", async () => {
+    const token = { sub: harness.getViewer("operator").memberId, version: 1, sid: randomUUID() };
     const cookie = await harness.mintCookie(token);
-    const status = async () => (await harness.request("/api/console/connections", { cookie })).status;
-    expect(await status()).toBe(200);
-    const disk = fillForSqlite();
+    const getStatus = async () => (await harness.request("/api/console/connections", { cookie })).status;
+    expect(await getStatus()).toBe(200);
+    const disk = simulateFullDisk();
     const outcome = await endSession(harness.console, token).catch((error: unknown) => error);
     expect(isFullDisk(outcome)).toBe(true);
-    expect(await status()).toBe(401);
+    expect(await getStatus()).toBe(401);
     disk.mockRestore();
     const encoded = cookie.slice(SESSION_COOKIE.length + 1);
     expect(await readSession(harness.console, { token: encoded, secret: harness.console.authSecret })).toBeNull();
@@ -62,9 +62,9 @@ describe("a console whose disk is full", async () => {
 const smallDisks: SmallDisk[] = [];
 afterEach(() => smallDisks.splice(0).forEach((disk) => disk.dispose()));
 
-describe.each(disks)("on $name without a free byte", ({ make }) => {
-  it("opens the console's database without a reserve and reads it", async () => {
-    const disk = make();
+describe.each(disks)("on a $name without free space", ({ createDisk }) => {
+  it("opens and reads the console's database without a reserve", async () => {
+    const disk = createDisk();
     smallDisks.push(disk);
     const first = openStore(disk.path);
     await first.migrate();

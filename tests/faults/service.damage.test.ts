@@ -1,4 +1,4 @@
-// Damaged rows, pages and blobs, by the disk or by hand. Each damage is reported and affects nothing else.
+// Rows, pages and blobs that are damaged by the disk or by hand. Damage is reported and affects nothing else.
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -16,20 +16,20 @@ async function start(options: Parameters<typeof startService>[0] = {}): Promise<
   return service;
 }
 
-const graph = (color: number, seconds = 0) => ({
+const createGraph = (color: number, seconds = 0) => ({
   "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
   "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
 });
 
 async function submit(client: Client, color: number, seconds = 0): Promise<string> {
-  return (await client.post("/api/prompt", { prompt: graph(color, seconds) })).body!["prompt_id" as never];
+  return (await client.post("/api/prompt", { prompt: createGraph(color, seconds) })).body!["prompt_id" as never];
 }
-const detail = async (client: Client, id: string) => (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
-const ended = (client: Client, id: string, state = "completed") =>
-  until(`${id} is ${state}`, async () => (await detail(client, id)).status === state);
+const getJob = async (client: Client, id: string) => (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
+const waitForState = (client: Client, id: string, state = "completed") =>
+  until(`${id} is ${state}`, async () => (await getJob(client, id)).status === state);
 
-function change(service: TestService, sql: string, ...values: unknown[]): void {
+function changeRow(service: TestService, sql: string, ...values: unknown[]): void {
   const database = new SqliteConnection(join(service.folder, "service.sqlite"));
   expect(database.prepare(sql).run(...values).changes).toBeGreaterThan(0);
   database.close();
@@ -49,14 +49,14 @@ describe("a damaged row", () => {
     const service = await start();
     const client = service.client();
     const [good, bad] = [await submit(client, 1), await submit(client, 2)];
-    await ended(client, good);
-    await ended(client, bad);
+    await waitForState(client, good);
+    await waitForState(client, bad);
     const key = table === "jobs" ? "seq" : "job_seq";
-    change(service, `UPDATE ${table} SET ${column} = '{"cut' WHERE ${key} = (SELECT seq FROM jobs WHERE id = ?)`, bad);
+    changeRow(service, `UPDATE ${table} SET ${column} = '{"cut' WHERE ${key} = (SELECT seq FROM jobs WHERE id = ?)`, bad);
 
     expect(await client.get(`/api/jobs/${bad}`)).toMatchObject(damagedJob);
-    expect(JSON.stringify(service.complaints)).toContain("request failed");
-    expect((await detail(client, good)).status).toBe("completed");
+    expect(JSON.stringify(service.loggedErrors)).toContain("request failed");
+    expect((await getJob(client, good)).status).toBe("completed");
     expect((await client.get(`/api/job/${bad}/status`)).status).toBe(200);
     for (const path of ["/api/jobs", "/api/history_v2?max_items=10", "/api/queue"]) expect((await client.get(path)).status, path).toBe(200);
     expect(JSON.stringify((await client.get("/api/jobs")).body)).toContain(bad);
@@ -64,16 +64,16 @@ describe("a damaged row", () => {
     expect((await client.get(`/api/jobs/${bad}`)).status).toBe(404);
   });
 
-  it("fails its waiting job and runs the next one", async () => {
+  it("fails only its own waiting job", async () => {
     const service = await start({ concurrency: 1 });
     const client = service.client();
     const first = await submit(client, 1, 3000);
     const [bad, next] = [await submit(client, 2), await submit(client, 3)];
-    change(service, "UPDATE job_inputs SET prompt = '{\"cut' WHERE job_seq = (SELECT seq FROM jobs WHERE id = ?)", bad);
+    changeRow(service, "UPDATE job_inputs SET prompt = '{\"cut' WHERE job_seq = (SELECT seq FROM jobs WHERE id = ?)", bad);
     expect((await client.get("/api/queue")).status).toBe(200);
-    await ended(client, first, "in_progress");
+    await waitForState(client, first, "in_progress");
     await client.post("/api/interrupt", {});
-    await ended(client, next);
+    await waitForState(client, next);
     const { jobs } = (await client.get("/api/jobs")).body as { jobs: { id: string }[] };
     const failure = {
       status: "failed",
@@ -87,7 +87,7 @@ describe("a damaged row", () => {
     const client = service.client();
     const bad = (await client.upload("bad", "bad.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
     const good = (await client.upload("good", "good.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
-    change(service, "UPDATE assets SET metadata = '{\"cut' WHERE id = ?", bad.id);
+    changeRow(service, "UPDATE assets SET metadata = '{\"cut' WHERE id = ?", bad.id);
     const filter = encodeURIComponent(JSON.stringify({ kind: "a" }));
     for (const path of ["/api/assets", `/api/assets?metadata_filter=${filter}`, `/api/assets/tags/refine?metadata_filter=${filter}`])
       expect((await client.get(path)).status, path).toBe(200);
@@ -99,7 +99,7 @@ describe("a damaged row", () => {
 });
 
 describe("a damaged database", () => {
-  /** Overwrites the first page of the table, as a failing disk might. */
+  /** Overwrites the table's first page, as a failing disk might. */
   function corruptTable(file: string, table: string): void {
     const database = new SqliteConnection(file);
     database.pragma("wal_checkpoint(TRUNCATE)");
@@ -111,11 +111,11 @@ describe("a damaged database", () => {
     writeFileSync(file, bytes);
   }
 
-  it("answers 503 with a remedy only where data is damaged", async () => {
+  it("returns 503 with a remedy only where data is damaged", async () => {
     const service = await start();
     const client = service.client();
     const id = await submit(client, 1);
-    await ended(client, id);
+    await waitForState(client, id);
     await service.service.stop();
     corruptTable(join(service.folder, "service.sqlite"), "job_results");
     await service.service.start();
@@ -123,10 +123,10 @@ describe("a damaged database", () => {
     expect(await client.get(`/api/jobs/${id}`)).toMatchObject(failure);
     expect((await client.get("/api/jobs")).status).toBe(200);
     expect((await client.upload("still", "still.txt")).status).toBe(201);
-    expect(JSON.stringify(service.complaints)).toContain("SQLITE_CORRUPT");
+    expect(JSON.stringify(service.loggedErrors)).toContain("SQLITE_CORRUPT");
   });
 
-  it("refuses to start without the database header and explains why", async () => {
+  it("refuses to start and explains why when its header is overwritten", async () => {
     const service = await start();
     await service.service.stop();
     writeFileSync(join(service.folder, "service.sqlite"), "no database at all ".repeat(500));
@@ -136,7 +136,7 @@ describe("a damaged database", () => {
 });
 
 describe("a damaged blob", () => {
-  const file = (service: TestService, hash: string) => {
+  const getBlobPath = (service: TestService, hash: string) => {
     const digest = hash.replace("blake3:", "");
     return join(service.folder, "blobs", "blake3-v1", digest.slice(0, 2), digest.slice(2));
   };
@@ -145,13 +145,13 @@ describe("a damaged blob", () => {
     ["is missing", (path: string) => rmSync(path)],
     ["was cut short", (path: string) => truncateSync(path, 10)],
     ["was emptied", (path: string) => truncateSync(path, 0)],
-  ])("reports a blob that %s, keeps the rest and heals on the next upload", async (_, damage) => {
+  ])("reports a blob that %s, keeps others and repairs it at the next upload", async (_, damage) => {
     const service = await start();
     const client = service.client();
     const text = "the very same bytes ".repeat(50);
     const { id, asset_hash } = (await client.upload(text, "a.txt")).body as { id: string; asset_hash: string };
     const otherAsset = (await client.upload("other", "b.txt")).body as { id: string };
-    damage(file(service, asset_hash));
+    damage(getBlobPath(service, asset_hash));
 
     for (const path of [`/api/assets/${id}/content`, `/api/view?filename=${encodeURIComponent(asset_hash)}`]) {
       const response = await client.get(path);
@@ -164,11 +164,11 @@ describe("a damaged blob", () => {
     expect((await client.get(`/api/assets/${id}/content`)).text).toBe(text);
   });
 
-  it("replaces changed bytes at the next upload, as the stored hash must match", async () => {
+  it("replaces changed bytes when the content is uploaded again", async () => {
     const service = await start();
     const text = "the very same bytes ".repeat(50);
     const { asset_hash } = (await service.client("ada").upload(text, "a.txt")).body as { asset_hash: string };
-    const path = file(service, asset_hash);
+    const path = getBlobPath(service, asset_hash);
     await service.service.stop();
     writeFileSync(path, text.replace("very", "VERY"));
     await service.service.start();
@@ -177,21 +177,21 @@ describe("a damaged blob", () => {
     expect((await bob.get(`/api/assets/${id}/content`)).text).toBe(text);
   });
 
-  it("fails a job that loads it, without a local path in the message", async () => {
+  it("fails a job that loads it and hides the local path", async () => {
     const service = await start();
     const client = service.client();
     const sample = readFileSync("public/samples/product.png");
     const { name } = (await client.upload(new Uint8Array(sample), "p.png", {}, "image", "/api/upload/image")).body as { name: string };
-    rmSync(file(service, name.split(".")[0] ?? ""));
+    rmSync(getBlobPath(service, name.split(".")[0] ?? ""));
     const prompt = {
       "1": { class_type: "LoadImage", inputs: { image: name } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
     const { prompt_id } = (await client.post("/api/prompt", { prompt })).body as { prompt_id: string };
-    await ended(client, prompt_id, "failed");
-    const job = JSON.stringify(await detail(client, prompt_id));
+    await waitForState(client, prompt_id, "failed");
+    const job = JSON.stringify(await getJob(client, prompt_id));
     expect(job).not.toContain(service.folder);
-    await ended(client, await submit(client, 9));
+    await waitForState(client, await submit(client, 9));
     expect(existsSync(join(service.folder, "tmp")) && readdirSync(join(service.folder, "tmp"))).toEqual([]);
   });
 });

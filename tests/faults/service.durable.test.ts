@@ -1,132 +1,135 @@
-// Acknowledged data survives a loss of power: bytes are synced before they get a name; the name's folder and every new folder above
-// it are synced before the rows are committed; and all of it happens before the answer. Observed from outside, by the order of disk calls.
+// Acknowledged data survives a power loss: bytes are synced before they are named, and the file's folder and every new folder above
+// it before the rows are committed. All of this happens before the response, as the order of disk calls shows.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { startFileSource } from "@/tests/support/servers";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { createPattern } from "../support/file-source";
-import { createKey, httpClient, startServiceProcess } from "../support/service-process";
+import { createHttpClient, createKey, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
-import { blobsIn, painted } from "./disk/durable";
+import { createPicture,findNamedBlobs } from "./disk/durable";
 
-let offset = 0;
-const order = () => `${folder}.order`;
-const steps = () =>
-  readFileSync(order(), "utf8")
+let readCount = 0;
+const getOrderPath = () => `${folder}.order`;
+const readSteps = () =>
+  readFileSync(getOrderPath(), "utf8")
     .trimEnd()
     .split("\n")
     .map((line) => line.split("\t"));
 
-const folder = temporaryFolder();
+const folder = createTemporaryFolder();
 const source = await startFileSource(createPattern(200_000, 5));
 const key = await createKey(folder, "ada");
 const service = await startServiceProcess(folder, {
   LIGHTDESK_DOWNLOAD_HOSTS: source.url,
-  LIGHTDESK_TEST_ORDER: order(),
-  NODE_OPTIONS: `--import=${join(process.cwd(), "tests/faults/disk/order.mjs")}`,
+  LIGHTDESK_TEST_ORDER: getOrderPath(),
+  NODE_OPTIONS: `--import=${join(process.cwd(), "tests/faults/disk/record-disk-calls.mjs")}`,
 });
-const client = httpClient(service.url, key);
+const client = createHttpClient(service.url, key);
 afterAll(async () => {
   expect(await service.stop()).toBe(0);
   await source.close();
-  for (const path of [folder, order()]) rmSync(path, { recursive: true, force: true });
+  for (const path of [folder, getOrderPath()]) rmSync(path, { recursive: true, force: true });
 });
 
-/** The disk calls since the last time; `named` are the blobs among them. */
-function sinceThen(): string[][] {
-  const all = steps();
-  const since = all.slice(offset);
-  offset = all.length;
-  return since;
+/** Returns the disk calls since the previous call. */
+function takeNewSteps(): string[][] {
+  const all = readSteps();
+  const newSteps = all.slice(readCount);
+  readCount = all.length;
+  return newSteps;
 }
 
-/** In order: bytes, sync of the bytes, name, sync of the folder, commit. */
-function expectDurable(since: string[][], path: string): void {
-  const at = (predicate: (step: string[]) => boolean) => since.findIndex(predicate);
-  const renameIndex = at(([operation, , to]) => operation === "named" && to === path);
+/** Expects this order: write, sync of the bytes, rename, sync of the folder, commit. */
+function expectDurable(newSteps: string[][], path: string): void {
+  const findStep = (predicate: (step: string[]) => boolean) => newSteps.findIndex(predicate);
+  const renameIndex = findStep(([operation, , to]) => operation === "named" && to === path);
   expect(renameIndex, `${path} was named`).toBeGreaterThanOrEqual(0);
-  const from = since[renameIndex]?.[1] ?? "";
-  const synced = since.findLastIndex(([operation, target], index) => index < renameIndex && operation === "synced" && target === from);
-  const writtenAt = since.findLastIndex(([operation, target]) => operation === "written" && target === from);
-  const syncIndex = since.findIndex(
+  const from = newSteps[renameIndex]?.[1] ?? "";
+  const syncedAt = newSteps.findLastIndex(([operation, target], index) => index < renameIndex && operation === "synced" && target === from);
+  const writtenAt = newSteps.findLastIndex(([operation, target]) => operation === "written" && target === from);
+  const syncIndex = newSteps.findIndex(
     ([operation, target], index) => index > renameIndex && operation === "synced" && target === dirname(path),
   );
-  expect(synced, `${path} was synced before it was named`).toBeGreaterThan(writtenAt);
-  expect(synced, `${path} was synced at all`).toBeGreaterThanOrEqual(0);
+  expect(syncedAt, `${path} was synced before it was named`).toBeGreaterThan(writtenAt);
+  expect(syncedAt, `${path} was synced at all`).toBeGreaterThanOrEqual(0);
   expect(syncIndex, `the folder of ${path} was synced`).toBeGreaterThan(renameIndex);
-  for (const [index, step] of since.entries()) {
+  for (const [index, step] of newSteps.entries()) {
     if (step[0] !== "made" || !step[1] || !path.startsWith(`${step[1]}/`)) continue;
-    const inParent = since.findIndex(
+    const inParent = newSteps.findIndex(
       ([operation, target], later) => later > index && operation === "synced" && target === dirname(step[1] ?? ""),
     );
     expect(inParent, `the new folder ${step[1]} was synced into the one above`).toBeGreaterThan(index);
   }
 }
 
-function expectBlobsDurable(since: string[][], count: number): void {
-  const blobs = blobsIn(since);
+function expectBlobsDurable(newSteps: string[][], count: number): void {
+  const blobs = findNamedBlobs(newSteps);
   expect(blobs).toHaveLength(count);
   for (const path of blobs) {
     expect(existsSync(path)).toBe(true);
-    expectDurable(since, path);
-    const folderSynced = since.findIndex(([operation, target]) => operation === "synced" && target === dirname(path));
-    expect(since.findLastIndex(([operation]) => operation === "committing")).toBeGreaterThan(folderSynced);
+    expectDurable(newSteps, path);
+    const folderSynced = newSteps.findIndex(([operation, target]) => operation === "synced" && target === dirname(path));
+    expect(newSteps.findLastIndex(([operation]) => operation === "committing")).toBeGreaterThan(folderSynced);
   }
 }
 
 it("syncs a new store's folders into their parents", () => {
-  const since = sinceThen();
-  for (const [index, [operation, path = ""]] of since.entries()) {
+  const newSteps = takeNewSteps();
+  for (const [index, [operation, path = ""]] of newSteps.entries()) {
     if (operation !== "made" || path === "" || !path.startsWith(folder)) continue;
-    const inParent = since.findIndex(([target, where], later) => later > index && target === "synced" && where === dirname(path));
+    const inParent = newSteps.findIndex(([call, target], later) => later > index && call === "synced" && target === dirname(path));
     expect(inParent, path).toBeGreaterThan(index);
   }
-  expect(blobsIn(since).length).toBeGreaterThan(0);
-  for (const path of blobsIn(since)) expectDurable(since, path);
+  expect(findNamedBlobs(newSteps).length).toBeGreaterThan(0);
+  for (const path of findNamedBlobs(newSteps)) expectDurable(newSteps, path);
 });
 
-it("makes an upload durable before answering, small or large", async () => {
+it("makes small and large uploads durable before responding", async () => {
   expect((await client.upload("some text", "a.txt")).status).toBe(201);
-  expectBlobsDurable(sinceThen(), 1);
+  expectBlobsDurable(takeNewSteps(), 1);
   expect((await client.upload(new Uint8Array(createPattern(20_000_000)), "b.bin")).status).toBe(201);
-  expectBlobsDurable(sinceThen(), 1);
+  expectBlobsDurable(takeNewSteps(), 1);
 });
 
-it("makes shared content durable before a second uploader is answered", async () => {
-  const answers = await Promise.all(Array.from({ length: 8 }, () => client.upload("the same text", "same.txt")));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
-  expectBlobsDurable(sinceThen(), 1);
+it("makes shared content durable before responding to other uploaders", async () => {
+  const responses = await Promise.all(Array.from({ length: 8 }, () => client.upload("the same text", "same.txt")));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
+  expectBlobsDurable(takeNewSteps(), 1);
 });
 
-it("makes user data durable before responding, also when overwriting", async () => {
+it("makes new and overwritten user data durable before responding", async () => {
   const write = (text: string) => client.call("POST", "/api/userdata/x/y/z.json?overwrite=true&full_info=true", text);
   for (const text of ["{}", "[]"]) {
     expect((await write(text)).status).toBe(200);
-    expectBlobsDurable(sinceThen(), 1);
+    expectBlobsDurable(takeNewSteps(), 1);
   }
 });
 
 it("makes a download durable before its task completes", async () => {
   const response = await client.post("/api/assets/download", { source_url: `${source.url}/model.bin` });
   const { task_id: id } = response.body as { task_id: string };
-  await until("it is here", async () => ((await client.get(`/api/tasks/${id}`)).body as { status: string }).status === "completed");
-  expectBlobsDurable(sinceThen(), 1);
+  await until(
+    "the download is complete",
+    async () => ((await client.get(`/api/tasks/${id}`)).body as { status: string }).status === "completed",
+  );
+  expectBlobsDurable(takeNewSteps(), 1);
 });
 
-it("makes a mask and its layers durable before answering", async () => {
-  const [picture, mask] = [await painted(10, 255), await painted(90, 0)];
+it("makes a mask and its layers durable before responding", async () => {
+  const [picture, mask] = [await createPicture(10, 255), await createPicture(90, 0)];
   expect((await client.upload(picture, "p.png", {}, "image", "/api/upload/image")).status).toBe(200);
-  sinceThen();
+  takeNewSteps();
   const original = JSON.stringify({ filename: "p.png" });
   expect((await client.upload(mask, "m.png", { original_ref: original }, "image", "/api/upload/mask")).status).toBe(200);
-  expectBlobsDurable(sinceThen(), 4);
+  expectBlobsDurable(takeNewSteps(), 4);
 });
 
 it("makes a job's outputs durable before it completes", async () => {
   const image = { class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size: 2, color: 77 } };
   const prompt = { "1": image, "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "d" } } };
   const { prompt_id: id } = (await client.post("/api/prompt", { prompt })).body as { prompt_id: string };
-  await until("it is done", async () => ((await client.get(`/api/jobs/${id}`)).body as { status: string }).status === "completed");
-  expectBlobsDurable(sinceThen(), 1);
+  await until("the job is complete", async () => ((await client.get(`/api/jobs/${id}`)).body as { status: string }).status === "completed");
+  expectBlobsDurable(takeNewSteps(), 1);
 });

@@ -2,38 +2,38 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
+import { createHttpClient, runServiceCommand, startServiceProcess } from "../support/service-process";
 import { startProcess } from "../support/start-process";
 import { until } from "../support/until";
 
-const graph = (seconds: number, color = 1) => ({
+const createGraph = (seconds: number, color = 1) => ({
   "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
   "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
 });
 
 describe("stopping and starting the service", async () => {
-  const dataDir = temporaryFolder();
-  const key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  const dataDir = createTemporaryFolder();
+  const key = await runServiceCommand(dataDir, "keys", "create", "--user", "ada");
 
   async function submit(url: string, seconds: number): Promise<string> {
-    const { body } = await httpClient(url, key).post("/api/prompt", { prompt: graph(seconds) });
+    const { body } = await createHttpClient(url, key).post("/api/prompt", { prompt: createGraph(seconds) });
     return String((body as { prompt_id: string }).prompt_id);
   }
-  async function job(url: string, id: string): Promise<Record<string, unknown>> {
-    return (await httpClient(url, key).get(`/api/jobs/${id}`)).body as Record<string, unknown>;
+  async function getJob(url: string, id: string): Promise<Record<string, unknown>> {
+    return (await createHttpClient(url, key).get(`/api/jobs/${id}`)).body as Record<string, unknown>;
   }
 
   it("finishes a short job on SIGTERM and keeps a pending one", async () => {
     const first = await startServiceProcess(dataDir, { LIGHTDESK_CONCURRENCY: "1" });
     const short = await submit(first.url, 1);
     const pending = await submit(first.url, 0.1);
-    await until("the first runs", async () => (await job(first.url, short)).status === "in_progress");
+    await until("the first job runs", async () => (await getJob(first.url, short)).status === "in_progress");
     expect(await first.stop("SIGTERM")).toBe(0);
     const second = await startServiceProcess(dataDir);
-    expect((await job(second.url, short)).status).toBe("completed");
-    await until("the second has run", async () => (await job(second.url, pending)).status === "completed");
+    expect((await getJob(second.url, short)).status).toBe("completed");
+    await until("the second job has completed", async () => (await getJob(second.url, pending)).status === "completed");
     expect(await second.stop("SIGINT")).toBe(0);
   });
 
@@ -42,11 +42,11 @@ describe("stopping and starting the service", async () => {
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const service = await startServiceProcess(dataDir);
       const current = (id ??= await submit(service.url, 3000));
-      await until(`attempt ${attempt} runs`, async () => (await job(service.url, current)).status === "in_progress");
+      await until(`attempt ${attempt} runs`, async () => (await getJob(service.url, current)).status === "in_progress");
       await service.stop("SIGKILL");
     }
     const service = await startServiceProcess(dataDir);
-    expect(await job(service.url, id ?? "")).toMatchObject({ status: "failed", execution_error: { exception_type: "WorkerLost" } });
+    expect(await getJob(service.url, id ?? "")).toMatchObject({ status: "failed", execution_error: { exception_type: "WorkerLost" } });
     expect(await service.stop()).toBe(0);
   });
 
@@ -58,30 +58,30 @@ describe("stopping and starting the service", async () => {
     const service = await startServiceProcess(dataDir);
     const { readdir } = await import("node:fs/promises");
     expect(await readdir(join(dataDir, "service", "tmp"))).toEqual([]);
-    await until("the orphan is gone", async () => (await readdir(shard)).length === 0);
+    await until("the orphan is deleted", async () => (await readdir(shard)).length === 0);
     expect((await fetch(`${service.url}/api/health`)).status).toBe(200);
     await service.stop();
   });
 
-  it("refuses a bad setting, a locked folder and a used port, in one sentence each", async () => {
+  it("explains a bad setting, a locked folder or a used port in one sentence", async () => {
     const bad = startProcess("dist/service.mjs", { PORT: "high", LIGHTDESK_DATA_DIR: dataDir });
-    expect(await bad.ended).toBe(1);
+    expect(await bad.exitCode).toBe(1);
     expect(bad.output()).toContain("PORT must be a port number");
     const noFolder = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: join(dataDir, "service", "service.sqlite") });
-    expect(await noFolder.ended).toBe(1);
+    expect(await noFolder.exitCode).toBe(1);
     expect(noFolder.output()).toContain("LIGHTDESK_DATA_DIR must be a writable folder");
     const service = await startServiceProcess(dataDir);
     const second = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir });
-    expect(await second.ended).toBe(1);
+    expect(await second.exitCode).toBe(1);
     expect(second.output()).toContain(`in use by process ${service.pid}`);
     const third = startProcess("dist/service.mjs", { PORT: new URL(service.url).port, LIGHTDESK_DATA_DIR: join(dataDir, "other") });
-    expect(await third.ended).toBe(1);
+    expect(await third.exitCode).toBe(1);
     expect(third.output()).toContain("PORT must be a free port");
-    expect(await serviceCommand(dataDir, "keys", "list")).toContain("ada (active)");
-    expect(await serviceCommand(dataDir, "users", "set-status", "ada", "waitlisted")).toContain("waitlisted");
-    expect((await httpClient(service.url, key).post("/api/prompt", { prompt: graph(0) })).status).toBe(403);
-    await serviceCommand(dataDir, "keys", "revoke", key.slice(0, 11));
-    expect((await httpClient(service.url, key).get("/api/user")).status).toBe(401);
+    expect(await runServiceCommand(dataDir, "keys", "list")).toContain("ada (active)");
+    expect(await runServiceCommand(dataDir, "users", "set-status", "ada", "waitlisted")).toContain("waitlisted");
+    expect((await createHttpClient(service.url, key).post("/api/prompt", { prompt: createGraph(0) })).status).toBe(403);
+    await runServiceCommand(dataDir, "keys", "revoke", key.slice(0, 11));
+    expect((await createHttpClient(service.url, key).get("/api/user")).status).toBe(401);
     await service.stop();
   });
 });

@@ -1,4 +1,4 @@
-// Tests don't close what they open: consoles, services and databases close automatically.
+// Closes consoles, services and databases automatically, so that tests don't have to.
 import { afterAll, onTestFinished, TestRunner } from "vitest";
 
 /**

@@ -7,12 +7,12 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 type Module = { source: string; dependencies: { resolved: string }[] };
 type Summary = { totalCruised: number; violations: { rule: { name: string }; from: string; to: string }[] };
-export type Cruise = Summary & { modules: Module[] };
+export type CruiseResult = Summary & { modules: Module[] };
 
-export async function cruise(tree: string, folders: readonly string[]): Promise<Cruise> {
+export async function runDependencyCruiser(rootFolder: string, folders: readonly string[]): Promise<CruiseResult> {
   const tool = `${root}node_modules/dependency-cruiser/bin/dependency-cruise.mjs`;
   const args = [tool, "--config", `${root}.dependency-cruiser.cjs`, "--output-type", "json", ...folders];
-  const report = await promisify(execFile)(process.execPath, args, { cwd: tree, maxBuffer: 64e6 }).catch((error: unknown) => {
+  const report = await promisify(execFile)(process.execPath, args, { cwd: rootFolder, maxBuffer: 64e6 }).catch((error: unknown) => {
     // The exit code is the number of violations; the report is still written.
     if (error instanceof Error && "stdout" in error && typeof error.stdout === "string") return { stdout: error.stdout };
     throw error;
@@ -22,7 +22,7 @@ export async function cruise(tree: string, folders: readonly string[]): Promise<
 }
 
 /** Pairs of folders in `parent` that import each other. Files directly in `parent` belong to none. */
-export function findCircles(parent: string, modules: readonly Module[]): string[] {
+export function findCycles(parent: string, modules: readonly Module[]): string[] {
   const getFolder = (file: string) => new RegExp(`^${parent}/([^/]+)/`).exec(file)?.[1];
   const imports = new Set(
     modules.flatMap(({ source, dependencies }) => dependencies.map(({ resolved }) => `${getFolder(source)} ${getFolder(resolved)}`)),

@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import { until } from "./until";
 
-export type Received = { type: string; data: Record<string, unknown> };
-export type EventSocket = Awaited<ReturnType<typeof openEvents>>;
+export type ReceivedMessage = { type: string; data: Record<string, unknown> };
+export type EventSocket = Awaited<ReturnType<typeof openEventSocket>>;
 
 /** `url`: the server's URL with the path and query of the socket. Fails with the status if refused. */
-export async function openEvents(url: string, headers: Record<string, string> = {}) {
+export async function openEventSocket(url: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
-  const received: Received[] = [];
+  const received: ReceivedMessage[] = [];
   const previews: Buffer[] = [];
   socket.on("message", (message, isBinary) => {
     if (isBinary) previews.push(message as Buffer);
-    else received.push(JSON.parse((message as Buffer).toString("utf8")) as Received);
+    else received.push(JSON.parse((message as Buffer).toString("utf8")) as ReceivedMessage);
   });
   await once(socket, "open");
   return {
@@ -21,10 +21,10 @@ export async function openEvents(url: string, headers: Record<string, string> = 
     received,
     /** The binary messages. */
     previews,
-    /** The messages about one job, in order. */
-    of: (id: string) => received.filter(({ data }) => data.prompt_id === id),
+    /** Returns the messages about one job, in order. */
+    getMessages: (id: string) => received.filter(({ data }) => data.prompt_id === id),
     /** Waits for a job's final message. */
-    over: (id: string) =>
+    waitForEnd: (id: string) =>
       until(`the end of ${id} has arrived`, () =>
         received.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === id),
       ),
@@ -36,7 +36,7 @@ export async function openEvents(url: string, headers: Record<string, string> = 
   };
 }
 
-/** The HTTP status of a refused WebSocket. */
+/** Returns the HTTP status of a refused WebSocket, or undefined if it opens. */
 export async function getRefusalStatus(url: string, headers: Record<string, string> = {}): Promise<number | undefined> {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
   socket.on("error", () => undefined);

@@ -1,4 +1,4 @@
-// A server with one file and configurable faults: it may lack ranges, change the file, or cut or stall the connection. It records each request
+// A server with one file and configurable faults: missing ranges, a changed file, and cut or stalled connections. It records each request
 // and the number of sent bytes.
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
@@ -19,89 +19,100 @@ export type Behaviour = {
   busy?: number[];
   /** Stalls after this many body bytes until the client disconnects. */
   holdAfter?: number;
-  /** A false Content-Range. */
+  /** Replaces the correct Content-Range. */
   contentRange?: string;
   /** Sends this many bytes at a time, with pauses. */
   drip?: { bytes: number; everyMs: number };
 };
 export type ServedResponse = { range?: string; ifRange?: string; status: number; start: number; sent: number };
-export type FileSource = TestServer & { behaviour: Behaviour; responses: ServedResponse[]; sent(): number; pending: Set<ServerResponse> };
+export type FileSource = TestServer & {
+  behaviour: Behaviour;
+  responses: ServedResponse[];
+  countSentBytes(): number;
+  pending: Set<ServerResponse>;
+};
 
 export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviour> = {}): Promise<FileSource> {
   const responses: ServedResponse[] = [];
-  /** Stalled connections, kept so that they can be closed. */
+  /** Stalled responses, so that tests can close them. */
   const pending = new Set<ServerResponse>();
-  const now: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
+  const currentBehaviour: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
   const server = await startTestServer(
-    (request, response) => void serve(now, { responses, pending }, request, response).catch(() => response.destroy()),
+    (request, response) => void serve(currentBehaviour, { responses, pending }, request, response).catch(() => response.destroy()),
   );
-  return { ...server, behaviour: now, responses, pending, sent: () => responses.reduce((sum, response) => sum + response.sent, 0) };
+  return {
+    ...server,
+    behaviour: currentBehaviour,
+    responses,
+    pending,
+    countSentBytes: () => responses.reduce((sum, response) => sum + response.sent, 0),
+  };
 }
 
-/** Bytes without repetition, so that a misplaced part changes the hash. */
+/** Creates bytes without repetition, so that a misplaced part changes the hash. */
 export function createPattern(length: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(length);
   let value = seed;
-  for (let at = 0; at < length; at += 1) {
+  for (let index = 0; index < length; index += 1) {
     value = (Math.imul(value, 1103515245) + 12345) >>> 0;
-    bytes[at] = value >>> 24;
+    bytes[index] = value >>> 24;
   }
   return bytes;
 }
 
 async function serve(
-  now: Behaviour,
+  behaviour: Behaviour,
   { responses, pending }: Pick<FileSource, "responses" | "pending">,
   request: ReceivedRequest,
   response: ServerResponse,
 ): Promise<void> {
-  if (request.method === "HEAD" && now.refusesHead) return void response.writeHead(403).end();
-  const busy = now.busy?.shift();
+  if (request.method === "HEAD" && behaviour.refusesHead) return void response.writeHead(403).end();
+  const busy = behaviour.busy?.shift();
   if (busy !== undefined) return void response.writeHead(busy, { "retry-after": "1" }).end();
   const range = request.headers.range;
   const ifRange = request.headers["if-range"]?.toString();
-  const matches = ifRange === undefined || ifRange === now.etag || ifRange === now.lastModified;
-  const isPart = now.hasRanges && range !== undefined && matches;
-  const start = isPart ? Number(/^bytes=(\d+)-/.exec(range)?.[1] ?? 0) : 0;
-  const end = isPart ? Number(/-(\d+)$/.exec(range)?.[1] ?? now.bytes.length - 1) : now.bytes.length - 1;
-  const isBeyond = isPart && start >= now.bytes.length;
+  const matches = ifRange === undefined || ifRange === behaviour.etag || ifRange === behaviour.lastModified;
+  const isPartial = behaviour.hasRanges && range !== undefined && matches;
+  const start = isPartial ? Number(/^bytes=(\d+)-/.exec(range)?.[1] ?? 0) : 0;
+  const end = isPartial ? Number(/-(\d+)$/.exec(range)?.[1] ?? behaviour.bytes.length - 1) : behaviour.bytes.length - 1;
+  const isBeyondEnd = isPartial && start >= behaviour.bytes.length;
   const entry: ServedResponse = {
     ...(range && { range }),
     ...(ifRange && { ifRange }),
-    status: isBeyond ? 416 : isPart ? 206 : 200,
+    status: isBeyondEnd ? 416 : isPartial ? 206 : 200,
     start,
     sent: 0,
   };
   responses.push(entry);
-  if (isBeyond) return void response.writeHead(416, { "content-range": `bytes */${now.bytes.length}` }).end();
+  if (isBeyondEnd) return void response.writeHead(416, { "content-range": `bytes */${behaviour.bytes.length}` }).end();
 
-  const body = now.bytes.subarray(start, end + 1);
+  const body = behaviour.bytes.subarray(start, end + 1);
   response.writeHead(entry.status, {
-    ...(now.etag !== undefined && { etag: now.etag }),
-    ...(now.lastModified !== undefined && { "last-modified": now.lastModified }),
-    ...(now.hasLength && { "content-length": String(body.length) }),
-    ...(isPart && { "content-range": now.contentRange ?? `bytes ${start}-${end}/${now.bytes.length}` }),
-    ...now.headers,
+    ...(behaviour.etag !== undefined && { etag: behaviour.etag }),
+    ...(behaviour.lastModified !== undefined && { "last-modified": behaviour.lastModified }),
+    ...(behaviour.hasLength && { "content-length": String(body.length) }),
+    ...(isPartial && { "content-range": behaviour.contentRange ?? `bytes ${start}-${end}/${behaviour.bytes.length}` }),
+    ...behaviour.headers,
   });
   if (request.method === "HEAD") return void response.end();
-  const cut = now.cuts.shift();
-  const step = now.drip?.bytes ?? 64 * 1024;
-  for (let at = 0; at < body.length;) {
-    const next = Math.min(at + step, body.length, cut ?? Infinity, now.holdAfter ?? Infinity);
+  const cut = behaviour.cuts.shift();
+  const step = behaviour.drip?.bytes ?? 64 * 1024;
+  for (let offset = 0; offset < body.length;) {
+    const next = Math.min(offset + step, body.length, cut ?? Infinity, behaviour.holdAfter ?? Infinity);
     if (response.destroyed) return;
-    if (!response.write(body.subarray(at, next))) await drained(response);
-    entry.sent += next - at;
-    at = next;
-    if (at === cut) return void response.socket?.end(() => response.destroy());
-    if (at === now.holdAfter) return void pending.add(response);
-    if (now.drip) await new Promise((resolve) => setTimeout(resolve, now.drip?.everyMs));
+    if (!response.write(body.subarray(offset, next))) await waitForDrain(response);
+    entry.sent += next - offset;
+    offset = next;
+    if (offset === cut) return void response.socket?.end(() => response.destroy());
+    if (offset === behaviour.holdAfter) return void pending.add(response);
+    if (behaviour.drip) await new Promise((resolve) => setTimeout(resolve, behaviour.drip?.everyMs));
   }
   response.end();
 }
 
-async function drained(response: ServerResponse): Promise<void> {
-  const over = new AbortController();
-  const either = ["drain", "close"].map((event) => once(response, event, { signal: over.signal }).catch(() => undefined));
-  await Promise.race(either);
-  over.abort();
+async function waitForDrain(response: ServerResponse): Promise<void> {
+  const controller = new AbortController();
+  const events = ["drain", "close"].map((event) => once(response, event, { signal: controller.signal }).catch(() => undefined));
+  await Promise.race(events);
+  controller.abort();
 }

@@ -1,6 +1,6 @@
 type Json = Record<string, unknown>;
 
-const io = (required: Json, output: string[], output_node = false) => ({
+const createClass = (required: Json, output: string[], output_node = false) => ({
   input: { required },
   input_order: { required: Object.keys(required) },
   is_input_list: false,
@@ -13,17 +13,17 @@ const io = (required: Json, output: string[], output_node = false) => ({
   output_node,
 });
 
-/** Classes that the built-in runner lacks, with these models, and two that it has. */
-export function gpuClasses(models: readonly string[]): Json {
+/** Creates node classes that the built-in runner lacks, with these models, and two that it has. */
+export function createGpuClasses(models: readonly string[]): Json {
   const classes: Record<string, Json> = {
-    LoadModel: io({ model: [[...models], {}] }, ["MODEL"]),
-    Sample: io(
+    LoadModel: createClass({ model: [[...models], {}] }, ["MODEL"]),
+    Sample: createClass(
       { model: ["MODEL"], seed: ["INT", { default: 0, min: 0, max: 18446744073709551615n }], prompt: ["STRING", { multiline: true }] },
       ["IMAGE"],
     ),
-    LoadImage: io({ image: [["on-the-runner.png"], { image_upload: true }] }, ["IMAGE", "MASK"]),
-    SaveImage: io({ images: ["IMAGE"], filename_prefix: ["STRING", { default: "x" }] }, [], true),
-    ShowText: io({ text: ["STRING", {}] }, ["STRING"], true),
+    LoadImage: createClass({ image: [["on-the-runner.png"], { image_upload: true }] }, ["IMAGE", "MASK"]),
+    SaveImage: createClass({ images: ["IMAGE"], filename_prefix: ["STRING", { default: "x" }] }, [], true),
+    ShowText: createClass({ text: ["STRING", {}] }, ["STRING"], true),
   };
   return JSON.parse(
     JSON.stringify(Object.fromEntries(Object.entries(classes).map(([name, info]) => [name, { ...info, name }])), (_key, value: unknown) =>

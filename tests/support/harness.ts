@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encode } from "next-auth/jwt";
 import { inject } from "vitest";
-import { type Role, roles } from "@/lib/contract/people/roles";
-import { setUp } from "@/lib/server/auth/sign-in";
+import { type Role, roles } from "@/lib/contract/members/roles";
+import { createOwner } from "@/lib/server/auth/sign-in";
 import { type Context, readViewer, type Viewer } from "@/lib/server/auth/viewer";
 import { type CompositionOptions, startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
@@ -48,8 +48,8 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     ...(database && { DATABASE_URL: database.url }),
     ...settings,
   });
-  let logged = "";
-  const logDestination = { write: (line: string) => void (logged += line) };
+  let logText = "";
+  const logDestination = { write: (line: string) => void (logText += line) };
   // Tests change services directly, so responses must not be cached.
   const upstreamLimits = Object.assign(options.upstreamLimits ?? {}, { sharedMs: options.upstreamLimits?.sharedMs ?? 0 });
   const console = startComposition({ env, logDestination, ...options, upstreamLimits });
@@ -58,30 +58,30 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
   console.stop = () => (stopping ??= stop());
   await console.ready;
 
-  const owner = dataDir === undefined ? await makeOwner() : await console.store.members.getByEmail("owner@desk.test");
+  const owner = dataDir === undefined ? await setUpOwner() : await console.store.members.getByEmail("owner@desk.test");
   const viewers = new Map<Role, Viewer>();
   const cookies = new Map<Role, string>();
   for (const role of roles) {
     const email = `${role}@desk.test`;
-    const rest = { name: role, email, role, passwordHash: owner?.passwordHash, createdAt: console.now() };
+    const memberFields = { name: role, email, role, passwordHash: owner?.passwordHash, createdAt: console.now() };
     const member =
       role === "owner"
         ? owner
         : dataDir === undefined
-          ? await console.store.members.create(rest)
+          ? await console.store.members.create(memberFields)
           : await console.store.members.getByEmail(email);
     if (!member) throw new Error(`no member ${role}`);
-    await beginSession(role, member);
+    await startSession(role, member);
   }
 
-  async function makeOwner(): Promise<Member> {
-    const token = new URL(console.setUpUrl() ?? "").searchParams.get("token") ?? "";
-    const outcome = await setUp(console, { token, name: "Olga Owner", email: "owner@desk.test", password: PASSWORD });
+  async function setUpOwner(): Promise<Member> {
+    const token = new URL(console.getSetUpUrl() ?? "").searchParams.get("token") ?? "";
+    const outcome = await createOwner(console, { token, name: "Olga Owner", email: "owner@desk.test", password: PASSWORD });
     if (!outcome.ok) throw new Error(outcome.failure.message);
     return outcome.value;
   }
 
-  async function beginSession(role: Role, { id, sessionVersion }: Member): Promise<void> {
+  async function startSession(role: Role, { id, sessionVersion }: Member): Promise<void> {
     const cookie = await mintCookie({ sub: id, version: sessionVersion });
     const viewer = await readViewer(console, new Headers({ cookie }));
     if (!viewer) throw new Error(`no viewer ${role}`);
@@ -101,7 +101,7 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     const at = console.now();
     const times = { createdAt: at, usedAt: at, confirmedAt: at };
     const session = { id, memberId, version, method: "password", browser: "Firefox · Linux", address: "198.51.100.1", ...times };
-    if (secret === console.authSecret) await console.store.sessions.begin(session, env.session);
+    if (secret === console.authSecret) await console.store.sessions.create(session, env.session);
     return `lightdesk.session=${await encode({ token: { ...claims, sid: id }, secret })}`;
   }
 
@@ -109,10 +109,10 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     path: string,
     { as, cookie = as && cookies.get(as), method = "GET", json, body, headers, signal }: HarnessRequest = {},
   ): Promise<Response> {
-    const changes = method !== "GET" && method !== "HEAD";
+    const isChange = method !== "GET" && method !== "HEAD";
     const allHeaders = new Headers({
       host: HOST,
-      ...(changes && { origin: `http://${HOST}` }),
+      ...(isChange && { origin: `http://${HOST}` }),
       ...(cookie !== undefined && { cookie }),
       ...headers,
     });
@@ -120,7 +120,7 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     const init = { method, headers: allHeaders, signal, body: json === undefined ? body : JSON.stringify(json), duplex: "half" };
     const request = new Request(`http://${HOST}${path}`, init);
     const route = matchRoute(new URL(request.url).pathname);
-    // Like Next.
+    // Falls back from HEAD to GET, as Next does.
     const handlers = route && (await loadHandlers(route.file));
     const handler = handlers?.get(method) ?? (method === "HEAD" ? handlers?.get("GET") : undefined);
     if (!route || !handler) throw new Error(`no handler for ${method} ${path}`);
@@ -132,26 +132,26 @@ export async function createHarness({ settings = {}, dataDir, ...options }: Harn
     console,
     request,
     mintCookie,
-    cookieOf: (role: Role) => cookies.get(role) ?? "",
-    /** For tests that end sessions: signs in every remaining member again. */
+    getCookie: (role: Role) => cookies.get(role) ?? "",
+    /** Signs in every remaining member again, for tests that end sessions. */
     async renewCookies() {
       for (const [role, { memberId }] of viewers) {
         const member = await console.store.members.get(memberId);
-        if (member) await beginSession(role, member);
+        if (member) await startSession(role, member);
       }
     },
-    viewerOf: getViewer,
-    contextOf: (role: Role): Context => ({ composition: console, viewer: getViewer(role) }),
+    getViewer,
+    getContext: (role: Role): Context => ({ composition: console, viewer: getViewer(role) }),
     /** Creates a shared connection without checking it at the service. */
     async connect(baseUrl: string, apiKey: string | undefined): Promise<string> {
-      const { store, ring, now } = console;
+      const { store, keyRing, now } = console;
       const connection = await store.connections.create({ name: "Another service", baseUrl, createdAt: now() });
-      if (apiKey !== undefined) await storeApiKey(store.keys, ring, { connectionId: connection.id, apiKey, now: now() });
+      if (apiKey !== undefined) await storeApiKey(store.keys, keyRing, { connectionId: connection.id, apiKey, now: now() });
       return connection.id;
     },
-    log: () => logged,
-    /** The store's whole content in its raw form. */
-    async stored(): Promise<string> {
+    getLog: () => logText,
+    /** Returns the store's whole content in its raw form. */
+    async dumpStore(): Promise<string> {
       if (database === undefined) {
         const files = ["console.sqlite", "console.sqlite-wal"].map((name) => readFile(join(folder, name), "latin1"));
         return (await Promise.all(files)).join("\n");

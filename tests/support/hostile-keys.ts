@@ -4,7 +4,7 @@ import fc from "fast-check";
 const inheritedKeys = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"];
 
 /** JSON text, since object literals can't have an own `__proto__`. `names`: field names that the code reads. */
-export function hostileJson(names: readonly string[]): fc.Arbitrary<string> {
+export function createHostileJson(names: readonly string[]): fc.Arbitrary<string> {
   const key = fc.oneof(fc.constantFrom(...inheritedKeys), fc.constantFrom(...names), fc.constantFrom("0", "1", "operations"));
   return fc.letrec<{ value: string; object: string }>((tie) => ({
     value: fc.oneof(
@@ -19,9 +19,9 @@ export function hostileJson(names: readonly string[]): fc.Arbitrary<string> {
   })).object;
 }
 
-const watched = [Object.prototype, Object, Function.prototype, Array.prototype, String.prototype, Object.prototype.toString];
+const watchedObjects = [Object.prototype, Object, Function.prototype, Array.prototype, String.prototype, Object.prototype.toString];
 
-/** The members of the prototypes that pollution would change. */
-export function prototypeMembers(): unknown[] {
-  return watched.map((item) => Reflect.ownKeys(item).map((name) => [name, Object.getOwnPropertyDescriptor(item, name)]));
+/** Returns the prototype members that pollution would change. */
+export function listPrototypeMembers(): unknown[] {
+  return watchedObjects.map((item) => Reflect.ownKeys(item).map((name) => [name, Object.getOwnPropertyDescriptor(item, name)]));
 }

@@ -19,18 +19,18 @@ type Asset = {
   preview_url?: string;
 };
 export type LocalFiles = {
-  /** By kind, subfolder and name, as on its disk. */
+  /** Files by kind, subfolder and name, as on the server's disk. */
   pictures: Map<string, Buffer>;
   assets: (Asset & { bytes: Buffer })[];
   userdata: Map<string, Buffer>;
   /** Stores a job's output, such as "output/video/a.mp4", as a file and as an asset. */
-  write(path: string, bytes: Buffer, type: string): void;
+  writeOutput(path: string, bytes: Buffer, type: string): void;
   /** Returns false if the request is not about files. */
-  answer(request: ReceivedRequest, response: ServerResponse): Promise<boolean>;
+  respond(request: ReceivedRequest, response: ServerResponse): Promise<boolean>;
 };
 
-/** UTC without a time zone. */
-const stamp = { created_at: "2026-01-01T00:00:00.123456", updated_at: "2026-01-01T00:00:00.123456" };
+/** UTC times without a time zone, as local servers return them. */
+const TIMESTAMPS = { created_at: "2026-01-01T00:00:00.123456", updated_at: "2026-01-01T00:00:00.123456" };
 
 export function createLocalFiles(): LocalFiles {
   const pictures: LocalFiles["pictures"] = new Map();
@@ -39,7 +39,7 @@ export function createLocalFiles(): LocalFiles {
 
   const toPublicAsset = ({ bytes: _, ...asset }: Asset & { bytes: Buffer }, overrides: object = {}) => ({
     ...asset,
-    ...stamp,
+    ...TIMESTAMPS,
     ...overrides,
   });
   function storeAsset(
@@ -56,7 +56,7 @@ export function createLocalFiles(): LocalFiles {
     if (folder) pictures.set(`${folder}/${storedName}`, bytes);
     return toPublicAsset(placedAsset, { created_new: true });
   }
-  function write(path: string, bytes: Buffer, type: string): void {
+  function writeOutput(path: string, bytes: Buffer, type: string): void {
     pictures.set(path, bytes);
     const [folder = "", ...rest] = path.split("/");
     const name = rest.at(-1) ?? "";
@@ -72,20 +72,20 @@ export function createLocalFiles(): LocalFiles {
     });
   }
   function storePicture(bytes: Buffer, name: string, key: string): string {
-    for (let at = 0; ; at++) {
-      const tried = at === 0 ? name : name.replace(/(\.[^.]*)?$/, ` (${at})$1`);
-      const file = pictures.get(key + tried);
+    for (let index = 0; ; index++) {
+      const candidate = index === 0 ? name : name.replace(/(\.[^.]*)?$/, ` (${index})$1`);
+      const file = pictures.get(key + candidate);
       if (file && !file.equals(bytes)) continue;
-      pictures.set(key + tried, bytes);
-      return tried;
+      pictures.set(key + candidate, bytes);
+      return candidate;
     }
   }
 
-  async function answerAssets({ method, url: address, ...request }: ReceivedRequest, url: URL, response: ServerResponse): Promise<void> {
-    const refuse = (status: number, code: string) => sendJsonResponse(response, { error: { code, message: code, details: {} } }, status);
+  async function handleAssets({ method, url: address, ...request }: ReceivedRequest, url: URL, response: ServerResponse): Promise<void> {
+    const sendError = (status: number, code: string) => sendJsonResponse(response, { error: { code, message: code, details: {} } }, status);
     const route = `${method} ${url.pathname}`;
     if (route === "GET /api/assets") {
-      if (url.searchParams.has("metadata_filter")) return refuse(400, "UNSUPPORTED_PARAM");
+      if (url.searchParams.has("metadata_filter")) return sendError(400, "UNSUPPORTED_PARAM");
       const name = (url.searchParams.get("name_contains") ?? "").toLowerCase();
       const tags = (url.searchParams.get("include_tags") ?? "").split(",").filter((tag) => tag !== "");
       const matches = assets.filter((asset) => asset.name.toLowerCase().includes(name) && tags.every((tag) => asset.tags.includes(tag)));
@@ -96,10 +96,10 @@ export function createLocalFiles(): LocalFiles {
     }
     if (route === "POST /api/assets") {
       const form = await parseForm({ method, url: address, ...request });
-      if (form.has("id")) return refuse(400, "UNSUPPORTED_FIELD");
+      if (form.has("id")) return sendError(400, "UNSUPPORTED_FIELD");
       const file = form.get("file");
-      if (!(file instanceof File)) return refuse(400, "MISSING_FILE");
-      if (file.size === 0) return refuse(400, "EMPTY_UPLOAD");
+      if (!(file instanceof File)) return sendError(400, "MISSING_FILE");
+      if (file.size === 0) return sendError(400, "EMPTY_UPLOAD");
       const name = getText(form.get("name")) || file.name;
       const tags: string[] = JSON.parse(getText(form.get("tags")) || "[]");
       const metadata: object = JSON.parse(getText(form.get("user_metadata")) || "{}");
@@ -109,7 +109,7 @@ export function createLocalFiles(): LocalFiles {
     if (route === "POST /api/assets/from-hash") {
       const body: { hash: string; tags: string[]; name?: string } = JSON.parse(request.body.toString());
       const existing = assets.find(({ asset_hash }) => asset_hash === body.hash);
-      if (!existing) return refuse(404, "ASSET_NOT_FOUND");
+      if (!existing) return sendError(404, "ASSET_NOT_FOUND");
       return sendJsonResponse(
         response,
         storeAsset(existing.bytes, { name: body.name ?? existing.name, type: existing.mime_type, tags: body.tags }),
@@ -117,11 +117,11 @@ export function createLocalFiles(): LocalFiles {
       );
     }
     if (url.pathname === "/api/assets/tags/refine")
-      return sendJsonResponse(response, { tag_counts: Object.fromEntries(tagCounts(assets)) });
+      return sendJsonResponse(response, { tag_counts: Object.fromEntries(countTags(assets)) });
     const [, id, part] = /^\/api\/assets\/([0-9a-f-]{36})(\/content|\/tags)?$/.exec(url.pathname) ?? [];
     const asset = assets.find((asset) => asset.id === id);
-    if (!asset) return refuse(404, "ASSET_NOT_FOUND");
-    if (part === "/content") return answerBytes(response, asset.bytes, asset.mime_type);
+    if (!asset) return sendError(404, "ASSET_NOT_FOUND");
+    if (part === "/content") return sendBytes(response, asset.bytes, asset.mime_type);
     if (method === "GET") return sendJsonResponse(response, toPublicAsset(asset));
     if (part === "/tags") {
       const { tags }: { tags: string[] } = JSON.parse(request.body.toString());
@@ -136,7 +136,7 @@ export function createLocalFiles(): LocalFiles {
     return sendJsonResponse(response, toPublicAsset(asset));
   }
 
-  async function answerUpload(request: ReceivedRequest, response: ServerResponse): Promise<void> {
+  async function handleUpload(request: ReceivedRequest, response: ServerResponse): Promise<void> {
     const form = await parseForm(request);
     const image = form.get("image");
     if (!(image instanceof File) || image.size === 0) return void response.writeHead(400).end();
@@ -154,16 +154,16 @@ export function createLocalFiles(): LocalFiles {
     if (!original) return sendJsonResponse(response, { name: image.name, subfolder, type });
     const alpha = await sharp(bytes).ensureAlpha().extractChannel(3).raw().toBuffer();
     const { data, info } = await sharp(original).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
-    for (const [at, value] of alpha.entries()) data[at * 4 + 3] = value;
+    for (const [index, value] of alpha.entries()) data[index * 4 + 3] = value;
     const masked = await sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })
       .png()
       .toBuffer();
     return sendJsonResponse(response, { name: storePicture(masked, image.name, prefix), subfolder, type });
   }
 
-  function answerUserdata({ method, body }: ReceivedRequest, url: URL, response: ServerResponse): void {
-    const nothing = (status: number) => void response.writeHead(status).end();
-    const info = (path: string, base = "") => ({
+  function handleUserdata({ method, body }: ReceivedRequest, url: URL, response: ServerResponse): void {
+    const sendEmpty = (status: number) => void response.writeHead(status).end();
+    const getInfo = (path: string, base = "") => ({
       path: path.slice(base.length),
       size: userdata.get(path)?.length ?? 0,
       modified: 1_767_225_600_000,
@@ -171,58 +171,58 @@ export function createLocalFiles(): LocalFiles {
     if (url.pathname === "/api/userdata") {
       const dir = url.searchParams.get("dir") ?? "";
       const base = dir === "./" ? "" : dir;
-      if (base.startsWith("/")) return nothing(403);
+      if (base.startsWith("/")) return sendEmpty(403);
       const matchingPaths = [...userdata.keys()].filter((path) => path.startsWith(base)).sort();
-      if (base !== "" && matchingPaths.length === 0) return nothing(404);
+      if (base !== "" && matchingPaths.length === 0) return sendEmpty(404);
       const listedPaths =
         url.searchParams.get("recurse") === "true" ? matchingPaths : matchingPaths.filter((path) => !path.slice(base.length).includes("/"));
       const isFull = url.searchParams.get("full_info") === "true";
       return sendJsonResponse(
         response,
-        isFull ? listedPaths.map((path) => info(path, base)) : listedPaths.map((path) => path.slice(base.length)),
+        isFull ? listedPaths.map((path) => getInfo(path, base)) : listedPaths.map((path) => path.slice(base.length)),
       );
     }
     const [file = "", dest] = url.pathname.slice("/api/userdata/".length).split("/move/").map(decodeURIComponent);
-    const isKept = url.searchParams.get("overwrite") === "false";
-    if (file.split("/").includes("..")) return nothing(403);
+    const keepsExisting = url.searchParams.get("overwrite") === "false";
+    if (file.split("/").includes("..")) return sendEmpty(403);
     const storedFile = userdata.get(file);
     if (method === "POST" && dest === undefined) {
-      if (storedFile && isKept) return nothing(409);
+      if (storedFile && keepsExisting) return sendEmpty(409);
       userdata.set(file, body);
-      return sendJsonResponse(response, url.searchParams.get("full_info") === "true" ? info(file) : file);
+      return sendJsonResponse(response, url.searchParams.get("full_info") === "true" ? getInfo(file) : file);
     }
-    if (!storedFile) return nothing(404);
-    if (method === "GET") return answerBytes(response, storedFile, "application/octet-stream");
-    if (dest !== undefined && isKept && userdata.has(dest)) return nothing(409);
+    if (!storedFile) return sendEmpty(404);
+    if (method === "GET") return sendBytes(response, storedFile, "application/octet-stream");
+    if (dest !== undefined && keepsExisting && userdata.has(dest)) return sendEmpty(409);
     userdata.delete(file);
-    if (dest === undefined) return nothing(204);
+    if (dest === undefined) return sendEmpty(204);
     userdata.set(dest, storedFile);
     return sendJsonResponse(response, dest);
   }
 
   async function handleRequest(request: ReceivedRequest, response: ServerResponse): Promise<boolean> {
     const url = new URL(request.url, "http://local");
-    if (url.pathname.startsWith("/api/assets")) await answerAssets(request, url, response);
+    if (url.pathname.startsWith("/api/assets")) await handleAssets(request, url, response);
     else if (url.pathname === "/api/tags") {
       const prefix = url.searchParams.get("prefix") ?? "";
-      const tags = [...tagCounts(assets)].filter(([name]) => name.startsWith(prefix)).map(([name, count]) => ({ name, count }));
+      const tags = [...countTags(assets)].filter(([name]) => name.startsWith(prefix)).map(([name, count]) => ({ name, count }));
       sendJsonResponse(response, { tags, total: tags.length, has_more: false });
-    } else if (/^\/api\/upload\/(image|mask)$/.test(url.pathname)) await answerUpload(request, response);
-    else if (url.pathname.startsWith("/api/userdata")) answerUserdata(request, url, response);
+    } else if (/^\/api\/upload\/(image|mask)$/.test(url.pathname)) await handleUpload(request, response);
+    else if (url.pathname.startsWith("/api/userdata")) handleUserdata(request, url, response);
     else if (url.pathname === "/api/view") {
       const [name, folder] = [url.searchParams.get("filename") ?? "", url.searchParams.get("subfolder") ?? ""];
       const bytes = name.startsWith("blake3:")
         ? assets.find(({ asset_hash }) => asset_hash === name)?.bytes
         : pictures.get(`${url.searchParams.get("type") ?? "output"}/${folder && `${folder}/`}${name}`);
-      if (bytes) answerBytes(response, bytes, getType(name), { range: request.headers.range, name });
+      if (bytes) sendBytes(response, bytes, getType(name), { range: request.headers.range, name });
       else response.writeHead(404).end();
     } else return false;
     return true;
   }
-  return { pictures, assets, userdata, write, answer: handleRequest };
+  return { pictures, assets, userdata, writeOutput, respond: handleRequest };
 }
 
-/** The path within its folder, and the preview URL, which temporary pictures lack. */
+/** Returns the path within its folder, and the preview URL, which temporary pictures lack. */
 function getPlacement(path: string): Pick<Asset, "loader_path" | "preview_url"> {
   const [folder = "", ...rest] = path.split("/");
   const [filename = "", subfolder] = [rest.at(-1), rest.slice(0, -1).join("/")];
@@ -230,7 +230,7 @@ function getPlacement(path: string): Pick<Asset, "loader_path" | "preview_url"> 
   return { loader_path: rest.join("/"), ...(folder !== "temp" && { preview_url: `/api/view?${params.toString()}` }) };
 }
 
-function tagCounts(assets: readonly { tags: string[] }[]): Map<string, number> {
+function countTags(assets: readonly { tags: string[] }[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const tag of assets.flatMap(({ tags }) => tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   return counts;
@@ -252,12 +252,12 @@ const types: Readonly<Record<string, string>> = {
   txt: "text/plain",
 };
 
-/** The media type by file name; application/octet-stream if unknown. */
+/** Returns the media type for a file name, or application/octet-stream if unknown. */
 function getType(name: string): string {
   return types[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
 }
 
-function answerBytes(response: ServerResponse, bytes: Buffer, type: string, { range, name }: { range?: string; name?: string } = {}): void {
+function sendBytes(response: ServerResponse, bytes: Buffer, type: string, { range, name }: { range?: string; name?: string } = {}): void {
   const headers = { "content-type": type, "accept-ranges": "bytes", ...(name && { "content-disposition": `filename="${name}"` }) };
   const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
   if (first === undefined) return void response.writeHead(200, { ...headers, "content-length": bytes.length }).end(bytes);

@@ -1,8 +1,11 @@
 // Node classes of a current local server: choices that add inputs, growing lists, boxes, colours, video and audio files, and texts that are filled
 // in on sending.
 
-const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
-const grows = (each: object, overrides: object) => ["COMFY_AUTOGROW_V3", { template: { input: { required: each }, ...overrides } }];
+const createSizeInput = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
+const createGrowingInput = (item: object, overrides: object) => [
+  "COMFY_AUTOGROW_V3",
+  { template: { input: { required: item }, ...overrides } },
+];
 
 export const newerNodes = {
   LoadImage: { input: { required: { image: [["there.png"], { image_upload: true }] } }, output: ["IMAGE"] },
@@ -17,8 +20,8 @@ export const newerNodes = {
           "COMFY_DYNAMICCOMBO_V3",
           {
             options: [
-              { key: "width", inputs: { required: size("width") } },
-              { key: "longer", inputs: { required: size("longer_size") } },
+              { key: "width", inputs: { required: createSizeInput("width") } },
+              { key: "longer", inputs: { required: createSizeInput("longer_size") } },
             ],
           },
         ],
@@ -43,9 +46,9 @@ export const newerNodes = {
   Batch: {
     input: {
       required: {
-        images: grows({ image: ["IMAGE", {}] }, { prefix: "image", min: 2, max: 5 }),
-        words: grows({ word: ["STRING", {}] }, { names: ["a", "b", "c", "d"], min: 0 }),
-        weights: grows({ weight: ["FLOAT", { min: 0, max: 1 }] }, { prefix: "weight", min: 1, max: 3 }),
+        images: createGrowingInput({ image: ["IMAGE", {}] }, { prefix: "image", min: 2, max: 5 }),
+        words: createGrowingInput({ word: ["STRING", {}] }, { names: ["a", "b", "c", "d"], min: 0 }),
+        weights: createGrowingInput({ weight: ["FLOAT", { min: 0, max: 1 }] }, { prefix: "weight", min: 1, max: 3 }),
       },
     },
     output: ["IMAGE"],

@@ -1,28 +1,28 @@
-// nginx with the example in docs/examples; by default only names, ports and certificates are changed.
+// Runs nginx with the example in docs/examples. By default, only names, ports and certificates are changed.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type StartedProcess, startProgram } from "./start-process";
 
-type Ports = { front: number; consoles: readonly number[]; below: number };
+type Ports = { listenPort: number; consoles: readonly number[]; basePathPort: number };
 
-/** `own`: an empty folder. `edit`: applies an operator's changes to the example. */
+/** `folder`: an empty folder. `edit`: applies an operator's changes to the example. */
 export function startNginx(
   program: string,
-  own: string,
-  { front, consoles, below }: Ports,
+  folder: string,
+  { listenPort, consoles, basePathPort }: Ports,
   edit: (example: string) => string = (example) => example,
 ): StartedProcess {
   const example = consoles
     .reduce(
-      (text, port, at) => text.replace(new RegExp(`(# )?server 127\\.0\\.0\\.1:${3000 + at} `), `server 127.0.0.1:${port} `),
+      (text, port, index) => text.replace(new RegExp(`(# )?server 127\\.0\\.0\\.1:${3000 + index} `), `server 127.0.0.1:${port} `),
       readFileSync("docs/examples/nginx.conf", "utf8"),
     )
-    .replaceAll("listen 443 ssl;", `listen 127.0.0.1:${front};`)
+    .replaceAll("listen 443 ssl;", `listen 127.0.0.1:${listenPort};`)
     .replaceAll(/ *ssl_certificate.*\n/g, "")
-    .replace(/(location ~ \^\/desk[^}]*proxy_pass http:\/\/)lightdesk;/, `$1127.0.0.1:${below};`);
-  const locations = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${own}/${name};`).join(" ");
+    .replace(/(location ~ \^\/desk[^}]*proxy_pass http:\/\/)lightdesk;/, `$1127.0.0.1:${basePathPort};`);
+  const locations = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
   const user = process.getuid?.() === 0 ? "user root;" : "";
   const http = `http { access_log off; ${locations}\n${edit(example)} }`;
-  writeFileSync(join(own, "nginx.conf"), `daemon off; ${user} pid ${own}/pid; error_log ${own}/log; events {}\n${http}\n`);
-  return startProgram(program, ["-p", own, "-c", join(own, "nginx.conf"), "-e", join(own, "log")], own);
+  writeFileSync(join(folder, "nginx.conf"), `daemon off; ${user} pid ${folder}/pid; error_log ${folder}/log; events {}\n${http}\n`);
+  return startProgram(program, ["-p", folder, "-c", join(folder, "nginx.conf"), "-e", join(folder, "log")], folder);
 }

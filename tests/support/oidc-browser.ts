@@ -6,12 +6,12 @@ import { type TokenIssuer } from "./token-issuer";
 process.env.NEXTAUTH_URL = `http://${HOST}/api/auth`;
 
 /** Keeps cookies, and follows the console to the provider and back. */
-export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) {
-  const cookie = () =>
+export function createOidcBrowser(harness: Harness, jar: Record<string, string> = {}) {
+  const getCookieHeader = () =>
     Object.entries(jar)
       .map(([name, value]) => `${name}=${value}`)
       .join("; ");
-  const take = (response: Response) => {
+  const storeCookies = (response: Response) => {
     for (const line of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === "") delete jar[name];
@@ -21,37 +21,43 @@ export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) 
   };
   async function request(method: string, path: string, fields?: Record<string, string>): Promise<Response> {
     const headers = { "x-lightdesk-address": "198.51.100.9" };
-    return take(await harness.request(path, { method, cookie: cookie(), headers, body: fields && new URLSearchParams(fields) }));
+    return storeCookies(
+      await harness.request(path, { method, cookie: getCookieHeader(), headers, body: fields && new URLSearchParams(fields) }),
+    );
   }
-  async function csrf(): Promise<string> {
+  async function fetchCsrfToken(): Promise<string> {
     const { csrfToken }: { csrfToken: string } = await (await request("GET", "/api/auth/csrf")).json();
     return csrfToken;
   }
   return {
     jar,
-    ask: request,
-    async begin(id: string, extra: Record<string, string> = {}): Promise<string> {
-      const fields = { csrfToken: await csrf(), json: "true", callbackUrl: "/jobs", ...extra };
+    request,
+    async startSignIn(id: string, extra: Record<string, string> = {}): Promise<string> {
+      const fields = { csrfToken: await fetchCsrfToken(), json: "true", callbackUrl: "/jobs", ...extra };
       const { url }: { url: string } = await (await request("POST", `/api/auth/signin/${id}`, fields)).json();
       return url;
     },
-    async finish(id: string, query: Record<string, string>) {
+    async finishSignIn(id: string, query: Record<string, string>) {
       const response = await request("GET", `/api/auth/callback/${id}?${new URLSearchParams(query).toString()}`);
       return toDestination(response.headers.get("location") ?? "");
     },
     async signIn(id: string, issuer: TokenIssuer, extra?: Record<string, string>) {
-      return this.finish(id, issuer.visit(await this.begin(id, extra)));
+      return this.finishSignIn(id, issuer.visit(await this.startSignIn(id, extra)));
     },
     async signOut(): Promise<string> {
-      const { url }: { url: string } = await (await request("POST", "/api/auth/signout", { csrfToken: await csrf(), json: "true" })).json();
+      const { url }: { url: string } = await (
+        await request("POST", "/api/auth/signout", { csrfToken: await fetchCsrfToken(), json: "true" })
+      ).json();
       return url;
     },
-    me: async () =>
-      (await harness.request("/api/console/account", { cookie: cookie() })).json() as Promise<{ member?: { email: string; role: string } }>,
+    fetchAccount: async () =>
+      (await harness.request("/api/console/account", { cookie: getCookieHeader() })).json() as Promise<{
+        member?: { email: string; role: string };
+      }>,
   };
 }
 
-/** The code of a refusal, or the path of a page. */
+/** Returns the code of a refusal, or the path of a page. */
 function toDestination(location: string): string {
   const { pathname, searchParams } = new URL(location, `http://${HOST}`);
   return searchParams.get("refused") ?? pathname;

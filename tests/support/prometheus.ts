@@ -3,31 +3,32 @@
 export type Series = { name: string; labels: Record<string, string>; value: number };
 export type Scrape = { series: Series[]; types: Map<string, string> };
 
-const nameText = /^[a-z_][a-z0-9_]*$/;
-const sample = /^([a-z_][a-z0-9_]*)(?:\{(.*)\})? (\S+)$/;
-const pair = /([a-z_][a-z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/gy;
+const namePattern = /^[a-z_][a-z0-9_]*$/;
+const samplePattern = /^([a-z_][a-z0-9_]*)(?:\{(.*)\})? (\S+)$/;
+const labelPattern = /([a-z_][a-z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/gy;
 
 export function readScrape(text: string): Scrape {
   const types = new Map<string, string>();
-  const helped = new Set<string>();
+  const namesWithHelp = new Set<string>();
   const series: Series[] = [];
-  const families = new Set<string>();
-  if (!text.endsWith("\n")) throw new Error("the last line has no end");
+  const seriesKeys = new Set<string>();
+  if (!text.endsWith("\n")) throw new Error("the last line must end with a newline");
   for (const line of text.split("\n").filter((value) => value !== "")) {
-    const [, kind, name = "", rest = ""] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
+    const [, kind, name = "", value = ""] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
     if (kind === "TYPE") {
-      if (types.has(name) || !nameText.test(name)) throw new Error(`a type that is given twice, or a name that is none: ${line}`);
-      if (!["counter", "gauge", "histogram", "summary"].includes(rest)) throw new Error(`no type: ${line}`);
-      types.set(name, rest);
-    } else if (kind === "HELP") helped.add(name);
+      if (types.has(name) || !namePattern.test(name)) throw new Error(`duplicate type or invalid name: ${line}`);
+      if (!["counter", "gauge", "histogram", "summary"].includes(value)) throw new Error(`unknown type: ${line}`);
+      types.set(name, value);
+    } else if (kind === "HELP") namesWithHelp.add(name);
     else {
       const sample = readSample(line);
       const family = getFamily(sample.name, types);
-      if (family === undefined || !helped.has(family)) throw new Error(`a series without type or words: ${line}`);
-      if (types.get(family) === "counter" && !sample.name.endsWith("_total")) throw new Error(`a counter is named …_total: ${line}`);
+      if (family === undefined || !namesWithHelp.has(family)) throw new Error(`series without TYPE or HELP: ${line}`);
+      if (types.get(family) === "counter" && !sample.name.endsWith("_total"))
+        throw new Error(`a counter's name must end with _total: ${line}`);
       const key = line.slice(0, line.lastIndexOf(" "));
-      if (families.has(key)) throw new Error(`a series that is there twice: ${line}`);
-      families.add(key);
+      if (seriesKeys.has(key)) throw new Error(`duplicate series: ${line}`);
+      seriesKeys.add(key);
       series.push(sample);
     }
   }
@@ -35,15 +36,15 @@ export function readScrape(text: string): Scrape {
 }
 
 function readSample(line: string): Series {
-  const [, name = "", inside, number = ""] = sample.exec(line) ?? [];
-  if (name === "" || !/^([+-]?(\d|Inf)|NaN|Nan)/.test(number)) throw new Error(`no sample: ${line}`);
+  const [, name = "", labelText, number = ""] = samplePattern.exec(line) ?? [];
+  if (name === "" || !/^([+-]?(\d|Inf)|NaN|Nan)/.test(number)) throw new Error(`invalid sample: ${line}`);
   const labels: Record<string, string> = {};
   let end = 0;
-  for (const match of (inside ?? "").matchAll(pair)) {
+  for (const match of (labelText ?? "").matchAll(labelPattern)) {
     labels[match[1] ?? ""] = match[2] ?? "";
     end = match.index + match[0].length;
   }
-  if (end !== (inside ?? "").length) throw new Error(`labels that cannot be read: ${line}`);
+  if (end !== (labelText ?? "").length) throw new Error(`invalid labels: ${line}`);
   return { name, labels, value: Number(number.replace("+Inf", "Infinity")) };
 }
 

@@ -1,39 +1,44 @@
 // A reverse proxy: adds headers to every request and WebSocket, or serves the server below a path of a shared host.
 import { once } from "node:events";
-import { createServer, type IncomingMessage, request as ask } from "node:http";
+import { createServer, type IncomingMessage, request as sendRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { type Duplex } from "node:stream";
 
-type Proxying = {
+type ProxyOptions = {
   headers?: Record<string, string>;
-  /** Other paths return 404. `isTakenOff`: the proxy strips the path. */
-  path?: { name: string; isTakenOff: boolean };
+  /** Other paths return 404. `isStripped`: the proxy removes the path. */
+  path?: { name: string; isStripped: boolean };
 };
 
 /**
- * `targetOf` is called per request, since a server may need the proxy's address before it has its own. Returns `host`, where the proxy listens, and
- * `others`, the requests outside the path.
+ * `getTarget` is called per request, since a server may need the proxy's address before it has its own. Returns `host`, where the proxy listens, and
+ * `otherRequests`, the requests outside the path.
  */
-export async function startProxy(targetOf: () => string, { headers = {}, path }: Proxying) {
-  const toTarget = (request: IncomingMessage) => {
-    const { hostname, port, host } = new URL(targetOf());
+export async function startProxy(getTarget: () => string, { headers = {}, path }: ProxyOptions) {
+  const resolveTarget = (request: IncomingMessage) => {
+    const { hostname, port, host } = new URL(getTarget());
     // Below a path, browsers use the proxy's own address, so the server must get that host.
-    return { hostname, port, url: urlBehind(request.url ?? "/"), sent: { ...request.headers, ...(!path && { host }), ...headers } };
+    return {
+      hostname,
+      port,
+      url: toTargetUrl(request.url ?? "/"),
+      forwardedHeaders: { ...request.headers, ...(!path && { host }), ...headers },
+    };
   };
-  const urlBehind = (url: string) => {
+  const toTargetUrl = (url: string) => {
     if (!path) return url;
     const rest = url.startsWith(path.name) ? url.slice(path.name.length) : undefined;
     if (rest === undefined || !/^([/?]|$)/.test(rest)) return undefined;
-    return path.isTakenOff ? `/${rest.replace(/^\//, "")}` : url;
+    return path.isStripped ? `/${rest.replace(/^\//, "")}` : url;
   };
-  const otherNames: string[] = [];
+  const otherRequests: string[] = [];
   const server = createServer((request, response) => {
-    const { hostname, port, url, sent } = toTarget(request);
+    const { hostname, port, url, forwardedHeaders } = resolveTarget(request);
     if (url === undefined) {
-      otherNames.push(request.url ?? "");
+      otherRequests.push(request.url ?? "");
       return void response.writeHead(404).end("the other product");
     }
-    const forwarded = ask({ hostname, port, method: request.method, path: url, headers: sent });
+    const forwarded = sendRequest({ hostname, port, method: request.method, path: url, headers: forwardedHeaders });
     forwarded.on("response", (upstreamResponse) => {
       response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
       upstreamResponse.pipe(response);
@@ -44,16 +49,16 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
     request.pipe(forwarded);
   });
   server.on("upgrade", (request, socket, head) => {
-    const { hostname, port, url, sent } = toTarget(request);
+    const { hostname, port, url, forwardedHeaders } = resolveTarget(request);
     if (url === undefined) return void socket.destroy();
-    passUpgrade(request, socket, head, { hostname, port, url, sent });
+    forwardUpgrade(request, socket, head, { hostname, port, url, headers: forwardedHeaders });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port: ownPort } = server.address() as AddressInfo;
   return {
     host: `127.0.0.1:${ownPort}`,
-    others: otherNames,
+    otherRequests,
     stop() {
       server.closeAllConnections();
       server.close();
@@ -61,12 +66,17 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
   };
 }
 
-type Onward = { hostname: string; port: string; url: string; sent: Record<string, unknown> };
+type UpgradeTarget = { hostname: string; port: string; url: string; headers: Record<string, unknown> };
 
 /** Pipes upgraded connections in both directions until one side ends. */
-export function passUpgrade({ method }: IncomingMessage, socket: Duplex, head: Buffer, { hostname, port, url, sent }: Onward): void {
+export function forwardUpgrade(
+  { method }: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  { hostname, port, url, headers }: UpgradeTarget,
+): void {
   const forwarded = connect(Number(port), hostname);
-  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}`);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
   forwarded.write(`${method} ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
   forwarded.write(head);
   forwarded.pipe(socket).pipe(forwarded);

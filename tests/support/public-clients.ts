@@ -11,7 +11,7 @@ import { until } from "./until";
 /** `base`: the URL before /prompt and the other paths; `headers` identify the caller. */
 export type ServiceTarget = { base: string; headers: Record<string, string> };
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
-export type Driven = {
+export type ClientResult = {
   /** The picture created by `outputNode`. */
   picture: Uint8Array;
   uploaded: string;
@@ -24,27 +24,27 @@ export type Driven = {
   received: string[];
 };
 
-type Work = { graph: Graph; outputNode: string; upload: Uint8Array };
+type ClientTask = { graph: Graph; outputNode: string; upload: Uint8Array };
 type Item = { filename: string; subfolder: string; type: string };
 
 /** A client's methods for changing submitted jobs. */
 export type Controls = {
   submit(graph: Graph): Promise<string>;
   interrupt(id: string): Promise<void>;
-  /** Deletes from the queue; two of the three clients can. */
-  unqueue?(id: string): Promise<void>;
+  /** Deletes a job from the queue. Two of the three clients support this. */
+  removeFromQueue?(id: string): Promise<void>;
   clearQueue?(): Promise<void>;
-  /** The history entry of one job; undefined if there is none. */
-  entry(id: string): Promise<unknown>;
-  forget(id: string): Promise<void>;
+  /** Returns the history entry of one job, or undefined if there is none. */
+  getHistoryEntry(id: string): Promise<unknown>;
+  deleteFromHistory(id: string): Promise<void>;
   clearHistory(): Promise<void>;
-  free?(): Promise<void>;
+  freeMemory?(): Promise<void>;
 };
 
 const getBytes = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
 
-/** Accepts a custom `fetch` and WebSocket; connects to /ws beside its base. It checks no status, so its `fetch` does. */
-function stableCanvas({ base, headers }: ServiceTarget): Client {
+/** Accepts a custom `fetch` and WebSocket; connects to /ws next to its base. It checks no status, so its `fetch` does. */
+function createStableCanvasClient({ base, headers }: ServiceTarget): Client {
   const { host, pathname } = new URL(base);
   class Socket extends WebSocket {
     constructor(address: string) {
@@ -64,7 +64,8 @@ function stableCanvas({ base, headers }: ServiceTarget): Client {
   });
 }
 
-const saintno = ({ base, headers }: ServiceTarget) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
+const createSaintnoClient = ({ base, headers }: ServiceTarget) =>
+  new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
 
 /** The client starts listening after it has the job's id, so it would miss an earlier end. */
 class ListeningClient extends ComfyUIClient {
@@ -77,19 +78,20 @@ class ListeningClient extends ComfyUIClient {
 }
 
 /** It can't send custom headers, so a proxy adds them. */
-async function comfyUi({ base, headers }: ServiceTarget) {
+async function createComfyUiClient({ base, headers }: ServiceTarget) {
   const proxy = await startProxy(() => new URL(base).origin, { headers });
   const { pathname } = new URL(base);
   return { client: new ListeningClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
 }
 
 /** These clients return a picture once its node has finished, just before the job ends. */
-const end = (received: readonly string[]) => until("the client hears of the job's end", () => received.includes("execution_success"));
+const waitForEnd = (received: readonly string[]) =>
+  until("the client receives the end of the job", () => received.includes("execution_success"));
 
-export const publicClients: Record<string, (target: ServiceTarget, work: Work) => Promise<Driven>> = {
+export const publicClients: Record<string, (target: ServiceTarget, work: ClientTask) => Promise<ClientResult>> = {
   /** It cannot upload. */
   async "@stable-canvas/comfyui-client"(target, { graph, outputNode }) {
-    const client = stableCanvas(target);
+    const client = createStableCanvasClient(target);
     const received: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
       client.on(type, () => void received.push(type));
@@ -100,9 +102,9 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
       });
       const output = workflow.data as { images: Item[] } | null;
       const [item] = output?.images ?? [];
-      if (!item) throw new Error("it found no picture");
+      if (!item) throw new Error("The client returned no picture.");
       const response = await client.fetchApi(`/view?${new URLSearchParams({ ...item }).toString()}`);
-      await end(received);
+      await waitForEnd(received);
       const { Running, Pending } = await client.getQueue();
       const { History } = await client.getHistory();
       return {
@@ -121,7 +123,7 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
 
   /** Accepts custom headers; connects to /ws below its base. */
   async "@saintno/comfyui-sdk"(target, { graph, outputNode, upload }) {
-    const api = saintno(target);
+    const api = createSaintnoClient(target);
     const received: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
       api.on(type, () => void received.push(type));
@@ -130,11 +132,11 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
       const titledGraph = Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: id } }]));
       const prompt = new PromptBuilder(titledGraph, [], ["picture"]).setOutputNode("picture", outputNode);
       const result = await new CallWrapper(api, prompt).run();
-      if (!result) throw new Error("the job failed for it");
+      if (!result) throw new Error("The client reported a failed job.");
       const { images } = result.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };
       const [item] = images;
-      if (!item) throw new Error("it found no picture");
-      await end(received);
+      if (!item) throw new Error("The client returned no picture.");
+      await waitForEnd(received);
       const uploaded = await api.uploadImage(upload, "sent.png");
       const queue = await api.getQueue();
       return {
@@ -152,11 +154,11 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
   },
 
   async "comfy-ui-client"(target, { graph, outputNode, upload }) {
-    const { client, proxy } = await comfyUi(target);
+    const { client, proxy } = await createComfyUiClient(target);
     try {
       await client.connect();
       const [image] = (await client.getImages(graph))[outputNode] ?? [];
-      if (!image) throw new Error("it found no picture");
+      if (!image) throw new Error("The client returned no picture.");
       const uploadImageResult = await client.uploadImage(Buffer.from(upload), "sent.png", true);
       const queue = await client.getQueue();
       return {
@@ -175,35 +177,35 @@ export const publicClients: Record<string, (target: ServiceTarget, work: Work) =
   },
 };
 
-/** Each works without a socket, since these calls return immediately. */
-export const controlsOf: Record<string, (target: ServiceTarget, callback: (controls: Controls) => Promise<void>) => Promise<void>> = {
+/** Controls need no socket, since their calls return immediately. */
+export const clientControls: Record<string, (target: ServiceTarget, callback: (controls: Controls) => Promise<void>) => Promise<void>> = {
   async "@stable-canvas/comfyui-client"(target, callback) {
-    const client = stableCanvas(target);
+    const client = createStableCanvasClient(target);
     await callback({
       submit: async (graph) => (await client._enqueue_prompt(graph)).prompt_id,
       interrupt: (id) => client.interrupt(id),
-      unqueue: (id) => client.deleteItem("queue", id),
+      removeFromQueue: (id) => client.deleteItem("queue", id),
       clearQueue: () => client.clearItems("queue"),
-      entry: async (id) => (await client.getHistory()).History.find(({ prompt }) => prompt[1] === id),
-      forget: (id) => client.deleteItem("history", id),
+      getHistoryEntry: async (id) => (await client.getHistory()).History.find(({ prompt }) => prompt[1] === id),
+      deleteFromHistory: (id) => client.deleteItem("history", id),
       clearHistory: () => client.clearItems("history"),
-      free: () => client.free({ unload_models: true, free_memory: true }),
+      freeMemory: () => client.free({ unload_models: true, free_memory: true }),
     });
   },
 
   /** Interrupts without naming a job, so it sends no body. */
   async "@saintno/comfyui-sdk"(target, callback) {
-    const api = saintno(target);
+    const api = createSaintnoClient(target);
     await callback({
       submit: async (graph) => (await api.appendPrompt(graph)).prompt_id,
       interrupt: () => api.interrupt(),
-      unqueue: (id) => api.manageQueue({ delete: [id] }),
+      removeFromQueue: (id) => api.manageQueue({ delete: [id] }),
       clearQueue: () => api.manageQueue({ clear: true }),
-      entry: (id) => api.getHistory(id),
-      forget: (id) => api.clearHistory({ delete: [id] }),
+      getHistoryEntry: (id) => api.getHistory(id),
+      deleteFromHistory: (id) => api.clearHistory({ delete: [id] }),
       clearHistory: () => api.clearHistory({ clear: true }),
-      async free() {
-        if (!(await api.freeMemory(true, true))) throw new Error("it was not freed");
+      async freeMemory() {
+        if (!(await api.freeMemory(true, true))) throw new Error("The client couldn't free memory.");
       },
     });
     api.destroy();
@@ -211,17 +213,17 @@ export const controlsOf: Record<string, (target: ServiceTarget, callback: (contr
 
   /** Interrupts like the previous one, but then expects a JSON object that no service returns. */
   async "comfy-ui-client"(target, callback) {
-    const { client, proxy } = await comfyUi(target);
+    const { client, proxy } = await createComfyUiClient(target);
     await callback({
       submit: async (graph) => (await client.queuePrompt(graph)).prompt_id,
-      interrupt: () => client.interrupt().catch(unlessNoJson),
-      entry: async (id) => (await client.getHistory(id))[id],
-      forget: (id) => client.editHistory({ delete: [id] }),
+      interrupt: () => client.interrupt().catch(ignoreMissingJson),
+      getHistoryEntry: async (id) => (await client.getHistory(id))[id],
+      deleteFromHistory: (id) => client.editHistory({ delete: [id] }),
       clearHistory: () => client.editHistory({ clear: true }),
     }).finally(() => proxy.stop());
   },
 };
 
-function unlessNoJson(error: unknown): void {
+function ignoreMissingJson(error: unknown): void {
   if (!(error instanceof SyntaxError)) throw error;
 }

@@ -1,4 +1,4 @@
-// All of the console's route handlers on disk, so that a suite can't miss one.
+// Finds all of the console's route handlers on disk, so that a suite can't miss one.
 import { readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { type Guard, type Handler } from "@/lib/server/bff/guard";
@@ -11,21 +11,21 @@ export type Route = { method: string; path: string; file: string; handler: Handl
 
 let routeFiles: RouteFile[] | undefined;
 
-/** Static folders before [one], and [one] before [...rest]. Read once, since every request uses this. */
+/** Lists static folders before [one], and [one] before [...rest]. Cached, since every request uses it. */
 export function listRouteFiles(): RouteFile[] {
   return (routeFiles ??= readdirSync(join(root, "api"), { recursive: true, encoding: "utf8" })
     .filter((name) => /(^|[\\/])route\.tsx?$/.test(name))
     .map((name) => join(root, "api", name))
     .sort()
     .map((file) => ({ file, segments: relative(root, file).split(sep).slice(0, -1) }))
-    .sort((item, other) => rank(item).localeCompare(rank(other))));
+    .sort((item, other) => getRank(item).localeCompare(getRank(other))));
 }
 
-function rank({ segments }: RouteFile): string {
+function getRank({ segments }: RouteFile): string {
   return segments.map((segment) => (segment.startsWith("[...") ? 2 : segment.startsWith("[") ? 1 : 0)).join("");
 }
 
-/** Every handler with its path; folders in brackets get a harmless value. */
+/** Returns every handler with its path. Folders in brackets get a placeholder value. */
 export async function loadRoutes(): Promise<Route[]> {
   const routes: Route[] = [];
   for (const { file, segments } of listRouteFiles()) {

@@ -6,7 +6,9 @@ import * as runnerServer from "./runner-server";
 import * as strictS3 from "./strict-s3";
 import * as testServer from "./test-server";
 
-function closing<Options extends unknown[], Server extends { close(): Promise<unknown> }>(start: (...options: Options) => Promise<Server>) {
+function withAutoClose<Options extends unknown[], Server extends { close(): Promise<unknown> }>(
+  start: (...options: Options) => Promise<Server>,
+) {
   return async (...options: Options): Promise<Server> => {
     const server = await start(...options);
     closeAfterwards(async () => void (await server.close()));
@@ -14,8 +16,8 @@ function closing<Options extends unknown[], Server extends { close(): Promise<un
   };
 }
 
-export const startFileSource = closing(fileSource.startFileSource);
-export const openTestServer = closing(testServer.startTestServer);
-export const startLocalServer = closing(localServer.startLocalServer);
-export const startRunnerServer = closing(runnerServer.startRunnerServer);
-export const startStrictS3 = closing(strictS3.startStrictS3);
+export const startFileSource = withAutoClose(fileSource.startFileSource);
+export const openTestServer = withAutoClose(testServer.startTestServer);
+export const startLocalServer = withAutoClose(localServer.startLocalServer);
+export const startRunnerServer = withAutoClose(runnerServer.startRunnerServer);
+export const startStrictS3 = withAutoClose(strictS3.startStrictS3);

@@ -31,7 +31,7 @@ export async function createTestServiceStore() {
       await createKeys(database, Date.now).createKey(userName);
       await database.close();
       seedJobs(file, userName, jobs);
-      if (ownDatabase) await copySeeded(file, ownDatabase.url);
+      if (ownDatabase) await copySeededRows(file, ownDatabase.url);
     },
     remove: closeAfterwards(async () => {
       await ownDatabase?.drop();
@@ -41,7 +41,7 @@ export async function createTestServiceStore() {
 }
 
 /** Copies seeded rows; the triggers of the new database recompute their values. */
-async function copySeeded(file: string, url: string): Promise<void> {
+async function copySeededRows(file: string, url: string): Promise<void> {
   await (await openPostgres(url, Date.now)).close();
   const from = new SqliteConnection(file, { readOnly: true });
   const to = new pg.Client({ connectionString: url });

@@ -70,7 +70,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** By folder, if the suites run on PostgreSQL, so that a service restarted on a folder finds its database. */
+/** PostgreSQL databases by folder, so that a service restarted on a folder finds its database. */
 const databases = new Map<string, TestDatabase>();
 
 async function openDatabase(folder: string): Promise<TestDatabase | undefined> {
@@ -84,9 +84,9 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
   const folder = options.dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-service-")));
   // An explicit `databaseUrl` wins, including `undefined`, which means SQLite.
   const ownDatabase = "databaseUrl" in options ? undefined : await openDatabase(folder);
-  const complaints: unknown[] = [];
-  const complain = (fields: unknown, message: string) => void complaints.push({ fields, message });
-  const log = { info: () => undefined, warn: () => undefined, error: complain };
+  const loggedErrors: unknown[] = [];
+  const recordError = (fields: unknown, message: string) => void loggedErrors.push({ fields, message });
+  const log = { info: () => undefined, warn: () => undefined, error: recordError };
   const settings = {
     dataDir: folder,
     ...(ownDatabase && { databaseUrl: ownDatabase.url }),
@@ -105,8 +105,8 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     folder,
     service,
     settings,
-    complaints,
-    /** A client with a new key of that user. */
+    loggedErrors,
+    /** Creates a client with a new key of that user. */
     client(user = "ada") {
       const key = service.keys.createKey(user).then((newKey) => newKey.key);
       // The request that uses the key will report the error.
@@ -114,8 +114,8 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
       return createClient(send, key);
     },
     anonymous: (key?: string) => createClient(send, key),
-    /** Runs a statement directly on the service's database, whichever it is. */
-    async rows<Row extends QueryResultRow>(statement: string): Promise<Row[]> {
+    /** Runs a statement directly on the service's database. */
+    async queryRows<Row extends QueryResultRow>(statement: string): Promise<Row[]> {
       if (ownDatabase) return queryDatabase<Row>(inSchema(ownDatabase.url, SERVICE_SCHEMA), statement);
       const database = new SqliteConnection(join(folder, "service.sqlite"));
       try {
@@ -125,15 +125,15 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
         database.close();
       }
     },
-    /** Everything stored about keys: the rows on PostgreSQL, otherwise the bytes of the files. */
-    async storedKeys() {
+    /** Returns everything stored about keys: rows on PostgreSQL, otherwise the bytes of the files. */
+    async readStoredKeys() {
       if (ownDatabase) return JSON.stringify(await queryDatabase(ownDatabase.url, "SELECT * FROM lightdesk_service.keys"));
       const files = (await readdir(folder)).filter((file) => file.startsWith("service.sqlite"));
       return Buffer.concat(await Promise.all(files.map((file) => readFile(join(folder, file))))).toString("latin1");
     },
     dispose: closeAfterwards(async () => {
       await service.stop();
-      // A given folder is kept, with its database.
+      // Keep a folder that the caller passed, and its database.
       if (options.dataDir !== undefined) return;
       databases.delete(folder);
       await ownDatabase?.drop();

@@ -4,7 +4,7 @@ import { readServiceEnv } from "@/lib/service/settings";
 
 type Source = Readonly<Record<string, string | undefined>>;
 
-const requestedNames = (read: (source: Source) => unknown): ReadonlySet<string> => {
+const collectSettingNames = (read: (source: Source) => unknown): ReadonlySet<string> => {
   const names = new Set<string>();
   read(
     new Proxy<Source>(
@@ -20,8 +20,8 @@ const requestedNames = (read: (source: Source) => unknown): ReadonlySet<string> 
   return names;
 };
 
-/** By program that the image starts with `node`. */
+/** Setting names by program that the image starts with `node`. */
 export const settingsOf: Readonly<Record<string, ReadonlySet<string>>> = {
-  "dist/console.mjs": requestedNames(readEnv),
-  "dist/service.mjs": requestedNames(readServiceEnv),
+  "dist/console.mjs": collectSettingNames(readEnv),
+  "dist/service.mjs": collectSettingNames(readServiceEnv),
 };

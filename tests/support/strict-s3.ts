@@ -7,19 +7,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const LEAST_PART = 5 * 1024 ** 2;
+const MIN_PART_BYTES = 5 * 1024 ** 2;
 const MAX_SKEW_MS = 15 * 60_000;
 
 type Part = { path: string; size: number; etag: string };
-type StoredObject = { parts: Part[]; size: number; etag: string; at: Date };
-type Upload = { key: string; begun: Date; parts: Map<number, Part> };
+type StoredObject = { parts: Part[]; size: number; etag: string; modifiedAt: Date };
+type Upload = { key: string; startedAt: Date; parts: Map<number, Part> };
 type RequestOptions = { method: string; key: string; query: URLSearchParams; headers: IncomingMessage["headers"]; body: Buffer };
 export type Fault =
   /** 503, as under load. */
   | "slow-down"
   /** The body ends half-way through. */
   | "cut"
-  /** Parts are completed with 200 and an error in the body. */
+  /** Completing a multipart upload returns 200 with an error in the body. */
   | "error-in-200"
   /** The request is executed, but its response is lost. */
   | "lost-answer";
@@ -44,13 +44,13 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   const operations: string[] = [];
   const faults: { on: RegExp; fault: Fault; times: number }[] = [];
   const pauses: { on: RegExp; until: Promise<void> }[] = [];
-  let sending = 0;
+  let activeResponses = 0;
   /** `aheadMs`: how far its clock is ahead. */
-  const state = { isGone: false, knowsConditions: true, accepts: testKeys, aheadMs: 0 };
-  /** The body of each request. */
+  const state = { isMissing: false, supportsConditions: true, acceptedKeys: testKeys, aheadMs: 0 };
+  /** The method and headers of each request. */
   const headers: { method: string; headers: IncomingMessage["headers"] }[] = [];
 
-  async function keep(body: Buffer): Promise<Part> {
+  async function storePart(body: Buffer): Promise<Part> {
     const path = join(folder, randomBytes(8).toString("hex"));
     await writeFile(path, body);
     return { path, size: body.length, etag: `"${createHash("md5").update(body).digest("hex")}"` };
@@ -58,7 +58,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
 
   function requireNew({ headers, key }: RequestOptions): void {
     if (headers["if-none-match"] === undefined) return;
-    if (!state.knowsConditions) throw new S3Error("NotImplemented", 501);
+    if (!state.supportsConditions) throw new S3Error("NotImplemented", 501);
     if (headers["if-none-match"] !== "*") throw new S3Error("NotImplemented", 501);
     if (objects.has(key)) throw new S3Error("PreconditionFailed", 412);
   }
@@ -83,12 +83,12 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       if (part?.etag !== etag) throw new S3Error("InvalidPart", 400);
       return part;
     });
-    if (parts.slice(0, -1).some(({ size }) => size < LEAST_PART)) throw new S3Error("EntityTooSmall", 400);
+    if (parts.slice(0, -1).some(({ size }) => size < MIN_PART_BYTES)) throw new S3Error("EntityTooSmall", 400);
     requireNew(request);
     const etag = `"${createHash("md5")
       .update(parts.map(({ etag }) => etag).join())
       .digest("hex")}-${parts.length}"`;
-    objects.set(request.key, { parts, size: parts.reduce((sum, { size }) => sum + size, 0), etag, at: new Date() });
+    objects.set(request.key, { parts, size: parts.reduce((sum, { size }) => sum + size, 0), etag, modifiedAt: new Date() });
     uploads.delete(request.query.get("uploadId") ?? "");
     return `<CompleteMultipartUploadResult><Key>${request.key}</Key><ETag>${etag.replaceAll('"', "&quot;")}</ETag></CompleteMultipartUploadResult>`;
   }
@@ -106,7 +106,8 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   function listUploads(query: URLSearchParams): string {
     const all = [...uploads].filter(([, { key }]) => key.startsWith(query.get("prefix") ?? ""));
     const rows = all.map(
-      ([id, { key, begun }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${begun.toISOString()}</Initiated></Upload>`,
+      ([id, { key, startedAt }]) =>
+        `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${startedAt.toISOString()}</Initiated></Upload>`,
     );
     return `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${rows.join("")}</ListMultipartUploadsResult>`;
   }
@@ -118,13 +119,18 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   }
 
   async function send({ method, key, headers, query }: RequestOptions, response: ServerResponse, isCut: boolean): Promise<void> {
-    const { parts, size, etag, at } = requireObject(key);
+    const { parts, size, etag, modifiedAt } = requireObject(key);
     const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "");
     if (headers.range !== undefined && !range) throw new S3Error("InvalidArgument", 400);
     const first = Number(range?.[1] ?? 0);
     if (range && first >= size) throw new S3Error("InvalidRange", 416);
     const last = Math.min(size - 1, range?.[2] ? Number(range[2]) : size - 1);
-    const objectHeaders = { etag, "last-modified": at.toUTCString(), "accept-ranges": "bytes", "content-length": String(last - first + 1) };
+    const objectHeaders = {
+      etag,
+      "last-modified": modifiedAt.toUTCString(),
+      "accept-ranges": "bytes",
+      "content-length": String(last - first + 1),
+    };
     const overrides = {
       "content-type": query.get("response-content-type"),
       "content-disposition": query.get("response-content-disposition"),
@@ -154,14 +160,14 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   /** Returns the XML of the response; undefined if already sent. */
   async function performRequest(request: RequestOptions, response: ServerResponse, fault: Fault | undefined): Promise<string | undefined> {
     const { method, key, query } = request;
-    if (state.isGone) throw new S3Error("NoSuchBucket", 404);
+    if (state.isMissing) throw new S3Error("NoSuchBucket", 404);
     if (key === "" && method === "HEAD") return "";
     if (key === "" && method === "GET" && query.get("list-type") === "2") return list(query);
     if (key === "" && method === "GET" && query.has("uploads")) return listUploads(query);
     if (key === "") throw new S3Error("MethodNotAllowed", 405);
     if (method === "POST" && query.has("uploads")) {
       const id = randomBytes(12).toString("hex");
-      uploads.set(id, { key, begun: new Date(), parts: new Map() });
+      uploads.set(id, { key, startedAt: new Date(), parts: new Map() });
       return `<InitiateMultipartUploadResult><Key>${key}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`;
     }
     if (method === "POST" && query.has("uploadId")) {
@@ -170,15 +176,15 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     if (method === "PUT" && query.has("partNumber")) {
       const number = Number(query.get("partNumber"));
       if (!(number >= 1 && number <= 10_000)) throw new S3Error("InvalidArgument", 400);
-      const part = await keep(request.body);
+      const part = await storePart(request.body);
       requireUpload(request).parts.set(number, part);
       response.setHeader("etag", part.etag);
       return "";
     }
     if (method === "PUT") {
       requireNew(request);
-      const part = await keep(request.body);
-      objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });
+      const part = await storePart(request.body);
+      objects.set(key, { parts: [part], size: part.size, etag: part.etag, modifiedAt: new Date() });
       response.setHeader("etag", part.etag);
       return "";
     }
@@ -189,8 +195,8 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       return "";
     }
     if (method !== "GET" && method !== "HEAD") throw new S3Error("MethodNotAllowed", 405);
-    sending += 1;
-    await send(request, response, fault === "cut").finally(() => (sending -= 1));
+    activeResponses += 1;
+    await send(request, response, fault === "cut").finally(() => (activeResponses -= 1));
     return undefined;
   }
 
@@ -204,26 +210,26 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     const operation = `${s3Request.method}${flags.length > 0 ? ` ${flags.join("+")}` : ""} ${key}`;
     operations.push(operation);
     headers.push({ method: s3Request.method, headers: s3Request.headers });
-    const ordered = faults.find(({ on, times }) => times > 0 && on.test(operation));
-    if (ordered) ordered.times -= 1;
+    const matchedFault = faults.find(({ on, times }) => times > 0 && on.test(operation));
+    if (matchedFault) matchedFault.times -= 1;
     await pauses.find(({ on }) => on.test(operation))?.until;
     try {
       requireSignature(request, url, s3Request.body, state);
       if (bucketName !== bucket) throw new S3Error("NoSuchBucket", 404);
-      if (ordered?.fault === "slow-down") throw new S3Error("SlowDown", 503);
-      const xml = await performRequest(s3Request, response, ordered?.fault);
-      if (ordered?.fault === "lost-answer") return void response.destroy();
+      if (matchedFault?.fault === "slow-down") throw new S3Error("SlowDown", 503);
+      const xml = await performRequest(s3Request, response, matchedFault?.fault);
+      if (matchedFault?.fault === "lost-answer") return void response.destroy();
       if (xml !== undefined) response.end(xml);
     } catch (error) {
       if (response.headersSent) return void response.destroy();
       const { code, status } = error instanceof S3Error ? error : { code: "InternalError", status: 500 };
       response.writeHead(status, { "content-type": "application/xml" });
-      // A real store sends this id, and the client must not pass it on.
-      const keyNote = code === "SignatureDoesNotMatch" ? `<AWSAccessKeyId>${state.accepts.accessKeyId}</AWSAccessKeyId>` : "";
+      // A real store returns this id, and the client must not forward it.
+      const keyElement = code === "SignatureDoesNotMatch" ? `<AWSAccessKeyId>${state.acceptedKeys.accessKeyId}</AWSAccessKeyId>` : "";
       response.end(
         s3Request.method === "HEAD"
           ? undefined
-          : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message>${keyNote}</Error>`,
+          : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message>${keyElement}</Error>`,
       );
     }
   }
@@ -238,17 +244,17 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     address: (prefix: string) => `s3://${bucket}/${prefix}?endpoint=${encodeURIComponent(endpoint)}&region=eu-central-1&style=path`,
     objects,
     uploads,
-    seen: operations,
+    operations,
     headers,
     state,
     /** Simulates an object written by another client. */
-    async plant(key: string, bytes: Uint8Array): Promise<void> {
-      const part = await keep(Buffer.from(bytes));
-      objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });
+    async putObject(key: string, bytes: Uint8Array): Promise<void> {
+      const part = await storePart(Buffer.from(bytes));
+      objects.set(key, { parts: [part], size: part.size, etag: part.etag, modifiedAt: new Date() });
     },
     faults,
     /** The number of responses in progress. */
-    sending: () => sending,
+    countActiveResponses: () => activeResponses,
     /** Matching requests wait until the returned function is called. */
     hold(on: RegExp): () => void {
       let release: () => void = () => undefined;
@@ -258,7 +264,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
         release();
       };
     },
-    order: (on: RegExp, fault: Fault, times = 1) => void faults.push({ on, fault, times }),
+    addFault: (on: RegExp, fault: Fault, times = 1) => void faults.push({ on, fault, times }),
     async close() {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -274,29 +280,34 @@ const hmac = (key: string | Buffer, data: string) => createHmac("sha256", key).u
 const escape = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Signature version 4 as publicly specified. */
-function requireSignature(request: IncomingMessage, url: URL, body: Buffer, store: { accepts: typeof testKeys; aheadMs: number }): void {
+/** Checks the request's signature (version 4). */
+function requireSignature(
+  request: IncomingMessage,
+  url: URL,
+  body: Buffer,
+  store: { acceptedKeys: typeof testKeys; aheadMs: number },
+): void {
   const { headers } = request;
-  const { accessKeyId, secretAccessKey } = store.accepts;
+  const { accessKeyId, secretAccessKey } = store.acceptedKeys;
   const now = Date.now() + store.aheadMs;
   const query = url.searchParams;
-  const isAddress = query.has("X-Amz-Signature");
+  const isPresigned = query.has("X-Amz-Signature");
   const authorization = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
     headers.authorization ?? "",
   );
-  const credential = (isAddress ? query.get("X-Amz-Credential") : authorization?.[1]) ?? "";
-  const signed = ((isAddress ? query.get("X-Amz-SignedHeaders") : authorization?.[2]) ?? "").split(";");
-  const signature = (isAddress ? query.get("X-Amz-Signature") : authorization?.[3]) ?? "";
-  const time = (isAddress ? query.get("X-Amz-Date") : headers["x-amz-date"]?.toString()) ?? "";
+  const credential = (isPresigned ? query.get("X-Amz-Credential") : authorization?.[1]) ?? "";
+  const signed = ((isPresigned ? query.get("X-Amz-SignedHeaders") : authorization?.[2]) ?? "").split(";");
+  const signature = (isPresigned ? query.get("X-Amz-Signature") : authorization?.[3]) ?? "";
+  const time = (isPresigned ? query.get("X-Amz-Date") : headers["x-amz-date"]?.toString()) ?? "";
   const [id, ...scope] = credential.split("/");
   if (id !== accessKeyId) throw new S3Error("InvalidAccessKeyId", 403);
   const at = Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
-  const lasts = isAddress ? Number(query.get("X-Amz-Expires")) * 1000 : MAX_SKEW_MS;
-  if (!(now - at <= lasts && at - now <= MAX_SKEW_MS)) throw new S3Error(isAddress ? "AccessDenied" : "RequestTimeTooSkewed", 403);
+  const maxAgeMs = isPresigned ? Number(query.get("X-Amz-Expires")) * 1000 : MAX_SKEW_MS;
+  if (!(now - at <= maxAgeMs && at - now <= MAX_SKEW_MS)) throw new S3Error(isPresigned ? "AccessDenied" : "RequestTimeTooSkewed", 403);
   const [date = "", region = "", service = "", end = ""] = scope;
   if (!time.startsWith(date) || service !== "s3" || end !== "aws4_request") throw new S3Error("AuthorizationHeaderMalformed", 400);
-  const content = isAddress ? "UNSIGNED-PAYLOAD" : (headers["x-amz-content-sha256"]?.toString() ?? "");
-  if (!isAddress && content !== sha256(body)) throw new S3Error("XAmzContentSHA256Mismatch", 400);
+  const content = isPresigned ? "UNSIGNED-PAYLOAD" : (headers["x-amz-content-sha256"]?.toString() ?? "");
+  if (!isPresigned && content !== sha256(body)) throw new S3Error("XAmzContentSHA256Mismatch", 400);
   if (!signed.includes("host") || Object.keys(headers).some((name) => name.startsWith("x-amz-") && !signed.includes(name)))
     throw new S3Error("AccessDenied", 403);
   const pairs = [...query].filter(([name]) => name !== "X-Amz-Signature").map(([name, value]) => `${escape(name)}=${escape(value)}`);
@@ -304,8 +315,9 @@ function requireSignature(request: IncomingMessage, url: URL, body: Buffer, stor
   const lines = signed.map((name) => `${name}:${headers[name]?.toString().trim().replace(/ +/g, " ") ?? ""}\n`);
   const canonical = [request.method, path, pairs.sort().join("&"), lines.join(""), signed.join(";"), content].join("\n");
   const toSign = ["AWS4-HMAC-SHA256", time, scope.join("/"), sha256(canonical)].join("\n");
-  const key = [region, service, end].reduce<Buffer>((bytes, word) => hmac(bytes, word), hmac(`AWS4${secretAccessKey}`, date));
-  const right = createHmac("sha256", key).update(toSign).digest();
-  const stated = Buffer.from(signature, "hex");
-  if (stated.length !== right.length || !timingSafeEqual(stated, right)) throw new S3Error("SignatureDoesNotMatch", 403);
+  const key = [region, service, end].reduce<Buffer>((bytes, scopePart) => hmac(bytes, scopePart), hmac(`AWS4${secretAccessKey}`, date));
+  const expectedSignature = createHmac("sha256", key).update(toSign).digest();
+  const sentSignature = Buffer.from(signature, "hex");
+  if (sentSignature.length !== expectedSignature.length || !timingSafeEqual(sentSignature, expectedSignature))
+    throw new S3Error("SignatureDoesNotMatch", 403);
 }

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closeAfterwards } from "./close-afterwards";
 
-/** An empty folder, removed after the test or file that created it. */
-export function temporaryFolder(): string {
+/** Creates an empty folder that is removed after the test or file that created it. */
+export function createTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "lightdesk-"));
   closeAfterwards(() => rm(folder, { recursive: true, force: true }));
   return folder;

@@ -12,21 +12,21 @@ export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) =
 export async function startTestServer(respond: RequestHandler, upgrade?: Upgrade): Promise<TestServer> {
   const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
-    void read(request).then(async (body) => {
+    void readBody(request).then(async (body) => {
       const entry = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
       requests.push(entry);
       await respond(entry, response);
     });
   });
-  const upgraded = new Set<Duplex>();
+  const upgradedSockets = new Set<Duplex>();
   if (upgrade)
     server.on("upgrade", (request, socket, head) => {
-      upgraded.add(socket.once("close", () => upgraded.delete(socket)));
+      upgradedSockets.add(socket.once("close", () => upgradedSockets.delete(socket)));
       upgrade(request, socket, head);
     });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("no port");
+  if (typeof address !== "object" || address === null) throw new Error("The server has no port.");
   const host = `127.0.0.1:${address.port}`;
   return {
     url: `http://${host}`,
@@ -36,7 +36,7 @@ export async function startTestServer(respond: RequestHandler, upgrade?: Upgrade
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-        for (const socket of upgraded) socket.destroy();
+        for (const socket of upgradedSockets) socket.destroy();
       }),
   };
 }
@@ -45,9 +45,9 @@ export function sendJsonResponse(response: ServerResponse, value: unknown, statu
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
 }
 
-async function read(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // If a client disconnects midway, the body is what has arrived.
+  // If a client disconnects midway, the body is the bytes that arrived.
   try {
     for await (const chunk of request) chunks.push(chunk);
   } catch {

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo } from "node:net";
 import { closeAfterwards } from "./close-afterwards";
 
-type Bent = {
+type IssuerOverrides = {
   /** Added to the claims of a valid token; undefined removes a claim. */
   claims?: Record<string, unknown>;
   algorithm?: "RS256" | "none" | "HS256";
@@ -20,7 +20,7 @@ type Bent = {
   status?: number;
   /** The registered redirect URL. */
   redirect?: string;
-  /** How far its clock is ahead. */
+  /** How far the provider's clock is ahead. */
   aheadMs?: number;
 };
 export type TokenIssuer = Awaited<ReturnType<typeof startTokenIssuer>>;
@@ -28,26 +28,26 @@ export type TokenIssuer = Awaited<ReturnType<typeof startTokenIssuer>>;
 export const CLIENT = { id: "lightdesk", secret: "a secret of the provider's" };
 
 export async function startTokenIssuer() {
-  const keys = [newKey(), newKey()] as const;
-  let bent: Bent = {};
-  /** The browser's authorization parameters, by code. */
+  const keys = [generateKey(), generateKey()] as const;
+  let overrides: IssuerOverrides = {};
+  /** The browser's authorization parameters by code. */
   const grants = new Map<string, { nonce: string | null; challenge: string | null }>();
   const handleRequest: RequestListener = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", url);
-    response.setHeader("date", new Date(Date.now() + (bent.aheadMs ?? 0)).toUTCString());
+    response.setHeader("date", new Date(Date.now() + (overrides.aheadMs ?? 0)).toUTCString());
     if (pathname === "/authorize") {
-      const isRegistered = searchParams.get("redirect_uri") === bent.redirect && searchParams.get("client_id") === CLIENT.id;
-      const location = `${bent.redirect ?? ""}?error=login_required&state=${searchParams.get("state") ?? ""}`;
+      const isRegistered = searchParams.get("redirect_uri") === overrides.redirect && searchParams.get("client_id") === CLIENT.id;
+      const location = `${overrides.redirect ?? ""}?error=login_required&state=${searchParams.get("state") ?? ""}`;
       return void (isRegistered ? response.writeHead(302, { location }) : response.writeHead(400)).end();
     }
     const send = (value: unknown) => {
-      response.writeHead(bent.status ?? 200, { "content-type": "application/json" });
+      response.writeHead(overrides.status ?? 200, { "content-type": "application/json" });
       response.end(JSON.stringify(value));
     };
-    if (pathname === "/.well-known/openid-configuration") return send({ ...configuration(url), ...bent.configuration });
+    if (pathname === "/.well-known/openid-configuration") return send({ ...createConfiguration(url), ...overrides.configuration });
     if (pathname === "/keys")
       return send({ keys: [{ ...keys[0].publicKey.export({ format: "jwk" }), kid: "one", alg: "RS256", use: "sig" }] });
-    if (pathname === "/userinfo") return send(bent.userinfo ?? { sub: bent.claims?.sub ?? "ada" });
+    if (pathname === "/userinfo") return send(overrides.userinfo ?? { sub: overrides.claims?.sub ?? "ada" });
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
@@ -58,11 +58,11 @@ export async function startTokenIssuer() {
         .digest("base64url");
       if (code?.challenge !== challenge)
         return void response.writeHead(400, { "content-type": "application/json" }).end('{"error":"invalid_grant"}');
-      if (!bent.reusesCodes) grants.delete(form.get("code") ?? "");
+      if (!overrides.reusesCodes) grants.delete(form.get("code") ?? "");
       const now = Math.floor(Date.now() / 1000);
       const defaultClaims = { iss: url, sub: "ada", aud: CLIENT.id, iat: now, exp: now + 60, nonce: code?.nonce };
-      const claims = { ...defaultClaims, email: "ada@example.com", email_verified: true, name: "Ada Lovelace", ...bent.claims };
-      send({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token: createToken(claims, bent, keys) });
+      const claims = { ...defaultClaims, email: "ada@example.com", email_verified: true, name: "Ada Lovelace", ...overrides.claims };
+      send({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token: createToken(claims, overrides, keys) });
     });
   };
   const server = createServer(handleRequest);
@@ -70,7 +70,7 @@ export async function startTokenIssuer() {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    bend: (next: Bent) => void (bent = next),
+    setOverrides: (next: IssuerOverrides) => void (overrides = next),
     /** Simulates the user at the provider: takes the console's authorization URL and returns the provider's query. */
     visit(authorization: string): Record<string, string> {
       const { searchParams } = new URL(authorization);
@@ -94,11 +94,11 @@ export function createSettings(id: string, { url }: { url: string }, extra: Reco
   return Object.fromEntries(Object.entries(defaults).map(([key, value]) => [`LIGHTDESK_OIDC_${id.toUpperCase()}_${key}`, value]));
 }
 
-function newKey() {
+function generateKey() {
   return generateKeyPairSync("rsa", { modulusLength: 2048 });
 }
 
-function configuration(url: string) {
+function createConfiguration(url: string) {
   return {
     issuer: url,
     authorization_endpoint: `${url}/authorize`,
@@ -112,7 +112,7 @@ function configuration(url: string) {
 
 type Keys = readonly { privateKey: KeyObject }[];
 
-function createToken(claims: Record<string, unknown>, { algorithm = "RS256", withOtherKey }: Bent, keys: Keys): string {
+function createToken(claims: Record<string, unknown>, { algorithm = "RS256", withOtherKey }: IssuerOverrides, keys: Keys): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${part({ alg: algorithm, typ: "JWT", ...(algorithm === "RS256" && { kid: "one" }) })}.${part(claims)}`;
   if (algorithm === "none") return `${signed}.`;

@@ -1,18 +1,18 @@
 // Personal access tokens of a harness's members, including expired ones and ones for a removed connection.
 import { randomBytes } from "node:crypto";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type NewToken, type Token } from "@/lib/server/store/people/tokens";
 import { type Harness } from "./harness";
 
-export type MadeToken = Token & { token: string; headers: { "x-api-key": string } };
+export type CreatedToken = Token & { token: string; headers: { "x-api-key": string } };
 
 /** By default the member's own role, all scopes, the built-in service, and no expiry. */
-export async function makeToken(harness: Harness, role: Role, options: Partial<NewToken> = {}): Promise<MadeToken> {
+export async function createAccessToken(harness: Harness, role: Role, options: Partial<NewToken> = {}): Promise<CreatedToken> {
   const { store, now } = harness.console;
   const token = `ld_${randomBytes(32).toString("hex")}`;
   const result = await store.tokens.create({
     token,
-    memberId: harness.viewerOf(role).memberId,
+    memberId: harness.getViewer(role).memberId,
     name: `a token of ${role} ${token.slice(3, 11)}`,
     role,
     connectionId: "embedded",
@@ -22,6 +22,6 @@ export async function makeToken(harness: Harness, role: Role, options: Partial<N
     expiresAt: undefined,
     ...options,
   });
-  if (typeof result === "string") throw new Error(`the store says ${result}`);
+  if (typeof result === "string") throw new Error(`the store returned ${result}`);
   return { ...result, token, headers: { "x-api-key": token } };
 }

@@ -1,4 +1,4 @@
-// The lint rule that finds URLs outside the base path or with a duplicate base path.
+// The base path lint rule, service addresses, embed paths, and documentation that must match the code.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { IncomingMessage } from "node:http";
@@ -13,19 +13,19 @@ import { createEmbedPaths, isApiPath } from "@/lib/http/request-line";
 import { describeUnknownSettings, listSettingNames, readEnv } from "@/lib/server/env";
 import { addEmbedPath, EMBED_PATH_HEADER, getEmbedPath, parseEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
-const [rule] = config.flatMap((part) => {
+const [baseUrlRule] = config.flatMap((part) => {
   const syntaxRule = "rules" in part ? part.rules?.["no-restricted-syntax"] : undefined;
   return Array.isArray(syntaxRule) ? [syntaxRule] : [];
 });
 const linter = new Linter();
-const lintMessages = (code: string) =>
+const getLintMessages = (code: string) =>
   linter
     .verify(code, [
       {
         languageOptions: { parserOptions: { ecmaFeatures: { jsx: true } } },
-        rules: { "no-restricted-syntax": ["error", ...(rule ?? []).slice(1)] },
+        rules: { "no-restricted-syntax": ["error", ...(baseUrlRule ?? []).slice(1)] },
       },
     ])
     .map(({ message }) => message);
@@ -48,14 +48,14 @@ test.each([
   '<a href={isOpen ? "/jobs" : undefined} />',
   '<img src={withQuery("/api/view", {})} />',
   '<Picture src="/samples/one.webp" />',
-])("reports an address without the base path: %s", (code) => {
-  expect(lintMessages(code)).toEqual([expect.stringContaining("Add the base path")]);
+])("reports a URL without the base path: %s", (code) => {
+  expect(getLintMessages(code)).toEqual([expect.stringContaining("Add the base path")]);
 });
 
 test.each(['callApi(apiPath("/api/jobs"))', 'router.push(apiPath("/jobs"))', '<Link href={apiPath("/jobs")} />'])(
-  "appears only once in %s",
+  "reports a duplicate base path in %s",
   (code) => {
-    expect(lintMessages(code)).toEqual([expect.stringContaining("Remove apiPath")]);
+    expect(getLintMessages(code)).toEqual([expect.stringContaining("Remove apiPath")]);
   },
 );
 
@@ -68,8 +68,8 @@ test.each([
   '<a href={apiPath("/api/view")} />',
   'new URL("./worker.ts", import.meta.url)',
   'text.replace("/", "-")',
-])("accepts a correct address: %s", (code) => {
-  expect(lintMessages(code)).toEqual([]);
+])("accepts a correct URL: %s", (code) => {
+  expect(getLintMessages(code)).toEqual([]);
 });
 
 test.each([
@@ -88,7 +88,7 @@ test.each([
   "[::ffff:6464:64c8]",
   "[64:ff9b::a9fe:a9fe]",
   "64:ff9b::6464:64c8",
-])("refuses a service at %s", (address) => {
+])("rejects a service at %s", (address) => {
   expect(isForbiddenAddress(address)).toBe(true);
 });
 
@@ -100,20 +100,20 @@ test.each(["127.0.0.1", "::1", "10.0.0.1", "192.168.1.1", "fd00::1", "100.100.10
 );
 
 describe("embed path", () => {
-  const here = "/embed/0123456789abcdef01/abcdefgh1234";
+  const embedPath = "/embed/0123456789abcdef01/abcdefgh1234";
 
   afterEach(() => setEmbedPaths({ getStore: () => undefined }));
 
-  describe("the session in an address", () => {
-    it("resolves to the session path and the rest of the URL", () => {
-      expect(parseEmbedPath(`${here}/jobs?status=failed`)).toEqual({
-        path: here,
+  describe("parsing an embed path", () => {
+    it("returns the embed path and the rest of the URL", () => {
+      expect(parseEmbedPath(`${embedPath}/jobs?status=failed`)).toEqual({
+        path: embedPath,
         host: "0123456789abcdef01",
         slot: "abcdefgh1234",
-        rest: "/jobs?status=failed",
+        innerUrl: "/jobs?status=failed",
       });
-      expect(parseEmbedPath(here)?.rest).toBe("");
-      expect(parseEmbedPath(`/desk${here}/api/jobs`)?.path).toBe(here);
+      expect(parseEmbedPath(embedPath)?.innerUrl).toBe("");
+      expect(parseEmbedPath(`/desk${embedPath}/api/jobs`)?.path).toBe(embedPath);
     });
 
     it.each([
@@ -122,56 +122,62 @@ describe("embed path", () => {
       "/embed/0123456789abcdef01/short",
       "/embed/0123456789abcdef01/UPPERCASE123",
       "/jobs?at=/embed/a1b2c3/abcdefgh",
-    ])("is undefined for %s", (address) => expect(parseEmbedPath(address)).toBeUndefined());
+    ])("returns undefined for %s", (address) => expect(parseEmbedPath(address)).toBeUndefined());
   });
 
-  describe("a request", () => {
-    const responded = (url: string) => {
+  describe("an embed request", () => {
+    const rewriteRequest = (url: string) => {
       const request = new IncomingMessage(new Socket());
       request.url = url;
-      request.headers[EMBED_PATH_HEADER] = here;
-      const at = createEmbedPaths().answerAt(request, () => getEmbedPath());
-      return [at, request.url, request.headers[EMBED_PATH_HEADER]];
+      request.headers[EMBED_PATH_HEADER] = embedPath;
+      const currentPath = createEmbedPaths().runWithEmbedPath(request, () => getEmbedPath());
+      return [currentPath, request.url, request.headers[EMBED_PATH_HEADER]];
     };
 
-    it("routes a session path to the underlying route's address", () => {
-      expect([responded(`${here}/api/jobs?limit=1`), isApiPath(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
+    it("removes the embed path from the request's URL", () => {
+      expect([rewriteRequest(`${embedPath}/api/jobs?limit=1`), isApiPath(`${embedPath}/api/jobs`)]).toEqual([
+        [embedPath, "/api/jobs?limit=1", embedPath],
+        true,
+      ]);
     });
 
-    it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${here}/jobs`, `/embed/short${here}/jobs`])(
-      "is undefined when only a later part matches: %s",
+    it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${embedPath}/jobs`, `/embed/short${embedPath}/jobs`])(
+      "ignores an embed path that doesn't start the URL: %s",
       (url) => {
-        expect(responded(url)).toEqual(["", url, undefined]);
+        expect(rewriteRequest(url)).toEqual(["", url, undefined]);
         expect(isApiPath(url)).toBe(url.startsWith("/api/"));
       },
     );
   });
 
-  it("prefixes an address once with the current request's path", async () => {
+  it("prefixes a URL once with the current request's embed path", async () => {
     const paths = new AsyncLocalStorage<string>();
     setEmbedPaths(paths);
-    const response = async (path: string) => paths.run(path, async () => [await Promise.resolve(getEmbedPath()), addEmbedPath("/jobs")]);
-    expect(await Promise.all([response(here), response("/embed/ffffff/zzzzzzzz")])).toEqual([
-      [here, `${here}/jobs`],
+    const readAndAddPath = async (path: string) =>
+      paths.run(path, async () => [await Promise.resolve(getEmbedPath()), addEmbedPath("/jobs")]);
+    expect(await Promise.all([readAndAddPath(embedPath), readAndAddPath("/embed/ffffff/zzzzzzzz")])).toEqual([
+      [embedPath, `${embedPath}/jobs`],
       ["/embed/ffffff/zzzzzzzz", "/embed/ffffff/zzzzzzzz/jobs"],
     ]);
-    paths.run(here, () => {
-      expect(["https://elsewhere.example", "//elsewhere.example", "#content", `${here}/jobs`].map(addEmbedPath)).toEqual([
+    paths.run(embedPath, () => {
+      expect(["https://elsewhere.example", "//elsewhere.example", "#content", `${embedPath}/jobs`].map(addEmbedPath)).toEqual([
         "https://elsewhere.example",
         "//elsewhere.example",
         "#content",
-        `${here}/jobs`,
+        `${embedPath}/jobs`,
       ]);
     });
     expect(addEmbedPath("/jobs")).toBe("/jobs");
   });
 });
 
-const page = (name: string) => readFileSync(`docs/admin/${name}.md`, "utf8");
+const readAdminPage = (name: string) => readFileSync(`docs/admin/${name}.md`, "utf8");
 
 describe("docs/admin/configuration.md", () => {
-  const rows = [...page("configuration").matchAll(/^\| `(LIGHTDESK_\w+|DATABASE_URL|PORT|HOST)`.*\| (?:`([^`]+)`)?[^|]*\|$/gm)];
-  const settings = rows.map(([, name = "", byDefault]) => ({ name, byDefault }));
+  const settingRows = [
+    ...readAdminPage("configuration").matchAll(/^\| `(LIGHTDESK_\w+|DATABASE_URL|PORT|HOST)`.*\| (?:`([^`]+)`)?[^|]*\|$/gm),
+  ];
+  const settings = settingRows.map(([, name = "", defaultValue]) => ({ name, defaultValue }));
 
   it("has one row for each setting", () => {
     expect(settings.map(({ name }) => name).sort()).toEqual(listSettingNames(["id"]).sort());
@@ -179,42 +185,47 @@ describe("docs/admin/configuration.md", () => {
 
   const required = { LIGHTDESK_OIDC: "id", LIGHTDESK_OIDC_ID_ISSUER: "https://a.example", LIGHTDESK_OIDC_ID_CLIENT_ID: "a" };
   const provider = { ...required, LIGHTDESK_OIDC_ID_CLIENT_SECRET: "a" };
-  const literal = settings.flatMap(({ name, byDefault }) => (byDefault === undefined ? [] : [[name, byDefault] as const]));
+  const settingsWithDefault = settings.flatMap(({ name, defaultValue }) =>
+    defaultValue === undefined ? [] : [[name, defaultValue] as const],
+  );
 
-  it.each(literal)("states the default of %s", (name, byDefault) => {
+  it.each(settingsWithDefault)("states the default of %s", (name, defaultValue) => {
     const source = name.startsWith("LIGHTDESK_OIDC_") ? provider : {};
-    expect(JSON.stringify(readEnv({ ...source, [name]: byDefault }))).toBe(JSON.stringify(readEnv(source)));
+    expect(JSON.stringify(readEnv({ ...source, [name]: defaultValue }))).toBe(JSON.stringify(readEnv(source)));
   });
 });
 
 const pages = readdirSync("docs/admin").map((name) => name.replace(".md", ""));
-/** Code blocks that contain nothing but settings. */
+/** Code blocks that contain only settings. */
 const examples = pages.flatMap((name) =>
-  [...page(name).matchAll(/```sh\n((?: *[A-Z_0-9]+=\S+(?: +#.*)?\n)+) *```/g)].map(([, text = ""]) => [name, text]),
+  [...readAdminPage(name).matchAll(/```sh\n((?: *[A-Z_0-9]+=\S+(?: +#.*)?\n)+) *```/g)].map(([, text = ""]) => [name, text]),
 );
 
-it.each(examples)("accepts the settings of an example in docs/admin/%s.md", (_, text) => {
-  const secret = join(temporaryFolder(), "secret");
+it.each(examples)("accepts the settings in an example of docs/admin/%s.md", (_, text) => {
+  const secret = join(createTemporaryFolder(), "secret");
   writeFileSync(secret, "a secret of a provider");
-  const filled = text.replaceAll(/\/run\/secrets\/\S+/g, secret).replaceAll(/NEW_KEY|OLD_KEY/g, Buffer.alloc(32).toString("base64"));
-  const source = parseEnv(filled);
+  const settingsText = text.replaceAll(/\/run\/secrets\/\S+/g, secret).replaceAll(/NEW_KEY|OLD_KEY/g, Buffer.alloc(32).toString("base64"));
+  const source = parseEnv(settingsText);
   expect(readEnv(source)).toBeDefined();
   expect(describeUnknownSettings(source)).toEqual([]);
 });
 
-it("docs/admin/monitoring.md lists every metric", () => {
+it("lists every metric in docs/admin/monitoring.md", () => {
   const source = readFileSync("lib/shared/metrics.ts", "utf8");
   const metrics = [...source.matchAll(/^ {2}(lightdesk_\w+):/gm)].map(([, name]) => name);
-  const documentedMetrics = new Set([...page("monitoring").matchAll(/`(lightdesk_\w+)`/g)].map(([, name]) => name));
+  const documentedMetrics = new Set([...readAdminPage("monitoring").matchAll(/`(lightdesk_\w+)`/g)].map(([, name]) => name));
   expect([...documentedMetrics].sort()).toEqual([...metrics].sort());
 });
 
-it("docs/admin/troubleshooting.md lists every error code with its status", () => {
-  const rows = [...page("troubleshooting").matchAll(/^\| `([A-Z_]+)` +\| (\d+) /gm)].map(([, code, status]) => [code, Number(status)]);
+it("lists every error code and status in docs/admin/troubleshooting.md", () => {
+  const rows = [...readAdminPage("troubleshooting").matchAll(/^\| `([A-Z_]+)` +\| (\d+) /gm)].map(([, code, status]) => [
+    code,
+    Number(status),
+  ]);
   expect(Object.fromEntries(rows)).toEqual(errorStatus);
 });
 
-/** As GitHub derives them from headings. */
+/** Returns the anchors that GitHub generates from a file's headings. */
 function listAnchors(file: string): string[] {
   const headings = readFileSync(file, "utf8")
     .replaceAll(/^ *```[\s\S]*?^ *```/gm, "")
@@ -228,9 +239,9 @@ function listAnchors(file: string): string[] {
 }
 
 it("resolves every relative link of the docs", () => {
-  const inDocs = readdirSync("docs", { recursive: true, encoding: "utf8" }).map((name) => `docs/${name}`);
-  const files = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...inDocs.filter((name) => name.endsWith(".md"))];
-  const broken = files.flatMap((file) =>
+  const docsFiles = readdirSync("docs", { recursive: true, encoding: "utf8" }).map((name) => `docs/${name}`);
+  const files = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...docsFiles.filter((name) => name.endsWith(".md"))];
+  const brokenLinks = files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/\]\(((?!\w+:)[^)\s]+)\)/g)].flatMap(([, link = ""]) => {
       const [path = "", anchor] = link.split("#");
       const target = path === "" ? file : join(dirname(file), path);
@@ -238,5 +249,5 @@ it("resolves every relative link of the docs", () => {
       return exists ? [] : [`${file}: ${link}`];
     }),
   );
-  expect(broken).toEqual([]);
+  expect(brokenLinks).toEqual([]);
 });

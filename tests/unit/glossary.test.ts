@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 const page = readFileSync("docs/glossary.md", "utf8");
 const rows = [...page.matchAll(/^\| ([a-z ]+?) +\| .* \| `([^`]+)` +\|$/gm)].map(([, concept = "", source = ""]) => ({ concept, source }));
 
-it("docs/glossary.md has at most 15 concepts", () => {
+it("lists at most 15 concepts in docs/glossary.md", () => {
   expect(rows.length).toBeGreaterThan(5);
   expect(rows.length).toBeLessThanOrEqual(15);
 });

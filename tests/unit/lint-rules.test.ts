@@ -1,4 +1,4 @@
-// The lint rules against writes by untrusted keys, which may reach a prototype, and against private names.
+// The lint rules against writes with untrusted keys and against private names.
 import { Linter } from "eslint";
 import { expect, test } from "vitest";
 import config from "@/eslint.config.mjs";

@@ -1,44 +1,48 @@
-// The end of `npm test` output, which CI pages show for failed tests.
+// The summary at the end of `npm test`, which CI shows for failed tests.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeEach, describe, expect, test } from "vitest";
-import { faultOfSubject } from "@/bin/checks/commit-subjects.mjs";
-import { makeTestFolder } from "@/bin/checks/test-folder.mjs";
-import { beginnings, failureOf, notChecked, readPlaywright, readVitest } from "@/bin/checks/test-results.mjs";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { findSubjectProblem } from "@/bin/checks/commit-subjects.mjs";
+import { createTestFolder } from "@/bin/checks/test-folder.mjs";
+import { createFailure, formatFailures, formatUnchecked, readPlaywright, readVitest } from "@/bin/checks/test-results.mjs";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 describe("test results", () => {
   let folder = "";
-  const report = (value: unknown) => {
+  const writeReport = (value: unknown) => {
     const path = join(folder, "report.json");
     writeFileSync(path, JSON.stringify(value));
     return path;
   };
-  const projectPath = (path: string) => join(process.cwd(), path);
+  const toProjectPath = (path: string) => join(process.cwd(), path);
 
-  beforeEach(() => (folder = temporaryFolder()));
+  beforeEach(() => (folder = createTemporaryFolder()));
 
   test("lists failed browser tests with message and call log only", () => {
-    const spec = (title: string, status: string, errors: { message: string }[]) => ({
+    const createSpec = (title: string, status: string, errors: { message: string }[]) => ({
       title,
       tests: [{ status, results: [{ duration: 1500, errors }] }],
     });
     const message = "Error: \u001b[2mexpect(\u001b[22mlocator) failed\n\nCall log:\n  - waiting for getByText('Saved')";
-    const path = report({
-      config: { rootDir: projectPath("tests/e2e") },
+    const path = writeReport({
+      config: { rootDir: toProjectPath("tests/e2e") },
       suites: [
-        { file: "a.spec.ts", specs: [spec("it saves", "unexpected", [{ message }])] },
-        { file: "b.spec.ts", specs: [spec("it reads", "expected", [])], suites: [{ specs: [spec("it lists", "expected", [])] }] },
+        { file: "a.spec.ts", specs: [createSpec("it saves", "unexpected", [{ message }])] },
+        {
+          file: "b.spec.ts",
+          specs: [createSpec("it reads", "expected", [])],
+          suites: [{ specs: [createSpec("it lists", "expected", [])] }],
+        },
       ],
       errors: [],
       stats: { expected: 2, unexpected: 1, flaky: 0 },
     });
     const results = readPlaywright(1, path);
     expect(results).toMatchObject({ passed: 2, failed: 1 });
-    expect(beginnings(results.failures).split("\n")).toEqual([
+    expect(formatFailures(results.failures).split("\n")).toEqual([
       "FAILED  tests/e2e/a.spec.ts › it saves",
       "        Error: expect(locator) failed",
       "        Call log:",
@@ -48,13 +52,13 @@ describe("test results", () => {
   });
 
   test("lists failed unit tests and unloadable files with their errors", () => {
-    const path = report({
+    const path = writeReport({
       numPassedTests: 1,
       numFailedTests: 1,
       testResults: [
-        { name: projectPath("tests/unit/broken.test.ts"), message: "Cannot find module", startTime: 0, endTime: 5, assertionResults: [] },
+        { name: toProjectPath("tests/unit/broken.test.ts"), message: "Cannot find module", startTime: 0, endTime: 5, assertionResults: [] },
         {
-          name: projectPath("tests/unit/a.test.ts"),
+          name: toProjectPath("tests/unit/a.test.ts"),
           message: "",
           startTime: 0,
           endTime: 10,
@@ -71,14 +75,14 @@ describe("test results", () => {
     ]);
   });
 
-  test("lists tests not run by the missing program or by name", () => {
+  test("lists tests that did not run, by missing program or by name", () => {
     const createSkipped = (fullName: string, meta: object) => ({ fullName, status: "skipped", failureMessages: [], meta });
-    const ofVitest = report({
+    const vitestReport = writeReport({
       numPassedTests: 1,
       numFailedTests: 0,
       testResults: [
         {
-          name: projectPath("tests/unit/a.test.ts"),
+          name: toProjectPath("tests/unit/a.test.ts"),
           message: "",
           startTime: 0,
           endTime: 10,
@@ -92,42 +96,42 @@ describe("test results", () => {
         },
       ],
     });
-    const { unchecked } = readVitest(0, ofVitest);
+    const { unchecked } = readVitest(0, vitestReport);
     const spec = { title: "it waits", tests: [{ status: "skipped", results: [{ duration: 0, errors: [] }] }] };
-    const ofPlaywright = report({
-      config: { rootDir: projectPath("tests/e2e") },
+    const playwrightReport = writeReport({
+      config: { rootDir: toProjectPath("tests/e2e") },
       suites: [{ file: "a.spec.ts", specs: [spec] }],
       stats: { expected: 0, unexpected: 0, flaky: 0 },
     });
-    expect(notChecked([...unchecked, ...readPlaywright(0, ofPlaywright).unchecked]).split("\n")).toEqual([
-      "NOT CHECKED  2 of the tests: nginx is not here and could not be installed",
-      "NOT CHECKED  1 of the tests: caddy is not here and could not be installed",
+    expect(formatUnchecked([...unchecked, ...readPlaywright(0, playwrightReport).unchecked]).split("\n")).toEqual([
+      "NOT CHECKED  2 of the tests: nginx is missing and could not be installed",
+      "NOT CHECKED  1 of the tests: caddy is missing and could not be installed",
       "NOT CHECKED  tests/unit/a.test.ts › forgotten",
       "NOT CHECKED  tests/e2e/a.spec.ts › it waits",
       "",
     ]);
-    expect(readPlaywright(0, ofPlaywright).failures).toEqual([]);
-    expect(notChecked([])).toBe("");
-    const manyTests = Array.from({ length: 30 }, (_, at) => ({ name: `test ${at}` }));
-    expect(notChecked(manyTests).split("\n").slice(9)).toEqual(["NOT CHECKED  test 9", "NOT CHECKED  and 20 more", ""]);
+    expect(readPlaywright(0, playwrightReport).failures).toEqual([]);
+    expect(formatUnchecked([])).toBe("");
+    const manyTests = Array.from({ length: 30 }, (_, index) => ({ name: `test ${index}` }));
+    expect(formatUnchecked(manyTests).split("\n").slice(9)).toEqual(["NOT CHECKED  test 9", "NOT CHECKED  and 20 more", ""]);
   });
 
   test("reports the output of a runner without a report", () => {
     expect(readPlaywright(1, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 1, failures: [], unchecked: [] });
     expect(readVitest(0, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 0, unchecked: [] });
-    expect(failureOf("build", "Building.\nError: no space left\n").error).toBe("Error: no space left\n");
-    expect(failureOf("types", "a.ts(1,1): error TS1").error).toBe("a.ts(1,1): error TS1");
+    expect(createFailure("build", "Building.\nError: no space left\n").error).toBe("Error: no space left\n");
+    expect(createFailure("types", "a.ts(1,1): error TS1").error).toBe("a.ts(1,1): error TS1");
   });
 
-  test("limits the lines per failure to fit any number of them", () => {
-    const error = Array.from({ length: 80 }, (_, at) => `line ${at}`).join("\n");
-    const lines = (count: number) =>
-      beginnings(Array.from({ length: count }, (_, at) => ({ name: `test ${at}`, error }))).split("\n").length - 1;
-    expect(lines(0)).toBe(0);
-    expect(lines(1)).toBe(16);
-    expect(lines(3)).toBe(30);
-    expect(lines(10)).toBe(30);
-    expect(lines(200)).toBe(31);
+  test("limits the lines per failure when there are many", () => {
+    const error = Array.from({ length: 80 }, (_, index) => `line ${index}`).join("\n");
+    const countLines = (count: number) =>
+      formatFailures(Array.from({ length: count }, (_, index) => ({ name: `test ${index}`, error }))).split("\n").length - 1;
+    expect(countLines(0)).toBe(0);
+    expect(countLines(1)).toBe(16);
+    expect(countLines(3)).toBe(30);
+    expect(countLines(10)).toBe(30);
+    expect(countLines(200)).toBe(31);
   });
 
   test.each([
@@ -137,47 +141,47 @@ describe("test results", () => {
     ["renames the gallery", 'begins with "renames" instead of an imperative'],
     ["feat(jobs)!: embed the viewer", undefined],
     ["x".repeat(60), undefined],
-  ])("judges the commit subject %s", (subject, fault) => expect(faultOfSubject(subject)).toBe(fault));
+  ])("checks the commit subject %s", (subject, problem) => expect(findSubjectProblem(subject)).toBe(problem));
 });
 
 describe("test folder", () => {
-  let memory = "";
+  let memoryFolder = "";
   beforeEach(() => {
-    memory = temporaryFolder();
+    memoryFolder = createTemporaryFolder();
   });
 
-  /** Runs in its own process and returns its output and pid. */
-  function inProcess(ending: string): { printed: string; pid: number } {
+  /** Creates a test folder in a new process and returns its output and process id. */
+  function runInProcess(code: string): { output: string; pid: number } {
     const file = JSON.stringify(pathToFileURL("bin/checks/test-folder.mjs").href);
     const program = `import { existsSync } from "node:fs";
-    import { makeTestFolder } from ${file};
-    const folder = makeTestFolder(${JSON.stringify(memory)}, 1);
+    import { createTestFolder } from ${file};
+    const folder = createTestFolder(${JSON.stringify(memoryFolder)}, 1);
     console.log(folder + (existsSync(folder) ? " is there" : ""));
-    ${ending}`;
+    ${code}`;
     const { pid, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
-    return { printed: stdout.trim(), pid };
+    return { output: stdout.trim(), pid };
   }
 
   test("uses the system's temporary folder when memory is short", () => {
-    expect(makeTestFolder(memory, Number.MAX_VALUE)).toBe(tmpdir());
-    expect(makeTestFolder(join(memory, "none"), 1)).toBe(tmpdir());
-    expect(readdirSync(memory)).toEqual([]);
+    expect(createTestFolder(memoryFolder, Number.MAX_VALUE)).toBe(tmpdir());
+    expect(createTestFolder(join(memoryFolder, "none"), 1)).toBe(tmpdir());
+    expect(readdirSync(memoryFolder)).toEqual([]);
   });
 
-  test("uses memory when it has room", () => {
-    const { printed, pid } = inProcess("");
-    expect(printed).toMatch(new RegExp(`^${join(memory, "lightdesk-tests")}-${pid}-\\w+ is there$`));
-    expect(readdirSync(memory)).toEqual([]);
+  test("uses memory when it has enough space", () => {
+    const { output, pid } = runInProcess("");
+    expect(output).toMatch(new RegExp(`^${join(memoryFolder, "lightdesk-tests")}-${pid}-\\w+ is there$`));
+    expect(readdirSync(memoryFolder)).toEqual([]);
   });
 
   test("removes a killed process's folder and keeps a running one's", () => {
-    inProcess('process.kill(process.pid, "SIGKILL")');
-    expect(readdirSync(memory)).toHaveLength(1);
-    const ofLiving = join(memory, `lightdesk-tests-${process.pid}-abcdef`);
-    const ofOthers = join(memory, "another-program");
-    for (const folder of [ofLiving, ofOthers]) mkdirSync(folder);
-    makeTestFolder(memory, Number.MAX_VALUE);
-    expect(readdirSync(memory).sort()).toEqual(["another-program", `lightdesk-tests-${process.pid}-abcdef`]);
-    expect(existsSync(ofLiving)).toBe(true);
+    runInProcess('process.kill(process.pid, "SIGKILL")');
+    expect(readdirSync(memoryFolder)).toHaveLength(1);
+    const runningFolder = join(memoryFolder, `lightdesk-tests-${process.pid}-abcdef`);
+    const otherFolder = join(memoryFolder, "another-program");
+    for (const folder of [runningFolder, otherFolder]) mkdirSync(folder);
+    createTestFolder(memoryFolder, Number.MAX_VALUE);
+    expect(readdirSync(memoryFolder).sort()).toEqual(["another-program", `lightdesk-tests-${process.pid}-abcdef`]);
+    expect(existsSync(runningFolder)).toBe(true);
   });
 });

@@ -7,7 +7,7 @@ import { InvitationForm, InvitationRefusal } from "@/components/auth/sign-up-for
 import { PageMessages } from "@/components/frame/page-header";
 import { readInvitation } from "@/lib/server/auth/members";
 import { readViewer } from "@/lib/server/auth/viewer";
-import { openVisitorPage } from "@/lib/server/bff/open-page";
+import { openPublicPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getSignInChoices } from "@/lib/server/queries/members";
 
@@ -19,7 +19,7 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function InvitationPage({ searchParams }: PageProps<"/invitation">) {
   const { token } = await searchParams;
   const tokenParam = typeof token === "string" && token !== "" ? token : undefined;
-  const composition = await openVisitorPage();
+  const composition = await openPublicPage();
   const invitation = tokenParam === undefined ? undefined : await readInvitation(composition, tokenParam);
   const viewer = await readViewer(composition, await headers());
   const { password, providers } = getSignInChoices(composition);
@@ -41,7 +41,9 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
         >
           {invitation.resets || providers.length === 0 ? null : <ProviderButtons providers={providers} token={tokenParam} />}
           {!invitation.resets && providers.length > 0 && password ? <OrPassword /> : null}
-          {invitation.resets || password ? <InvitationForm token={tokenParam} email={invitation.email} resets={invitation.resets} /> : null}
+          {invitation.resets || password ? (
+            <InvitationForm token={tokenParam} email={invitation.email} isPasswordReset={invitation.resets} />
+          ) : null}
         </AuthShell>
       ) : (
         <AuthShell product={frame("product")} title={t("title")}>

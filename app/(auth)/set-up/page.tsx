@@ -5,9 +5,9 @@ import { SetUpForm } from "@/components/auth/sign-up-forms";
 import { PageMessages } from "@/components/frame/page-header";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
-import { openVisitorPage } from "@/lib/server/bff/open-page";
+import { openPublicPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
-import { getSetUp } from "@/lib/server/queries/members";
+import { getSetUpState } from "@/lib/server/queries/members";
 
 // The URL contains the token, so it must not reach other sites as a referrer.
 export async function generateMetadata(): Promise<Metadata> {
@@ -20,7 +20,7 @@ const noticeKeys = { over: "over", unknown: "unknown", noToken: "noToken", open:
 export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) {
   const { token } = await searchParams;
   const tokenParam = typeof token === "string" && token !== "" ? token : undefined;
-  const state = await getSetUp(await openVisitorPage(), tokenParam);
+  const state = await getSetUpState(await openPublicPage(), tokenParam);
   const t = await getTranslations("auth.setUp");
   const frame = await getTranslations("frame");
   return (
@@ -31,7 +31,7 @@ export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) 
         ) : (
           <FailureNotice
             title={t(`${noticeKeys[state]}.title`)}
-            next={t(`${noticeKeys[state]}.text`)}
+            remedy={t(`${noticeKeys[state]}.text`)}
             actions={
               // In the other states there is no account to sign in to yet.
               state === "over" ? <ButtonLink href="/sign-in">{t("toSignIn")}</ButtonLink> : null

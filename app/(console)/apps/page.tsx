@@ -1,16 +1,16 @@
 import { Suspense } from "react";
 import { consolePage } from "@/app/(console)/console-page";
-import { APPS_PAGE_SIZE, appsParams } from "@/components/apps/apps-address";
 import { AppsScreen } from "@/components/apps/apps-screen";
+import { APPS_PAGE_SIZE, appsParams } from "@/components/apps/apps-urls";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";
 import { PageSkeleton } from "@/components/frame/page-skeleton";
 import { parseSearch } from "@/lib/contract/params";
 import { listApps } from "@/lib/server/apps/change-app";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { withRequestTime } from "../console-page";
 import { toSearchParams } from "../params";
 
-export const generateMetadata = pageTitle("apps.title");
+export const generateMetadata = createPageTitle("apps.title");
 
 export default consolePage(["apps"], (context, { search, connection }) => {
   const { query, ignored } = parseSearch(appsParams, toSearchParams(search));

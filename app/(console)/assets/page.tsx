@@ -1,23 +1,23 @@
 import { Suspense } from "react";
-import { toAssetPage } from "@/components/assets/assets-address";
 import { AssetsScreen } from "@/components/assets/assets-screen";
+import { toAssetPage } from "@/components/assets/assets-urls";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";
 import { PageMessages } from "@/components/frame/page-header";
 import { PageSkeleton } from "@/components/frame/page-skeleton";
 import { openPage } from "@/lib/server/bff/open-page";
-import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
+import { createPageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { listAssets } from "@/lib/server/queries/assets";
 import { withRequestTime } from "../console-page";
-import { openDefaultView, parseAssetsQuery, textParam, toFirstQuery } from "../params";
+import { getTextParam, openDefaultView, parseAssetsQuery, toFirstQuery } from "../params";
 
-export const generateMetadata = pageTitle("assets.title");
+export const generateMetadata = createPageTitle("assets.title");
 
 export default async function AssetsPage({ searchParams }: PageProps<"/assets">) {
   const context = await openPage();
   const params = await searchParams;
   const { query: listQuery, look, ignored } = parseAssetsQuery(params);
   const query = toFirstQuery(listQuery, look);
-  const connection = textParam(params, "connection");
+  const connection = getTextParam(params, "connection");
   const view = await openDefaultView(context, "assets", params);
   const assets = withRequestTime(listAssets(context, query, connection), toAssetPage);
   return (

@@ -1,9 +1,9 @@
 import { notFound } from "next/navigation";
 import { consolePage } from "@/app/(console)/console-page";
 import { ChooseScreen } from "@/components/embed/choose-screen";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 
-export const generateMetadata = pageTitle("embedding.choose.title");
+export const generateMetadata = createPageTitle("embedding.choose.title");
 
 export default consolePage(["embedding"], ({ viewer: { credential } }) => {
   // Sends the chosen asset to the host page, so it exists only in embedded sessions.

@@ -3,12 +3,12 @@ import { FilesScreen } from "@/components/files/files-screen";
 import { filesParams, toFilesView } from "@/components/files/files-view";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";
 import { parseSearch } from "@/lib/contract/params";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { listFiles } from "@/lib/server/operations/list-files";
 import { withRequestTime } from "../console-page";
-import { textParam, toSearchParams } from "../params";
+import { getTextParam, toSearchParams } from "../params";
 
-export const generateMetadata = pageTitle("files.title");
+export const generateMetadata = createPageTitle("files.title");
 
 export default consolePage(["files"], (context, { search, connection }) => {
   const { query, ignored } = parseSearch(filesParams, toSearchParams(search));
@@ -19,7 +19,7 @@ export default consolePage(["files"], (context, { search, connection }) => {
       <FilesScreen
         key={query.dir}
         query={query}
-        openedPath={textParam(search, "file")}
+        openedPath={getTextParam(search, "file")}
         canChange={context.viewer.can("operator")}
         files={withRequestTime(listFiles(context, listing), (files) => toFilesView(files, query))}
       />

@@ -1,8 +1,8 @@
 import { HistoryScreen } from "@/components/jobs/list/history-screen";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { renderJobList } from "../job-list-page";
 
-export const generateMetadata = pageTitle("history.title");
+export const generateMetadata = createPageTitle("history.title");
 
 export default async function HistoryPage({ searchParams }: PageProps<"/history">) {
   return renderJobList("history", await searchParams, (props) => <HistoryScreen {...props} />);

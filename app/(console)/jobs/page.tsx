@@ -1,8 +1,8 @@
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { renderJobList } from "../job-list-page";
 
-export const generateMetadata = pageTitle("jobs.title");
+export const generateMetadata = createPageTitle("jobs.title");
 
 export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   return renderJobList("jobs", await searchParams, (props) => <JobsScreen {...props} />);

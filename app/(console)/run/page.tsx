@@ -2,9 +2,9 @@ import { consolePage } from "@/app/(console)/console-page";
 import { isSample } from "@/components/frame/samples/samples";
 import { RunScreen } from "@/components/run/run-screen";
 import { type RunSource } from "@/components/run/workflow/run-sources";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 
-export const generateMetadata = pageTitle("run.title");
+export const generateMetadata = createPageTitle("run.title");
 
 export default consolePage(["run", "acts", "samples", "graph", "masks", "viewer"], ({ viewer: { memberId, can } }, { search }) => (
   <RunScreen memberId={memberId} source={toRunSource(search)} canRun={can("operator")} />
@@ -15,8 +15,8 @@ const MAX_ID_LENGTH = 200;
 const MAX_ASSETS = 100;
 
 /**
- * ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID. Otherwise, the page
- * is empty.
+ * Parses ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID. Without any of
+ * these, the page is empty.
  */
 function toRunSource({ job, without, file, carrier, sample, app, asset, assets }: Record<string, unknown>): RunSource | undefined {
   if (isId(job)) return { job, ...(without === "secrets" && { without }) };

@@ -1,10 +1,10 @@
 import { consolePage } from "@/app/(console)/console-page";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
-import { listConnectionViews, listPersonalConnections } from "@/lib/server/connections/views";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { listConnectionViews, listPersonalConnections } from "@/lib/server/connections/connection-views";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { listMembers } from "@/lib/server/queries/members";
 
-export const generateMetadata = pageTitle("settings.title");
+export const generateMetadata = createPageTitle("settings.title");
 
 export default consolePage(["settings"], (context) => (
   <ConnectionsScreen

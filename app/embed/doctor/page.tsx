@@ -1,19 +1,19 @@
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
-import { textParam } from "@/app/(console)/params";
+import { getTextParam } from "@/app/(console)/params";
 import { DoctorScreen } from "@/components/embed/doctor-screen";
 import { PageMessages } from "@/components/frame/page-header";
-import { WholePageNote } from "@/components/ui/empty-state";
-import { findCurrentHost, findHost } from "@/lib/server/bff/open-page";
-import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
+import { FullPageMessage } from "@/components/ui/empty-state";
+import { findCurrentEmbedHost, findEmbedHost } from "@/lib/server/bff/open-page";
+import { createPageTitle, pickMessages } from "@/lib/server/i18n/messages";
 
-export const generateMetadata = pageTitle("embedding.doctor.title");
+export const generateMetadata = createPageTitle("embedding.doctor.title");
 
 /** Needs no sign-in, because it reveals only what a host page could find out itself. */
 export default async function DoctorPage({ searchParams }: PageProps<"/embed/doctor">) {
   const params = await searchParams;
-  const origin = textParam(params, "origin") ?? "";
-  const host = await findCurrentHost();
+  const origin = getTextParam(params, "origin") ?? "";
+  const host = await findCurrentEmbedHost();
   if (host) {
     return (
       <PageMessages messages={await pickMessages("embedding")}>
@@ -23,8 +23,8 @@ export default async function DoctorPage({ searchParams }: PageProps<"/embed/doc
       </PageMessages>
     );
   }
-  const namedHost = await findHost(textParam(params, "host") ?? "");
+  const namedHost = await findEmbedHost(getTextParam(params, "host") ?? "");
   if (namedHost) redirect(`/embed/${namedHost.id}/doctor00/doctor?origin=${encodeURIComponent(origin)}`);
   const t = await getTranslations("embedding.doctor");
-  return <WholePageNote title={t("title")} text={t("whichHost")} />;
+  return <FullPageMessage title={t("title")} text={t("whichHost")} />;
 }

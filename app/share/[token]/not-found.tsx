@@ -1,12 +1,12 @@
 import { getTranslations } from "next-intl/server";
-import { WholePageNote } from "@/components/ui/empty-state";
+import { FullPageMessage } from "@/components/ui/empty-state";
 
-/** The same for all invalid links. */
-export default async function NoShare() {
+/** Shown for all invalid links. */
+export default async function ShareNotFound() {
   const t = await getTranslations("sharing.page");
   return (
     <main>
-      <WholePageNote title={t("goneTab")} text={t("gone")} />
+      <FullPageMessage title={t("goneTab")} text={t("gone")} />
     </main>
   );
 }

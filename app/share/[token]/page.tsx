@@ -9,11 +9,11 @@ import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { apiPath } from "@/lib/browser/urls";
 import { type SharedPage } from "@/lib/contract/share";
-import { openVisitorPage } from "@/lib/server/bff/open-page";
+import { openPublicPage } from "@/lib/server/bff/open-page";
 import { readShare } from "@/lib/server/queries/shares";
 
 /** The HTTP server has already counted the visit. */
-const readVisitOnce = cache(async (token: string) => readShare(await openVisitorPage(), token, await headers()));
+const readVisitOnce = cache(async (token: string) => readShare(await openPublicPage(), token, await headers()));
 
 // The URL contains the token, so it must not reach other sites as a referrer, or search engines.
 export async function generateMetadata({ params }: PageProps<"/share/[token]">): Promise<Metadata> {
@@ -29,14 +29,14 @@ export default async function SharePage({ params }: PageProps<"/share/[token]">)
   if (visit.kind === "none") return notFound();
   const t = await getTranslations("sharing.page");
   if (visit.kind === "open") return <SharedFiles token={token} page={visit.page} />;
-  const words = {
+  const labels = {
     ...{ password: t("password"), enter: t("enter"), entering: t("entering") },
     ...{ wrong: t("wrong"), tries: t("tries"), unreached: t("unreached") },
   };
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-[360px] flex-col justify-center gap-5 px-5 pb-24">
       <h1 className="text-[20px] font-semibold">{t("locked")}</h1>
-      <UnlockForm token={token} words={words} />
+      <UnlockForm token={token} labels={labels} />
     </main>
   );
 }
@@ -47,8 +47,8 @@ async function SharedFiles({ token, page }: { token: string; page: SharedPage })
   const isOnlyItem = items.length === 1;
   const hasMedia = items.some(({ kind }) => kind === "video" || kind === "audio");
   // The server doesn't have the reader's time zone.
-  const zone = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
-  const expiryText = `${new Intl.DateTimeFormat(await getLocale(), zone).format(expiresAt)} UTC`;
+  const dateTimeOptions = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
+  const expiryText = `${new Intl.DateTimeFormat(await getLocale(), dateTimeOptions).format(expiresAt)} UTC`;
   return (
     <main
       className={cn(

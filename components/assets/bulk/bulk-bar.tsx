@@ -1,10 +1,10 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { LowerEdge, SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/bulk/work-line";
+import { BottomBar, SelectionBar, SelectionButton, selectionItemStyle } from "@/components/data-table/bulk/bottom-bar";
 import { useFeature } from "@/components/frame/connection/connection-context";
-import { failureText } from "@/components/frame/failure/failure-message";
-import { useMayShare } from "@/components/frame/member-context";
+import { formatFailure } from "@/components/frame/failure/failure-message";
+import { useCanShare } from "@/components/frame/member-context";
 import { useCopy } from "@/components/ui/controls/copy-button";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
@@ -13,10 +13,10 @@ import { MAX_COMPARED } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
 import { saveUrl } from "@/lib/browser/files/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { type ArchiveAnswer } from "@/lib/contract/console";
-import { assetFileUrl, assetLink, type AssetRights, MAX_IN_RUN, runHref, useFileDownload, useServesFiles } from "../asset-calls";
-import { AssetPicture } from "../asset-picture";
-import { assetsApiPath } from "../assets-address";
+import { type ArchiveResponse } from "@/lib/contract/console";
+import { type AssetRights, getAssetFileUrl, getAssetLink, getRunHref, MAX_RUN_ASSETS, useFileDownload, useServesFiles } from "../asset-api";
+import { AssetThumbnail } from "../asset-thumbnail";
+import { getAssetsApiPath } from "../assets-urls";
 import { TagsDialog } from "../tags-dialog";
 import {
   type AssetAction,
@@ -24,7 +24,7 @@ import {
   type Entry,
   MAX_PER_ACTION,
   type PendingAssetAction,
-  type Selected,
+  type SelectedAssets,
   useAssetBulk,
   useAssetSummary,
 } from "./use-asset-bulk";
@@ -32,26 +32,26 @@ import {
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
 /** Maximum files per share. */
-const MAX_SHARED = 100;
+const MAX_SHARED_FILES = 100;
 
 type BulkBarProps = {
-  selected: Selected;
+  selected: SelectedAssets;
   connectionId?: string;
   connection?: string;
   rights: AssetRights;
-  onDone: (assetAct: AssetAction, entries: readonly Entry[]) => void;
+  onDone: (action: AssetAction, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
   /** Called when a deletion is undone, with the assets to select again. */
   onRestored: (ids: readonly string[]) => void;
   /** Whether the assets to select are still loading. */
-  isReading: boolean;
+  isLoading: boolean;
   total: number | undefined;
   /** Selects all matching assets; absent if all are selected. */
-  onAll?: () => void;
+  onSelectAll?: () => void;
 };
 
-/** The actions for the selection, then the running action, then its result. Stays mounted to show the result. */
+/** Shows the actions for the selection, then the running action and its result. Stays mounted to show the result. */
 export function BulkBar({
   selected,
   connectionId,
@@ -61,9 +61,9 @@ export function BulkBar({
   onCompare,
   onClear,
   onRestored,
-  isReading,
+  isLoading,
   total = 0,
-  onAll,
+  onSelectAll,
 }: BulkBarProps) {
   const t = useTranslations("assets.bulk");
   const copy = useCopy();
@@ -79,59 +79,59 @@ export function BulkBar({
     },
   });
   const [pendingDialog, setPendingDialog] = useState<"addTags" | "removeTags">();
-  const mayShare = useMayShare();
-  const [sharing, setSharing] = useState<readonly string[]>();
+  const canShare = useCanShare();
+  const [sharedIds, setSharedIds] = useState<readonly string[]>();
   const download = useFileDownload();
   const archive = useArchive(connectionId);
   const selectedAssets = selected.kind === "named" ? selected.assets : undefined;
   const count = selectedAssets ? selectedAssets.length : selected.kind === "matching" ? selected.total : 0;
-  const tagsOfNamed = [...new Set(selectedAssets?.flatMap(({ tags }) => tags))];
-  const comparable = selectedAssets?.every(({ kind }) => kind === "image") ? selectedAssets : [];
-  const hasFiles = useServesFiles(connectionId, selectedAssets?.[0] && assetFileUrl(selectedAssets[0], connectionId));
-  const only = selectedAssets?.length === 1 ? selectedAssets[0] : undefined;
+  const selectedTags = [...new Set(selectedAssets?.flatMap(({ tags }) => tags))];
+  const comparableAssets = selectedAssets?.every(({ kind }) => kind === "image") ? selectedAssets : [];
+  const hasFiles = useServesFiles(connectionId, selectedAssets?.[0] && getAssetFileUrl(selectedAssets[0], connectionId));
+  const singleAsset = selectedAssets?.length === 1 ? selectedAssets[0] : undefined;
   function copySelected(kind: "ids" | "links") {
     if (selected.kind === "matching") return void bulk.collect(selected.query);
-    const texts = selected.assets.map(({ id }) => (kind === "ids" ? id : assetLink(id, connection ?? connectionId)));
+    const texts = selected.assets.map(({ id }) => (kind === "ids" ? id : getAssetLink(id, connection ?? connectionId)));
     void copy(texts.join("\n"), t(kind === "ids" ? "copiedIds" : "copiedLinks", { count: texts.length }));
   }
   return (
     <>
-      <LowerEdge>
+      <BottomBar>
         <AssetLines bulk={bulk} connection={connection ?? connectionId} rights={rights} />
         <SelectionBar count={count} onClear={onClear}>
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-            {isReading ? <span role="status">{t("reading")}</span> : null}
-            {onAll ? <SelectionButton onClick={onAll}>{t("all", { total })}</SelectionButton> : null}
+            {isLoading ? <span role="status">{t("reading")}</span> : null}
+            {onSelectAll ? <SelectionButton onClick={onSelectAll}>{t("all", { total })}</SelectionButton> : null}
             {/* Actions are disabled while the selection is still loading. */}
-            <span inert={isReading} className={`contents ${isReading ? "[&>*]:opacity-50" : ""}`}>
+            <span inert={isLoading} className={`contents ${isLoading ? "[&>*]:opacity-50" : ""}`}>
               {rights.canTag ? <SelectionButton onClick={() => setPendingDialog("addTags")}>{t("addTags")}</SelectionButton> : null}
               {rights.can("tags.remove") ? (
                 <SelectionButton onClick={() => setPendingDialog("removeTags")}>{t("removeTags")}</SelectionButton>
               ) : null}
-              {only && hasFiles ? (
-                <SelectionButton onClick={() => void download(assetFileUrl(only, connectionId), only.name)}>
+              {singleAsset && hasFiles ? (
+                <SelectionButton onClick={() => void download(getAssetFileUrl(singleAsset, connectionId), singleAsset.name)}>
                   {t("download")}
                 </SelectionButton>
               ) : null}
-              {only || !hasFiles ? null : (
+              {singleAsset || !hasFiles ? null : (
                 <SelectionButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</SelectionButton>
               )}
-              {comparable.length >= 2 && comparable.length <= MAX_COMPARED ? (
-                <SelectionButton onClick={() => onCompare(comparable.map(({ id }) => id))}>{t("compare")}</SelectionButton>
+              {comparableAssets.length >= 2 && comparableAssets.length <= MAX_COMPARED ? (
+                <SelectionButton onClick={() => onCompare(comparableAssets.map(({ id }) => id))}>{t("compare")}</SelectionButton>
               ) : null}
-              {mayShare && rights.canTag && hasFiles && selectedAssets && selectedAssets.length <= MAX_SHARED ? (
-                <SelectionButton onClick={() => setSharing(selectedAssets.map(({ id }) => id))}>{t("share")}</SelectionButton>
+              {canShare && rights.canTag && hasFiles && selectedAssets && selectedAssets.length <= MAX_SHARED_FILES ? (
+                <SelectionButton onClick={() => setSharedIds(selectedAssets.map(({ id }) => id))}>{t("share")}</SelectionButton>
               ) : null}
               <SelectionButton onClick={() => copySelected("ids")}>{t("copyIds")}</SelectionButton>
               {selectedAssets ? <SelectionButton onClick={() => copySelected("links")}>{t("copyLinks")}</SelectionButton> : null}
-              {rights.canTag && selectedAssets && selectedAssets.length <= MAX_IN_RUN ? (
+              {rights.canTag && selectedAssets && selectedAssets.length <= MAX_RUN_ASSETS ? (
                 <Link
-                  href={runHref(
+                  href={getRunHref(
                     selectedAssets.map(({ id }) => id),
                     connection,
                   )}
                   prefetch={false}
-                  className={selectionItem}
+                  className={selectionItemStyle}
                 >
                   {t("useInRun")}
                 </Link>
@@ -142,20 +142,27 @@ export function BulkBar({
             </span>
           </span>
         </SelectionBar>
-      </LowerEdge>
+      </BottomBar>
       {pendingDialog ? (
         <TagsDialog
           title={t(pendingDialog)}
           label={t("tagsLabel")}
           connectionId={connectionId}
-          loadedTags={tagsOfNamed}
+          loadedTags={selectedTags}
           isExistingOnly={pendingDialog === "removeTags" && selectedAssets !== undefined}
           onTags={(tags) => bulk.start({ kind: pendingDialog, tags }, selected)}
           onClose={() => setPendingDialog(undefined)}
         />
       ) : null}
-      {sharing ? <ShareDialog subject={{ assets: sharing }} connectionId={connectionId} onClose={() => setSharing(undefined)} /> : null}
-      <BulkConfirm pendingAct={bulk.pendingAct} connectionId={connectionId} onClose={bulk.leave} onConfirm={bulk.confirm} />
+      {sharedIds ? (
+        <ShareDialog subject={{ assets: sharedIds }} connectionId={connectionId} onClose={() => setSharedIds(undefined)} />
+      ) : null}
+      <BulkConfirm
+        pendingAction={bulk.pendingAction}
+        connectionId={connectionId}
+        onClose={bulk.cancelConfirmation}
+        onConfirm={bulk.confirm}
+      />
     </>
   );
 }
@@ -165,17 +172,17 @@ function useArchive(connectionId: string | undefined) {
   const t = useTranslations("assets.bulk");
   const errors = useTranslations("errors");
   const [isPreparing, setPreparing] = useState(false);
-  async function download(selected: Selected): Promise<void> {
+  async function download(selected: SelectedAssets): Promise<void> {
     if (isPreparing) return;
     setPreparing(true);
     const json =
       selected.kind === "named"
         ? { ids: selected.assets.map(({ id }) => id) }
-        : { query: assetsApiPath({ ...selected.query, offset: 0 }, undefined).split("?")[1] ?? "" };
+        : { query: getAssetsApiPath({ ...selected.query, offset: 0 }, undefined).split("?")[1] ?? "" };
     const path = withQuery("/api/console/archive", { connection: connectionId });
-    const result = await callApi<ArchiveAnswer>(path, { method: "POST", json });
+    const result = await callApi<ArchiveResponse>(path, { method: "POST", json });
     setPreparing(false);
-    if (!result.ok) return showToast({ tone: "bad", text: failureText(errors, result.failure) });
+    if (!result.ok) return showToast({ tone: "bad", text: formatFailure(errors, result.failure) });
     const { id, count, isCut } = result.value;
     saveUrl(apiPath(`/api/console/archive/${encodeURIComponent(id)}`), "");
     if (isCut) showToast({ tone: "wait", text: t("archiveCut", { count: count ?? 0 }) });
@@ -184,20 +191,20 @@ function useArchive(connectionId: string | undefined) {
 }
 
 type BulkConfirmProps = {
-  pendingAct: PendingAssetAction | undefined;
+  pendingAction: PendingAssetAction | undefined;
   connectionId: string | undefined;
   onClose: () => void;
   onConfirm: () => void;
 };
 
-const MAX_PICTURES = 12;
+const MAX_THUMBNAILS = 12;
 
-/** Asks for confirmation with the number and pictures, and warns if the selection exceeds the limit. */
-function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfirmProps) {
+/** Confirms the action with a count and thumbnails, and warns if the selection exceeds the limit. */
+function BulkConfirm({ pendingAction, connectionId, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
   const removesFiles = useFeature("fileRemoval");
-  if (!pendingAct) return null;
-  const { action, selected } = pendingAct;
+  if (!pendingAction) return null;
+  const { action, selected } = pendingAction;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
   const deletable = (selected.kind === "named" ? selected.assets : selected.loadedAssets).filter(({ immutable }) => !immutable);
   const immutableCount = selected.kind === "named" ? total - deletable.length : 0;
@@ -208,15 +215,15 @@ function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfi
       <p>{t(`${action.kind}.text`)}</p>
       {action.kind === "delete" ? (
         <ul aria-label={t("pictures")} className="mt-3 grid grid-cols-4 gap-1.5 sm:grid-cols-6">
-          {deletable.slice(0, MAX_PICTURES).map((asset) => (
+          {deletable.slice(0, MAX_THUMBNAILS).map((asset) => (
             <li key={asset.id} title={asset.name}>
-              <AssetPicture asset={asset} connection={connectionId} edge={128} alt={asset.name} isPlain eager />
+              <AssetThumbnail asset={asset} connection={connectionId} edge={128} alt={asset.name} isPlain eager />
             </li>
           ))}
         </ul>
       ) : null}
-      {action.kind === "delete" && count > MAX_PICTURES ? (
-        <p className="mt-1.5 text-sm text-ink-3">{t("more", { count: count - Math.min(deletable.length, MAX_PICTURES) })}</p>
+      {action.kind === "delete" && count > MAX_THUMBNAILS ? (
+        <p className="mt-1.5 text-sm text-ink-3">{t("more", { count: count - Math.min(deletable.length, MAX_THUMBNAILS) })}</p>
       ) : null}
       {action.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
       {immutableCount > 0 ? <p className="mt-2">{t("fixed", { count: immutableCount })}</p> : null}

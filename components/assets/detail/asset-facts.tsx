@@ -1,6 +1,6 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-message";
+import { formatFailure } from "@/components/frame/failure/failure-message";
 import { Fact } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
@@ -8,20 +8,20 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { shortId, toJobHref } from "@/lib/browser/urls";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { toJobHref,toShortId } from "@/lib/browser/urls";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetDetail, type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { formatBytes } from "@/lib/shared/text";
-import { assetHref, assetLink, readAssets } from "../asset-calls";
-import { type AssetPage } from "../assets-address";
+import { fetchAssets,getAssetHref, getAssetLink } from "../asset-api";
+import { type AssetPage } from "../assets-urls";
 import { toRows } from "../filter/metadata-rows";
 
 /** Longer values are collapsed. */
 const MAX_COLLAPSED_LENGTH = 240;
 
-/** Metadata names and values. Nested values are named by their path, as in the filter and the editor. */
+/** Lists metadata values by path, as in the filter and the editor. */
 function MetadataTable({ label, values }: { label: string; values: Record<string, unknown> }) {
   return (
     <table aria-label={label} className="w-full table-fixed font-mono text-sm">
@@ -32,7 +32,7 @@ function MetadataTable({ label, values }: { label: string; values: Record<string
               {path}
             </th>
             <td className="py-1 break-words whitespace-pre-wrap">
-              <Value text={value} />
+              <CollapsibleText text={value} />
             </td>
           </tr>
         ))}
@@ -41,7 +41,7 @@ function MetadataTable({ label, values }: { label: string; values: Record<string
   );
 }
 
-function Value({ text }: { text: string }) {
+function CollapsibleText({ text }: { text: string }) {
   const t = useTranslations("assets.details");
   const [isOpen, setOpen] = useState(false);
   if (text.length <= MAX_COLLAPSED_LENGTH) return text;
@@ -62,7 +62,7 @@ export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDe
   const t = useTranslations("assets.details");
   const locale = useLocale();
   const { id, hash, jobId, previewId, previewUrl, sizeBytes, createdAtMs, updatedAtMs, lastUsedAtMs } = asset;
-  const time = (ms: number | undefined) => (ms === undefined ? null : <RelativeTime ms={ms} />);
+  const renderTime = (ms: number | undefined) => (ms === undefined ? null : <RelativeTime ms={ms} />);
   const rows: Row[] = [
     [
       t("madeBy"),
@@ -72,13 +72,13 @@ export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDe
         <span className="text-ink-3">{t(isOutput(asset) ? "jobUnreported" : "notMade")}</span>
       ),
     ],
-    [t("created"), time(createdAtMs)],
-    [t("updated"), time(updatedAtMs)],
-    [t("used"), time(lastUsedAtMs)],
+    [t("created"), renderTime(createdAtMs)],
+    [t("updated"), renderTime(updatedAtMs)],
+    [t("used"), renderTime(lastUsedAtMs)],
     [t("sameContent"), hash && <SameContent key={id} asset={asset} connectionId={connectionId} connection={connection} />],
     [t("shared"), asset.immutable ? t("immutable") : null],
   ];
-  const technical: Row[] = [
+  const technicalRows: Row[] = [
     [
       t("fileSize"),
       sizeBytes === undefined ? null : <span title={t("bytes", { count: sizeBytes })}>{formatBytes(sizeBytes, locale)}</span>,
@@ -92,8 +92,8 @@ export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDe
       previewId === undefined ? null : previewId === id ? (
         <span className="text-ink-3">{t("previewsItself")}</span>
       ) : (
-        <Link href={assetHref(previewId, connection)} title={previewId} className={linkStyle}>
-          {shortId(previewId)}
+        <Link href={getAssetHref(previewId, connection)} title={previewId} className={linkStyle}>
+          {toShortId(previewId)}
         </Link>
       ),
     ],
@@ -104,12 +104,12 @@ export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDe
   return (
     <>
       <Rows rows={rows}>
-        <Values label={t("metadata")} values={asset.metadata} none={t("noMetadata")} />
+        <MetadataSection label={t("metadata")} values={asset.metadata} emptyText={t("noMetadata")} />
       </Rows>
       <details>
         <summary className="w-fit rounded-sm text-ink-3 hover:text-ink">{t("technical")}</summary>
-        <Rows rows={technical} className="mt-1.5">
-          {Object.keys(asset.others).length > 0 ? <Values label={t("others")} values={asset.others} none="" /> : null}
+        <Rows rows={technicalRows} className="mt-1.5">
+          {Object.keys(asset.others).length > 0 ? <MetadataSection label={t("others")} values={asset.others} emptyText="" /> : null}
         </Rows>
       </details>
     </>
@@ -131,13 +131,15 @@ function Rows({ rows, className, children }: { rows: readonly Row[]; className?:
   );
 }
 
-/** The table uses the full width, since it would be too narrow next to its name. */
-function Values({ label, values, none }: { label: string; values: Record<string, unknown>; none: string }) {
+/** The table uses the full width, since it would be too narrow next to its label. */
+function MetadataSection({ label, values, emptyText }: { label: string; values: Record<string, unknown>; emptyText: string }) {
   const isEmpty = Object.keys(values).length === 0;
   return (
     <>
       <dt className={isEmpty ? "text-ink-3" : "col-span-2 mt-1 text-ink-3"}>{label}</dt>
-      <dd className={isEmpty ? "text-ink-3" : "col-span-2 min-w-0"}>{isEmpty ? none : <MetadataTable label={label} values={values} />}</dd>
+      <dd className={isEmpty ? "text-ink-3" : "col-span-2 min-w-0"}>
+        {isEmpty ? emptyText : <MetadataTable label={label} values={values} />}
+      </dd>
     </>
   );
 }
@@ -147,7 +149,7 @@ const linkStyle = "font-mono text-sm text-accent underline-offset-2 hover:underl
 function JobLink({ jobId, connection }: { jobId: string; connection?: string }) {
   return (
     <Link href={toJobHref(jobId, connection)} title={jobId} className={linkStyle}>
-      {shortId(jobId)}
+      {toShortId(jobId)}
     </Link>
   );
 }
@@ -169,13 +171,13 @@ function CopyLink({ id, connection }: { id: string; connection: string | undefin
   const t = useTranslations("assets.details");
   return (
     <span className="flex items-center gap-1">
-      <span className="min-w-0 truncate font-mono text-sm">{assetHref(id)}</span>
-      <CopyButton text={() => assetLink(id, connection)} label={t("copyLink")} />
+      <span className="min-w-0 truncate font-mono text-sm">{getAssetHref(id)}</span>
+      <CopyButton text={() => getAssetLink(id, connection)} label={t("copyLink")} />
     </span>
   );
 }
 
-/** Created by a job, even if the service doesn't name it. */
+/** True if a job created the asset, even if the service doesn't report the job. */
 const isOutput = ({ tags }: AssetDetail) => tags.includes("output") || tags.includes("temp");
 
 /** "blake3:4be1…90cd": the beginning and the end. */
@@ -186,7 +188,7 @@ function shortHash(hash: string): string {
 
 type Lookup = "looking" | { result: SameContentResult } | { failure: ApiFailure };
 
-const MAX_SHOWN = 10;
+const MAX_SHOWN_MATCHES = 10;
 
 /** Searches on click only, since it needs several requests. */
 function SameContent({ asset, connectionId, connection }: { asset: AssetView; connectionId?: string; connection?: string }) {
@@ -195,7 +197,7 @@ function SameContent({ asset, connectionId, connection }: { asset: AssetView; co
   const [lookup, setLookup] = useState<Lookup>();
   async function search() {
     setLookup("looking");
-    const result = await findSameContent(asset, (range) => readAssets({ query: bySize, connectionId }, range));
+    const result = await findSameContent(asset, (range) => fetchAssets({ query: sortedBySizeQuery, connectionId }, range));
     setLookup(result.ok ? { result: result.value } : { failure: result.failure });
   }
   if (lookup === undefined || lookup === "looking") {
@@ -208,45 +210,52 @@ function SameContent({ asset, connectionId, connection }: { asset: AssetView; co
   if ("failure" in lookup) {
     return (
       <span role="alert" className="text-bad">
-        {failureText(errors, lookup.failure)}{" "}
+        {formatFailure(errors, lookup.failure)}{" "}
         <Button size="small" onClick={() => void search()}>
           {t("again")}
         </Button>
       </span>
     );
   }
-  const { result: found } = lookup;
-  if (found.kind === "cannot") return <span role="status">{t("cannot")}</span>;
+  const { result: match } = lookup;
+  if (match.kind === "cannot") return <span role="status">{t("cannot")}</span>;
   return (
     <span role="status">
-      {t(found.kind, { count: found.assets.length })}
-      {found.assets.length > 0 ? (
+      {t(match.kind, { count: match.assets.length })}
+      {match.assets.length > 0 ? (
         <ul className="mt-1 flex flex-col gap-0.5">
-          {found.assets.slice(0, MAX_SHOWN).map(({ id, name }) => (
+          {match.assets.slice(0, MAX_SHOWN_MATCHES).map(({ id, name }) => (
             <li key={id} className="min-w-0 truncate">
-              <Link href={assetHref(id, connection)} prefetch={false} title={id} className="text-accent underline-offset-2 hover:underline">
+              <Link
+                href={getAssetHref(id, connection)}
+                prefetch={false}
+                title={id}
+                className="text-accent underline-offset-2 hover:underline"
+              >
                 <FileName name={name} />
               </Link>
             </li>
           ))}
-          {found.assets.length > MAX_SHOWN ? <li className="text-ink-3">{t("more", { count: found.assets.length - MAX_SHOWN })}</li> : null}
+          {match.assets.length > MAX_SHOWN_MATCHES ? (
+            <li className="text-ink-3">{t("more", { count: match.assets.length - MAX_SHOWN_MATCHES })}</li>
+          ) : null}
         </ul>
       ) : null}
     </span>
   );
 }
 
-// Finds assets with the same bytes by a binary search in the list sorted by size, since the API has no search by hash: about twenty small
-// requests for a million assets.
+// Finds assets with the same bytes by a binary search in the list sorted by size, since the API has no search by hash. A million assets take
+// about twenty small requests.
 
 type SameContentResult = { kind: "all" | "atLeast"; assets: AssetView[] } | { kind: "cannot" };
 export type ReadSorted = (range: { offset: number; limit: number }) => Promise<Result<AssetPage, ApiFailure>>;
 
-/** Above this number of assets of one size, not all are compared. */
+/** Maximum assets of the same size to compare. */
 const MAX_COMPARED = 2_000;
 const PAGE_SIZE = 500;
 
-const bySize = {
+const sortedBySizeQuery = {
   sort: "size",
   order: "asc",
   include_public: true,
@@ -271,22 +280,28 @@ export async function findSameContent(asset: AssetView, read: ReadSorted): Promi
     if (size < sizeBytes) low = middle + 1;
     else high = middle;
   }
-  return compare(asset, read, low, total);
+  return findMatches(asset, read, low, total);
 }
 
-async function compare(asset: AssetView, read: ReadSorted, from: number, total: number): Promise<Result<SameContentResult, ApiFailure>> {
+async function findMatches(
+  asset: AssetView,
+  read: ReadSorted,
+  startOffset: number,
+  total: number,
+): Promise<Result<SameContentResult, ApiFailure>> {
   const assetsById = new Map<string, AssetView>();
-  let compared = 0;
-  for (let offset = from; offset < total; offset += PAGE_SIZE) {
+  let comparedCount = 0;
+  for (let offset = startOffset; offset < total; offset += PAGE_SIZE) {
     const page = await read({ offset, limit: PAGE_SIZE });
     if (!page.ok) return failed(page.failure);
     const sameSize = page.value.assets.filter(({ sizeBytes }) => sizeBytes === asset.sizeBytes);
-    for (const match of sameSize) if (match.hash === asset.hash && match.id !== asset.id) assetsById.set(match.id, match);
-    compared += sameSize.length;
+    for (const candidate of sameSize)
+      if (candidate.hash === asset.hash && candidate.id !== asset.id) assetsById.set(candidate.id, candidate);
+    comparedCount += sameSize.length;
     const isPastSize =
       page.value.assets.length === 0 || page.value.assets.some(({ sizeBytes }) => (sizeBytes ?? 0) > (asset.sizeBytes ?? 0));
     if (isPastSize) break;
-    if (compared >= MAX_COMPARED) return ok({ kind: "atLeast", assets: [...assetsById.values()] });
+    if (comparedCount >= MAX_COMPARED) return ok({ kind: "atLeast", assets: [...assetsById.values()] });
   }
   return ok({ kind: "all", assets: [...assetsById.values()] });
 }

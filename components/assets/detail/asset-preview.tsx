@@ -12,24 +12,24 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { Media } from "@/components/viewer/other-media";
 import { useLoadedSize, ZoomedPicture } from "@/components/viewer/zoomed-picture";
-import { readBeginning, readFirstBytes } from "@/lib/browser/files/byte-source";
+import { readBytes,readTextExcerpt } from "@/lib/browser/files/byte-source";
 import { useRead } from "@/lib/browser/use-read";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
-import { readPictureSize } from "@/lib/shared/picture-size";
+import { readImageSize } from "@/lib/shared/image-size";
 import { formatBytes } from "@/lib/shared/text";
 import {
-  assetFileUrl,
   type AssetRights,
-  embeddedWorkflowHref,
-  maskHref,
-  pictureUrl,
-  runHref,
+  getAssetFileUrl,
+  getAssetThumbnailUrl,
+  getEmbeddedWorkflowHref,
+  getMaskHref,
+  getRunHref,
   useFileDownload,
   useServesFiles,
-} from "../asset-calls";
-import { AssetPicture, getExtension, KindIcon } from "../asset-picture";
+} from "../asset-api";
+import { AssetThumbnail, getExtension, KindIcon } from "../asset-thumbnail";
 import { toRows } from "../filter/metadata-rows";
 import { type AssetEdits } from "./asset-tags";
 
@@ -40,29 +40,29 @@ type AssetPreviewProps = {
   isLarge: boolean;
 };
 
-/** Shows an asset by its kind: as a picture, player or text, otherwise its name and size. */
+/** Shows the asset as an image, player or text, otherwise its name and size. */
 export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps) {
   const t = useTranslations("assets.details");
   const label = t("previewAlt", { name: asset.name });
-  const file = assetFileUrl(asset, connectionId);
+  const file = getAssetFileUrl(asset, connectionId);
   const [brokenFile, setBrokenFile] = useState<string>();
   const hasFiles = useServesFiles(connectionId, file);
   const isBroken = brokenFile === file;
   const markBroken = () => setBrokenFile(file);
-  const picture = <AssetPicture asset={asset} connection={connectionId} edge={isLarge ? 1024 : 512} alt={label} eager fit="contain" />;
+  const thumbnail = <AssetThumbnail asset={asset} connection={connectionId} edge={isLarge ? 1024 : 512} alt={label} eager fit="contain" />;
 
   // A preview may come from another asset or URL, even if the service serves no files.
-  const fallback = asset.kind === "image" || asset.kind === "video" || asset.previewUrl ? picture : <FilePlaceholder asset={asset} />;
+  const fallback = asset.kind === "image" || asset.kind === "video" || asset.previewUrl ? thumbnail : <FilePlaceholder asset={asset} />;
   if (!hasFiles) return fallback;
   if (asset.kind === "image") {
-    if (!isLarge) return picture;
+    if (!isLarge) return thumbnail;
     if (!isBroken) {
-      const poster = pictureUrl(asset, 512, { connection: connectionId });
+      const poster = getAssetThumbnailUrl(asset, 512, { connection: connectionId });
       return <ZoomedPicture key={file} container="page" src={file} alt={label} poster={poster} initialSize={asset} onBroken={markBroken} />;
     }
     return (
       <>
-        {picture}
+        {thumbnail}
         <p className="mt-1.5 text-ink-3">{t("noFile")}</p>
       </>
     );
@@ -76,7 +76,7 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
   }
   return (
     <>
-      {picture}
+      {thumbnail}
       {isBroken ? <p className="mt-1.5 text-ink-3">{t("noPlay")}</p> : <Media key={file} {...player} className="mt-2 w-full" />}
     </>
   );
@@ -100,7 +100,7 @@ function FilePlaceholder({ asset }: { asset: AssetView }) {
 /** Shows a text file, or the beginning of a long one. */
 function TextPreview({ src, name }: { src: string; name: string }) {
   const t = useTranslations("assets.details");
-  const { data, error, mutate } = useRead(src, () => readBeginning(src), { revalidateIfStale: false });
+  const { data, error, mutate } = useRead(src, () => readTextExcerpt(src), { revalidateIfStale: false });
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   if (!data) return <Skeleton className="h-40 w-full" />;
   return (
@@ -117,25 +117,25 @@ function TextPreview({ src, name }: { src: string; name: string }) {
   );
 }
 
-/** A photograph's embedded thumbnail usually ends within the first bytes. A WebP stores its orientation at its end. */
+/** The first prefix usually includes a photo's embedded thumbnail. WebP files store their orientation at the end. */
 const PREFIX_BYTES = [64 * 1024, 8 * 1024 ** 2];
 
-/** The size in pixels: measured, otherwise from the metadata, otherwise from the file's first bytes if `mayFetch`. */
-function usePictureSize(asset: AssetView, connectionId: string | undefined, mayFetch: boolean): Size | undefined {
+/** Returns the size in pixels from the loaded image, the metadata or, if `canFetch`, the file's first bytes. */
+function useImageSize(asset: AssetView, connectionId: string | undefined, canFetch: boolean): Size | undefined {
   const { kind, width, height, sizeBytes } = asset;
-  const file = assetFileUrl(asset, connectionId);
-  const seenSize = useLoadedSize(file);
+  const file = getAssetFileUrl(asset, connectionId);
+  const loadedSize = useLoadedSize(file);
   const listedSize = width === undefined || height === undefined ? undefined : { width, height };
-  const isRequested = mayFetch && kind === "image" && sizeBytes !== 0 && !seenSize && !listedSize && connectionId !== undefined;
-  const hasFiles = useServesFiles(isRequested ? connectionId : undefined, file);
-  const { data } = useSWRImmutable(isRequested && hasFiles ? ["picture.size", file] : null, () => readSize(file));
-  return seenSize ?? listedSize ?? data;
+  const shouldFetch = canFetch && kind === "image" && sizeBytes !== 0 && !loadedSize && !listedSize && connectionId !== undefined;
+  const hasFiles = useServesFiles(shouldFetch ? connectionId : undefined, file);
+  const { data } = useSWRImmutable(shouldFetch && hasFiles ? ["picture.size", file] : null, () => readSize(file));
+  return loadedSize ?? listedSize ?? data;
 }
 
 async function readSize(file: string): Promise<Size | undefined> {
   for (const bytes of PREFIX_BYTES) {
-    const firstBytesResult = await readFirstBytes(file, bytes);
-    const size = firstBytesResult.ok ? await readPictureSize(firstBytesResult.value.bytes) : undefined;
+    const firstBytesResult = await readBytes(file, bytes);
+    const size = firstBytesResult.ok ? await readImageSize(firstBytesResult.value.bytes) : undefined;
     if (size || !firstBytesResult.ok || !isWebp(firstBytesResult.value.bytes)) return size;
   }
   return undefined;
@@ -148,21 +148,21 @@ function isWebp(bytes: Uint8Array): boolean {
 type AssetSummaryProps = {
   asset: AssetView;
   connectionId?: string;
-  /** The full picture is shown next to this, so its size can be measured. */
-  isShownWhole?: boolean;
+  /** True if the page also shows the full image, so that its size can be measured. */
+  isFullImageVisible?: boolean;
 };
 
 /** "1024 × 768 · 2.4 MB · PNG" */
-export function AssetSummary({ asset, connectionId, isShownWhole = false }: AssetSummaryProps) {
+export function AssetSummary({ asset, connectionId, isFullImageVisible: isFullImageVisible = false }: AssetSummaryProps) {
   const locale = useLocale();
   const t = useTranslations("assets.details");
-  const size = usePictureSize(asset, connectionId, !isShownWhole);
+  const size = useImageSize(asset, connectionId, !isFullImageVisible);
   const { sizeBytes } = asset;
-  const parts = [size && t("size", size), sizeBytes === undefined ? undefined : formatBytes(sizeBytes, locale), getFormat(asset)];
-  return <p className="text-ink-3">{parts.filter(Boolean).join(" · ")}</p>;
+  const summaryItems = [size && t("size", size), sizeBytes === undefined ? undefined : formatBytes(sizeBytes, locale), getFormat(asset)];
+  return <p className="text-ink-3">{summaryItems.filter(Boolean).join(" · ")}</p>;
 }
 
-/** The format's common name: the extension, otherwise the media type, unless that is generic binary. */
+/** Returns the extension, otherwise the subtype of the media type unless it is generic binary. */
 function getFormat(asset: AssetView): string | undefined {
   const { mimeType } = asset;
   const type = mimeType === "application/octet-stream" ? undefined : mimeType?.split("/").at(-1)?.split(/[;+]/)[0];
@@ -180,15 +180,15 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const common = useTranslations("common");
   const download = useFileDownload();
   const [isEditing, setEditing] = useState(false);
-  const file = assetFileUrl(asset, connectionId);
+  const file = getAssetFileUrl(asset, connectionId);
   const hasFiles = useServesFiles(connectionId, file);
   // The owner is unknown, so everyone who may change the asset sees the warning.
-  const leaks = rights.canTag ? toRows(asset.metadata).filter(({ value }) => value.includes(MASK)) : [];
-  const reason = asset.immutable
+  const leakedRows = rights.canTag ? toRows(asset.metadata).filter(({ value }) => value.includes(MASK)) : [];
+  const reasonKey = asset.immutable
     ? "whyImmutable"
-    : rights.why === "service"
+    : rights.restrictionReason === "service"
       ? "whyService"
-      : rights.why === "unsure"
+      : rights.restrictionReason === "unsure"
         ? "whyUnsure"
         : undefined;
   return (
@@ -208,12 +208,12 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
             {t("download")}
           </a>
         ) : null}
-        {rights.canTag ? <ButtonLink href={runHref([asset.id], connection)}>{t("useInRun")}</ButtonLink> : null}
+        {rights.canTag ? <ButtonLink href={getRunHref([asset.id], connection)}>{t("useInRun")}</ButtonLink> : null}
         {rights.canTag && hasFiles && canContainWorkflow(asset.name) ? (
-          <ButtonLink href={embeddedWorkflowHref(asset.id, connection)}>{t("openWorkflow")}</ButtonLink>
+          <ButtonLink href={getEmbeddedWorkflowHref(asset.id, connection)}>{t("openWorkflow")}</ButtonLink>
         ) : null}
         {rights.canTag && hasFiles && asset.kind === "image" ? (
-          <ButtonLink href={maskHref(asset.id, connection)}>{t("drawMask")}</ButtonLink>
+          <ButtonLink href={getMaskHref(asset.id, connection)}>{t("drawMask")}</ButtonLink>
         ) : null}
         {rights.canTag && hasFiles ? <ShareButton subject={{ assets: [asset.id] }} connectionId={connectionId} /> : null}
         {rights.can("assets.edit") && !asset.immutable ? <Button onClick={() => setEditing(true)}>{t("edit")}</Button> : null}
@@ -221,22 +221,22 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
           <Button
             tone="danger"
             busy={edits.busy === "delete"}
-            disabled={edits.going.some(({ payload }) => payload.id === asset.id)}
+            disabled={edits.pendingDeletions.some(({ payload }) => payload.id === asset.id)}
             onClick={edits.remove}
           >
             {t("delete")}
           </Button>
         ) : null}
       </div>
-      {leaks.length > 0 ? (
+      {leakedRows.length > 0 ? (
         <p className="mt-2 rounded-md bg-wait-soft px-2.5 py-2 break-words">
-          {t("secretIn", { count: leaks.length, fields: leaks.map(({ path }) => path).join(", ") })}
+          {t("secretIn", { count: leakedRows.length, fields: leakedRows.map(({ path }) => path).join(", ") })}
         </p>
       ) : null}
       {hasFiles ? null : <p className="mt-2 text-sm text-ink-3">{t("noFiles")}</p>}
-      {reason && rights.canTag ? <p className="mt-2 text-sm text-ink-3">{t(reason)}</p> : null}
+      {reasonKey && rights.canTag ? <p className="mt-2 text-sm text-ink-3">{t(reasonKey)}</p> : null}
       {isEditing ? <EditDialog asset={asset} edits={edits} onClose={() => setEditing(false)} /> : null}
-      {edits.going.map(({ key, payload }) => (
+      {edits.pendingDeletions.map(({ key, payload }) => (
         <div key={key} role="status" className="mt-2 rounded-md bg-off-soft p-2">
           <p className="mb-1.5 break-words">{t(removesFiles ? "going" : "goingLocal", payload)}</p>
           <Button size="small" onClick={() => edits.undo(key)}>

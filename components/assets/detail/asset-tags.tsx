@@ -1,20 +1,20 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-message";
-import { onlyTag, useTags } from "@/components/frame/tags/tags-input";
+import { formatFailure } from "@/components/frame/failure/failure-message";
+import { findCompletion, useTags } from "@/components/frame/tags/tags-input";
 import { cn } from "@/components/ui/cn";
 import { chipStyle } from "@/components/ui/controls/button";
 import { usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { parseTags } from "@/lib/shared/text";
-import { type AssetChange, type AssetEdit, assetPath, type AssetRights, requests, type TagsResponse } from "../asset-calls";
+import { type AssetChange, type AssetEdit, type AssetRights, getAssetPath, requests, type TagsResponse } from "../asset-api";
 
 type AssetTagsProps = {
   asset: AssetView;
@@ -27,14 +27,14 @@ type AssetTagsProps = {
 /** Edits the tags in place. Each tag links to its assets. */
 export function AssetTags({ asset, connectionId, connection, rights, edits }: AssetTagsProps) {
   const t = useTranslations("assets.details");
-  const mayAdd = rights.canTag && !asset.immutable;
-  const mayRemove = rights.can("tags.remove") && !asset.immutable;
+  const canAdd = rights.canTag && !asset.immutable;
+  const canRemove = rights.can("tags.remove") && !asset.immutable;
   return (
     <div>
       <ul aria-label={t("tags")} className="flex flex-wrap gap-1.5">
-        {asset.tags.length === 0 && !mayAdd ? <li className="text-ink-3">{t("noTags")}</li> : null}
+        {asset.tags.length === 0 && !canAdd ? <li className="text-ink-3">{t("noTags")}</li> : null}
         {asset.tags.map((tag) => (
-          <li key={tag} className={chipStyle(false, cn("max-w-full min-w-0", mayRemove && "pr-1"))}>
+          <li key={tag} className={chipStyle(false, cn("max-w-full min-w-0", canRemove && "pr-1"))}>
             <Link
               href={withQuery("/assets", { include_tags: tag, connection })}
               prefetch={false}
@@ -42,7 +42,7 @@ export function AssetTags({ asset, connectionId, connection, rights, edits }: As
             >
               {tag}
             </Link>
-            {mayRemove ? (
+            {canRemove ? (
               <button
                 type="button"
                 aria-label={t("removeTag", { tag })}
@@ -55,9 +55,9 @@ export function AssetTags({ asset, connectionId, connection, rights, edits }: As
             ) : null}
           </li>
         ))}
-        {mayAdd ? (
+        {canAdd ? (
           <li>
-            <TagField connectionId={connectionId} has={asset.tags} onTags={edits.addTags} />
+            <TagField connectionId={connectionId} currentTags={asset.tags} onTags={edits.addTags} />
           </li>
         ) : null}
       </ul>
@@ -66,37 +66,45 @@ export function AssetTags({ asset, connectionId, connection, rights, edits }: As
   );
 }
 
-function TagField({ connectionId, has, onTags }: { connectionId?: string; has: readonly string[]; onTags: (tags: string[]) => void }) {
+function TagField({
+  connectionId,
+  currentTags,
+  onTags,
+}: {
+  connectionId?: string;
+  currentTags: readonly string[];
+  onTags: (tags: string[]) => void;
+}) {
   const t = useTranslations("assets.details");
-  const [typed, setTyped] = useState<string>();
-  const list = useId();
-  const search = (typed ?? "").trim();
+  const [inputText, setInputText] = useState<string>();
+  const listId = useId();
+  const search = (inputText ?? "").trim();
   // Text with a comma is a list of complete tags, so it is not used as a search.
   const isTagList = search.includes(",");
-  const { tags } = useTags(typed === undefined ? undefined : connectionId, isTagList ? "" : search);
-  const otherTags = tags.map(({ name }) => name).filter((tag) => !has.includes(tag));
+  const { tags } = useTags(inputText === undefined ? undefined : connectionId, isTagList ? "" : search);
+  const otherTags = tags.map(({ name }) => name).filter((tag) => !currentTags.includes(tag));
   const suggestions = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase()));
   return (
     <form
       action={() => {
-        const only = isTagList ? undefined : onlyTag(search, suggestions);
-        const typedTags = only === undefined ? parseTags(search) : [only];
+        const singleMatch = isTagList ? undefined : findCompletion(search, suggestions);
+        const typedTags = singleMatch === undefined ? parseTags(search) : [singleMatch];
         if (typedTags.length > 0) onTags(typedTags);
-        setTyped("");
+        setInputText("");
       }}
     >
       <input
         aria-label={t("addTag")}
         placeholder={t("addTagShort")}
-        list={list}
-        value={typed ?? ""}
+        list={listId}
+        value={inputText ?? ""}
         maxLength={200}
         autoComplete="off"
-        onFocus={() => setTyped((current) => current ?? "")}
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        onFocus={() => setInputText((current) => current ?? "")}
+        onChange={({ currentTarget }) => setInputText(currentTarget.value)}
         className={chipStyle(false, "w-[72px] border-dashed placeholder:text-ink-2 focus:w-36", true)}
       />
-      <datalist id={list}>
+      <datalist id={listId}>
         {otherTags.slice(0, 30).map((name) => (
           <option key={name} value={name} />
         ))}
@@ -112,7 +120,7 @@ function Outcome({ outcome }: { outcome: EditOutcome | undefined }) {
   if (outcome.kind === "refused")
     return (
       <p role="alert" className="mt-1.5 text-bad">
-        {failureText(errors, outcome.failure)}
+        {formatFailure(errors, outcome.failure)}
       </p>
     );
   return (
@@ -132,10 +140,10 @@ type AssetEditsOptions = {
 };
 type PendingDeletion = { id: string; name: string };
 
-/** The result of a change that had no effect or was refused. */
+/** The result of a change that had no effect or failed. */
 type EditOutcome = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
 
-/** Edits one asset optimistically; the response corrects it and a refusal reverts it. */
+/** Edits one asset optimistically. The response replaces the change, and a failure reverts it. */
 export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: AssetEditsOptions) {
   const [outcome, setOutcome] = useState<EditOutcome>();
   const [busy, setBusy] = useState<"tags" | "edit" | "delete">();
@@ -143,63 +151,63 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   const errors = useTranslations("errors");
   const id = asset?.id ?? "";
 
-  function refuse(failure: ApiFailure, change?: AssetChange): void {
-    const isAbsent = change !== undefined && isMissingOperation(failure);
-    setOutcome(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
+  function reportFailure(failure: ApiFailure, change?: AssetChange): void {
+    const isUnsupported = change !== undefined && isMissingOperation(failure);
+    setOutcome(isUnsupported ? { kind: "absent" } : { kind: "refused", failure });
   }
 
-  async function tag(kind: "add" | "remove", tags: string[]): Promise<void> {
+  async function changeTags(kind: "add" | "remove", tags: string[]): Promise<void> {
     if (!asset) return;
     const previousTags = asset.tags;
     const otherTags = previousTags.filter((other) => !tags.includes(other));
     const newTags = kind === "add" ? [...otherTags, ...tags] : otherTags;
     setOutcome(undefined);
     setBusy("tags");
-    onPatch((now) => ({ ...now, tags: newTags }));
+    onPatch((current) => ({ ...current, tags: newTags }));
     const init = kind === "add" ? requests.addTags(tags) : requests.removeTags(tags);
-    const result = await callApi<TagsResponse>(assetPath(id, connectionId, "/tags"), init);
+    const result = await callApi<TagsResponse>(getAssetPath(id, connectionId, "/tags"), init);
     setBusy(undefined);
-    onPatch((now) => ({ ...now, tags: result.ok ? result.value.total_tags : previousTags }));
-    if (!result.ok) return refuse(result.failure, kind === "remove" ? "tags.remove" : undefined);
-    const [hadIt] = result.value.already_present;
-    const [hadNot] = result.value.not_present;
-    if (hadIt !== undefined) setOutcome({ kind: "hadIt", tag: hadIt });
-    if (hadNot !== undefined) setOutcome({ kind: "hadNot", tag: hadNot });
+    onPatch((current) => ({ ...current, tags: result.ok ? result.value.total_tags : previousTags }));
+    if (!result.ok) return reportFailure(result.failure, kind === "remove" ? "tags.remove" : undefined);
+    const [existingTag] = result.value.already_present;
+    const [missingTag] = result.value.not_present;
+    if (existingTag !== undefined) setOutcome({ kind: "hadIt", tag: existingTag });
+    if (missingTag !== undefined) setOutcome({ kind: "hadNot", tag: missingTag });
     onDone();
   }
 
-  /** True if the service accepted the change. */
+  /** Returns true if the service accepted the change. */
   async function edit(change: AssetEdit): Promise<boolean> {
     setOutcome(undefined);
     setBusy("edit");
-    const result = await callApi<unknown>(assetPath(id, connectionId), requests.edit(change));
+    const result = await callApi<unknown>(getAssetPath(id, connectionId), requests.edit(change));
     setBusy(undefined);
-    if (!result.ok) refuse(result.failure, "assets.edit");
+    if (!result.ok) reportFailure(result.failure, "assets.edit");
     else onDone();
     return result.ok;
   }
 
   async function remove(deletion: PendingDeletion, isLeaving: boolean): Promise<void> {
     setBusy("delete");
-    const result = await callApi<unknown>(assetPath(deletion.id, connectionId), { ...requests.remove, keepalive: isLeaving });
+    const result = await callApi<unknown>(getAssetPath(deletion.id, connectionId), { ...requests.remove, keepalive: isLeaving });
     setBusy(undefined);
     if (result.ok) onDeleted(deletion.id);
     // The asset is no longer shown, so the message names it.
     if (result.ok && isLeaving) showToast({ tone: "ok", text: t("deleted", deletion) });
     if (result.ok) return;
-    if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", deletion)} ${failureText(errors, result.failure)}` });
-    else refuse(result.failure, "assets.delete");
+    if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", deletion)} ${formatFailure(errors, result.failure)}` });
+    else reportFailure(result.failure, "assets.delete");
   }
   const { actions, schedule, undo } = usePendingUndo<PendingDeletion>((deletion, isLeaving) => void remove(deletion, isLeaving));
 
   return {
     outcome,
     busy,
-    addTags: (names: string[]) => void tag("add", names),
-    removeTag: (name: string) => void tag("remove", [name]),
+    addTags: (names: string[]) => void changeTags("add", names),
+    removeTag: (name: string) => void changeTags("remove", [name]),
     edit,
-    /** Pending deletions: this asset, and those viewed before it. */
-    going: actions,
+    /** Pending deletions of this asset and of those viewed before it. */
+    pendingDeletions: actions,
     undo,
     remove: () => {
       setOutcome(undefined);

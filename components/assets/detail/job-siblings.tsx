@@ -1,42 +1,42 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
-import { failureText } from "@/components/frame/failure/failure-message";
+import { formatFailure } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { createThumbnailUrl, toJobHref, withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { getMediaKind, listOutputs } from "@/lib/contract/views/outputs-view";
-import { assetHref } from "../asset-calls";
-import { KindIcon } from "../asset-picture";
+import { getAssetHref } from "../asset-api";
+import { KindIcon } from "../asset-thumbnail";
 
-type Sibling = { key: string; name: string; kind: ReturnType<typeof getMediaKind>; assetId?: string; file?: string; picture?: string };
-type Siblings = { siblings: Sibling[]; isCut: boolean };
+type Sibling = { key: string; name: string; kind: ReturnType<typeof getMediaKind>; assetId?: string; file?: string; thumbnailUrl?: string };
+type Siblings = { siblings: Sibling[]; isTruncated: boolean };
 type NamedAsset = { id: string; name: string; hash?: string };
 type JobSiblingsProps = { jobId: string; asset: NamedAsset; connectionId?: string; connection?: string };
 
-const MAX_COUNT = 60;
+const MAX_SIBLINGS = 60;
 
-/** The job's other outputs. If the service lists a job's assets, they are used; otherwise the job's own outputs are shown. */
+/** The job's other outputs. Uses the job's assets if the service lists them, otherwise the outputs of the job. */
 export function JobSiblings({ jobId, asset, connectionId, connection }: JobSiblingsProps) {
   const t = useTranslations("assets.siblings");
   const errors = useTranslations("errors");
   const { data, error, mutate } = useSWR<Siblings, ApiFailure>(
     connectionId === undefined ? null : ["siblings", jobId, connectionId],
-    () => readSiblings(jobId, connectionId),
+    () => fetchSiblings(jobId, connectionId),
     { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false },
   );
   if (error?.status === 404) return <p className="text-ink-3">{t("gone")}</p>;
   if (error) {
     return (
       <p role="alert" className="text-bad">
-        {failureText(errors, error)}{" "}
+        {formatFailure(errors, error)}{" "}
         <Button size="small" onClick={() => void mutate()}>
           {t("again")}
         </Button>
@@ -51,25 +51,25 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
         className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2"
       />
     );
-  const ownIndex = data.siblings.findIndex((sibling) => isSame(sibling, asset));
-  const otherSiblings = data.siblings.filter((_, index) => index !== ownIndex);
-  const isTruncated = data.isCut || otherSiblings.length > MAX_COUNT;
+  const assetIndex = data.siblings.findIndex((sibling) => isSameAsset(sibling, asset));
+  const otherSiblings = data.siblings.filter((_, index) => index !== assetIndex);
+  const isTruncated = data.isTruncated || otherSiblings.length > MAX_SIBLINGS;
   if (otherSiblings.length === 0) return <p className="text-ink-3">{t("none")}</p>;
-  const job = toJobHref(jobId, connection);
+  const jobHref = toJobHref(jobId, connection);
   return (
     <>
       <ul aria-label={t("label")} className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2">
-        {otherSiblings.slice(0, MAX_COUNT).map((sibling) => (
+        {otherSiblings.slice(0, MAX_SIBLINGS).map((sibling) => (
           <li key={sibling.key} className="min-w-0">
             <Link
-              href={sibling.assetId ? assetHref(sibling.assetId, connection) : job}
+              href={sibling.assetId ? getAssetHref(sibling.assetId, connection) : jobHref}
               prefetch={false}
               title={sibling.name}
               className="block rounded-sm"
             >
-              {sibling.picture ? (
+              {sibling.thumbnailUrl ? (
                 <Picture
-                  src={sibling.picture}
+                  src={sibling.thumbnailUrl}
                   alt={sibling.name}
                   width={96}
                   height={72}
@@ -84,7 +84,7 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
         ))}
       </ul>
       {isTruncated ? (
-        <Link href={job} className="mt-1.5 inline-block text-accent underline-offset-2 hover:underline">
+        <Link href={jobHref} className="mt-1.5 inline-block text-accent underline-offset-2 hover:underline">
           {t("more")}
         </Link>
       ) : null}
@@ -92,11 +92,11 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
   );
 }
 
-/** With a core service, jobs name files instead of assets: by content hash or asset name. */
-function isSame({ assetId, name, file }: Sibling, { id, name: ownName, hash }: NamedAsset): boolean {
+/** Services with only the core API list a job's files instead of assets, named by content hash or asset name. */
+function isSameAsset({ assetId, name, file }: Sibling, { id, name: assetName, hash }: NamedAsset): boolean {
   if (assetId !== undefined) return assetId === id;
   const digits = hash?.slice(hash.indexOf(":") + 1);
-  return digits === undefined ? name === ownName : file?.startsWith(digits) === true || name === ownName;
+  return digits === undefined ? name === assetName : file?.startsWith(digits) === true || name === assetName;
 }
 
 function Placeholder({ kind, name }: Pick<Sibling, "kind" | "name">) {
@@ -110,22 +110,22 @@ function Placeholder({ kind, name }: Pick<Sibling, "kind" | "name">) {
   );
 }
 
-async function readSiblings(jobId: string, connection: string | undefined): Promise<Siblings> {
-  const job = `/api/jobs/${encodeURIComponent(jobId)}` as const;
-  const result = await callApi<{ assets: unknown[] }>(withQuery(`${job}/assets`, { limit: MAX_COUNT + 2, connection }));
-  // One of them is the asset itself, so one more is requested than shown.
-  const maxItems = MAX_COUNT + 1;
+async function fetchSiblings(jobId: string, connection: string | undefined): Promise<Siblings> {
+  const jobPath = `/api/jobs/${encodeURIComponent(jobId)}` as const;
+  const result = await callApi<{ assets: unknown[] }>(withQuery(`${jobPath}/assets`, { limit: MAX_SIBLINGS + 2, connection }));
+  // One of them is the asset itself, so one more is needed than shown.
+  const maxItems = MAX_SIBLINGS + 1;
   if (result.ok) {
     const { assets } = result.value;
-    return { siblings: assets.slice(0, maxItems).flatMap((asset) => toSiblings(asset, connection)), isCut: assets.length > maxItems };
+    return { siblings: assets.slice(0, maxItems).flatMap((asset) => toSiblings(asset, connection)), isTruncated: assets.length > maxItems };
   }
   if (!isMissingOperation(result.failure)) throw result.failure;
-  const jobResult = await callApi<JobDetail>(withQuery(job, { connection }));
+  const jobResult = await callApi<JobDetail>(withQuery(jobPath, { connection }));
   if (!jobResult.ok) throw jobResult.failure;
   const outputs = listOutputs(jobResult.value.outputs).flatMap((view) => {
     if (!view.file || view.kind === "json") return [];
-    const hasPicture = view.kind === "image" || view.kind === "video";
-    const picture = hasPicture ? createThumbnailUrl({ connection, file: view.file, edge: 128 }) : undefined;
+    const hasThumbnail = view.kind === "image" || view.kind === "video";
+    const thumbnailUrl = hasThumbnail ? createThumbnailUrl({ connection, file: view.file, edge: 128 }) : undefined;
     return [
       {
         key: `${view.nodeId}/${view.key}/${view.index}`,
@@ -133,20 +133,22 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
         kind: view.kind,
         assetId: view.assetId,
         file: view.file.filename,
-        picture,
+        thumbnailUrl,
       },
     ];
   });
-  return { siblings: outputs.slice(0, maxItems), isCut: outputs.length > maxItems };
+  return { siblings: outputs.slice(0, maxItems), isTruncated: outputs.length > maxItems };
 }
 
-const listedAsset = object({ id: text }, { name: text, mime_type: text, preview_url: text });
+const parseListedAsset = object({ id: text }, { name: text, mime_type: text, preview_url: text });
 
 function toSiblings(response: unknown, connection: string | undefined): Sibling[] {
-  const asset = listedAsset(response);
+  const asset = parseListedAsset(response);
   if (!asset) return [];
   const { id, name = id, mime_type, preview_url } = asset;
   const kind = getMediaKind({ names: [name], types: [mime_type] });
-  const hasPicture = kind === "image" || kind === "video" || preview_url !== undefined;
-  return [{ key: id, name, kind, assetId: id, picture: hasPicture ? createThumbnailUrl({ connection, asset: id, edge: 128 }) : undefined }];
+  const hasThumbnail = kind === "image" || kind === "video" || preview_url !== undefined;
+  return [
+    { key: id, name, kind, assetId: id, thumbnailUrl: hasThumbnail ? createThumbnailUrl({ connection, asset: id, edge: 128 }) : undefined },
+  ];
 }

@@ -2,33 +2,33 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { useFeature } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { onlyTag, type TagCount, useRefinedTags, useTags } from "@/components/frame/tags/tags-input";
+import { findCompletion, type TagCount, useRefinedTags, useTags } from "@/components/frame/tags/tags-input";
 import { Button, chipStyle } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { Dialog, DialogFooter } from "@/components/ui/dialog";
 import { useNumberFormat } from "@/components/ui/time";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type TagState, tagState, withTagState } from "../assets-address";
+import { getTagState, type TagState, withTagState } from "../assets-urls";
 import { MetadataEditor } from "../detail/edit-dialog";
-import { fromRows, type MetadataRow, readFilter, type ReadRows, toFilter } from "./metadata-rows";
+import { type MetadataRow, type ParsedRows, parseFilter, parseRows, toFilter } from "./metadata-rows";
 
 type MetadataDialogProps = { filter: string | undefined; onFilter: (filter: string | undefined) => void; onClose: () => void };
 
-const blank: MetadataRow = { path: "", type: "guess", value: "" };
-const noProblems: ReadRows["problems"] = new Map();
+const emptyRow: MetadataRow = { path: "", type: "guess", value: "" };
+const noProblems: ParsedRows["problems"] = new Map();
 
-/** Keeps only assets whose metadata contains all of these values. */
+/** Filters assets by metadata. All values must match. */
 export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProps) {
   const t = useTranslations("assets.metadata");
   const common = useTranslations("common");
   const canFilter = useFeature("metadataFilter");
   const [rows, setRows] = useState(() => {
-    const conditions = readFilter(filter);
-    return conditions.length > 0 ? conditions : [blank];
+    const conditions = parseFilter(filter);
+    return conditions.length > 0 ? conditions : [emptyRow];
   });
   const [problems, setProblems] = useState(noProblems);
   function apply() {
-    const result = fromRows(rows);
+    const result = parseRows(rows);
     setProblems(result.problems);
     if (result.problems.size > 0) return;
     onFilter(toFilter(result.metadata));
@@ -39,7 +39,7 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
       <form action={apply}>
         <p className="mb-2">{t(canFilter ? "filterHint" : "filterLocal")}</p>
         {canFilter ? <MetadataEditor rows={rows} problems={problems} onRows={setRows} /> : null}
-        <DialogFoot>
+        <DialogFooter>
           {filter === undefined ? null : (
             <Button
               className="mr-auto"
@@ -57,7 +57,7 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
               {t("apply")}
             </Button>
           ) : null}
-        </DialogFoot>
+        </DialogFooter>
       </form>
     </Dialog>
   );
@@ -72,76 +72,80 @@ type TagDialogProps = {
   onClose: () => void;
 };
 
-const MAX_SHOWN = 100;
+const MAX_SHOWN_TAGS = 100;
 
-/** Chooses the tags that assets must have or must not have. Chosen tags narrow the offered ones. */
+/** Selects the tags that assets must have or must not have. Selected tags narrow the suggestions. */
 export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }: TagDialogProps) {
   const t = useTranslations("assets.tags");
   const common = useTranslations("common");
-  const [typed, setTyped] = useState("");
-  const search = typed.trim();
+  const [inputText, setInputText] = useState("");
+  const search = inputText.trim();
   const tagsState = useTags(connectionId, search.includes(",") ? "" : search);
-  const refined = useRefinedTags(connectionId, query);
+  const refinedTags = useRefinedTags(connectionId, query);
   // Late rows would move under the pointer, so they are shown once both requests have completed.
-  const isLoading = connectionId !== undefined && (tagsState.state === "asking" || refined.state === "asking");
+  const isLoading = connectionId !== undefined && (tagsState.state === "asking" || refinedTags.state === "asking");
   const [isReady, setReady] = useState(!isLoading);
   if (!isReady && !isLoading) setReady(true);
-  const offeredTags = !isReady ? [] : getOfferedTags({ listedTags: tagsState.tags, refined: refined.tags, loadedTags, query, search });
-  const only = onlyTag(
+  const suggestedTags = !isReady
+    ? []
+    : getSuggestedTags({ listedTags: tagsState.tags, refinedTags: refinedTags.tags, loadedTags, query, search });
+  const singleMatch = findCompletion(
     search,
-    offeredTags.map(({ name }) => name),
+    suggestedTags.map(({ name }) => name),
   );
-  const canAddTyped = search !== "" && !search.includes(",") && !offeredTags.some(({ name }) => name === search);
-  const set = (tag: string, state: TagState) => {
+  const canAddInput = search !== "" && !search.includes(",") && !suggestedTags.some(({ name }) => name === search);
+  const setTagState = (tag: string, state: TagState) => {
     onChange(withTagState(query, tag, state));
-    setTyped("");
+    setInputText("");
   };
   return (
     <Dialog isOpen onClose={onClose} title={t("title")} actions="close">
       <form
         action={() => {
-          if (search !== "" && !search.includes(",")) set(only ?? search, "include");
+          if (search !== "" && !search.includes(",")) setTagState(singleMatch ?? search, "include");
         }}
       >
         <Input
           type="search"
           aria-label={t("search")}
           placeholder={t("searchPlaceholder")}
-          value={typed}
+          value={inputText}
           maxLength={200}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          onChange={({ currentTarget }) => setInputText(currentTarget.value)}
         />
       </form>
       {search.includes(",") ? <p className="mt-1.5 text-sm text-bad">{t("comma")}</p> : null}
       {tagsState.state === "unknown" && tagsState.failure ? <FailureMessage failure={tagsState.failure} className="mt-2" /> : null}
       {tagsState.state === "absent" ? <p className="mt-1.5 text-sm text-ink-3">{t("seenOnly")}</p> : null}
       <ul aria-label={t("list")} className="mt-2 flex max-h-[44vh] flex-col overflow-y-auto">
-        {canAddTyped ? <TagLine tag={{ name: search, count: undefined }} state={tagState(query, search)} onState={set} /> : null}
-        {offeredTags.slice(0, MAX_SHOWN).map((tag) => (
-          <TagLine key={tag.name} tag={tag} state={tagState(query, tag.name)} onState={set} />
+        {canAddInput ? (
+          <TagRow tag={{ name: search, count: undefined }} state={getTagState(query, search)} onStateChange={setTagState} />
+        ) : null}
+        {suggestedTags.slice(0, MAX_SHOWN_TAGS).map((tag) => (
+          <TagRow key={tag.name} tag={tag} state={getTagState(query, tag.name)} onStateChange={setTagState} />
         ))}
       </ul>
-      {offeredTags.length > MAX_SHOWN ? (
-        <p className="mt-2 text-sm text-ink-3">{t("more", { count: offeredTags.length - MAX_SHOWN })}</p>
+      {suggestedTags.length > MAX_SHOWN_TAGS ? (
+        <p className="mt-2 text-sm text-ink-3">{t("more", { count: suggestedTags.length - MAX_SHOWN_TAGS })}</p>
       ) : null}
       {!isReady ? <p className="mt-2">{common("loading")}</p> : null}
-      {offeredTags.length === 0 && !canAddTyped && isReady ? <p className="mt-2">{t("none")}</p> : null}
+      {suggestedTags.length === 0 && !canAddInput && isReady ? <p className="mt-2">{t("none")}</p> : null}
     </Dialog>
   );
 }
 
-type TagLineProps = { tag: TagCount; state: TagState; onState: (tag: string, state: TagState) => void };
+type TagRowProps = { tag: TagCount; state: TagState; onStateChange: (tag: string, state: TagState) => void };
 
-function TagLine({ tag: { name, count }, state, onState }: TagLineProps) {
+function TagRow({ tag: { name, count }, state, onStateChange: onState }: TagRowProps) {
   const t = useTranslations("assets.tags");
-  const number = useNumberFormat();
+  const formatNumber = useNumberFormat();
   const toggle = (newState: TagState) => onState(name, state === newState ? "any" : newState);
   return (
     <li className="flex items-center gap-1.5 py-1">
       <span title={name} className="min-w-0 flex-1 truncate text-ink">
         {name}
       </span>
-      {count === undefined ? null : <span className="text-sm text-ink-3">{number(count)}</span>}
+      {count === undefined ? null : <span className="text-sm text-ink-3">{formatNumber(count)}</span>}
       <button
         type="button"
         aria-pressed={state === "include"}
@@ -166,19 +170,19 @@ function TagLine({ tag: { name, count }, state, onState }: TagLineProps) {
 
 type TagSources = {
   listedTags: readonly TagCount[];
-  refined: readonly TagCount[];
+  refinedTags: readonly TagCount[];
   loadedTags: readonly string[];
   query: AssetsQuery;
   search: string;
 };
 
-/** Active filters first, then the tags of this view, then all others. */
-function getOfferedTags({ listedTags, refined, loadedTags, query, search }: TagSources): TagCount[] {
+/** Tags of active filters first, then the tags of this view, then all others. */
+function getSuggestedTags({ listedTags, refinedTags, loadedTags, query, search }: TagSources): TagCount[] {
   const countsByName = new Map<string, number | undefined>();
-  const counts = new Map(refined.map(({ name, count }) => [name, count]));
-  const rest = loadedTags.map((name) => ({ name, count: undefined }));
+  const counts = new Map(refinedTags.map(({ name, count }) => [name, count]));
+  const otherTags = loadedTags.map((name) => ({ name, count: undefined }));
   const queriedTags = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({ name, count: counts.get(name) }));
-  for (const { name, count } of [...queriedTags, ...refined, ...listedTags, ...rest]) {
+  for (const { name, count } of [...queriedTags, ...refinedTags, ...listedTags, ...otherTags]) {
     const isMatch = name.toLowerCase().includes(search.toLowerCase());
     // The API separates tags by commas, so a tag with a comma can't be requested.
     if (isMatch && !name.includes(",") && !countsByName.has(name))

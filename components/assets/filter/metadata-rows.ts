@@ -1,5 +1,5 @@
-// Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; `\.` is a dot within a name.
-// Guarantees: metadata survives a round trip, including the spelling of numbers; no name reaches a prototype.
+// Converts metadata to rows of path and value, and back. In a path, `a.b` is b inside a, and `\.` is a dot within a name.
+// Guarantees: metadata survives a round trip, including the spelling of numbers. Names never reach a prototype.
 
 import { getSpelling, setSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -9,7 +9,7 @@ export const valueTypes = ["guess", "text", "number", "truth", "json"] as const;
 export type ValueType = (typeof valueTypes)[number];
 export type MetadataRow = { path: string; type: ValueType; value: string };
 export type RowProblem = "path" | "twice" | "number" | "truth" | "json";
-export type ReadRows = { metadata: Record<string, unknown>; problems: ReadonlyMap<number, RowProblem> };
+export type ParsedRows = { metadata: Record<string, unknown>; problems: ReadonlyMap<number, RowProblem> };
 
 const numberPattern = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
@@ -33,8 +33,8 @@ function toText(value: unknown, spelling?: string): Omit<MetadataRow, "path"> {
   return { type: "json", value: writeExactJson(value) };
 }
 
-/** Completely empty rows are ignored. */
-export function fromRows(rows: readonly MetadataRow[]): ReadRows {
+/** Ignores empty rows. */
+export function parseRows(rows: readonly MetadataRow[]): ParsedRows {
   const problems = new Map<number, RowProblem>();
   const root: Branch = new Map();
   rows.forEach((row, index) => {
@@ -53,12 +53,12 @@ export function toFilter(metadata: Record<string, unknown>): string | undefined 
   return Object.keys(metadata).length === 0 ? undefined : writeExactJson(metadata);
 }
 
-export function readFilter(text: string | undefined): MetadataRow[] {
+export function parseFilter(text: string | undefined): MetadataRow[] {
   if (text === undefined) return [];
   try {
     return toRows(parseExactJson(text));
   } catch {
-    // Already validated by the page; invalid JSON means no filter.
+    // The page has already validated the filter, so invalid JSON means no filter.
     return [];
   }
 }
@@ -68,16 +68,16 @@ type Leaf = { value: unknown; spelling: string };
 type Branch = Map<string, Branch | Leaf>;
 
 function insert(root: Branch, names: readonly string[], leaf: Leaf): boolean {
-  const last = names.at(-1) ?? "";
+  const lastName = names.at(-1) ?? "";
   let branch = root;
   for (const name of names.slice(0, -1)) {
-    const next = branch.get(name) ?? new Map<string, Branch | Leaf>();
-    if (!(next instanceof Map)) return false;
-    branch.set(name, next);
-    branch = next;
+    const child = branch.get(name) ?? new Map<string, Branch | Leaf>();
+    if (!(child instanceof Map)) return false;
+    branch.set(name, child);
+    branch = child;
   }
-  if (branch.has(last)) return false;
-  branch.set(last, leaf);
+  if (branch.has(lastName)) return false;
+  branch.set(lastName, leaf);
   return true;
 }
 
@@ -90,35 +90,35 @@ function toObject(branch: Branch): Record<string, unknown> {
 
 function splitPath(path: string): string[] {
   const names = [""];
-  for (let at = 0; at < path.length; at += 1) {
-    const letter = path.charAt(at);
-    if (letter === ".") names.push("");
-    else names[names.length - 1] += letter === "\\" ? path.charAt(++at) : letter;
+  for (let index = 0; index < path.length; index += 1) {
+    const character = path.charAt(index);
+    if (character === ".") names.push("");
+    else names[names.length - 1] += character === "\\" ? path.charAt(++index) : character;
   }
   return names;
 }
 
 function guessValue(text: string): unknown {
-  const word = text.trim();
-  if (numberPattern.test(word)) return parseExactJson(word);
-  if (word === "null") return null;
-  return word === "true" ? true : word === "false" ? false : text;
+  const trimmedText = text.trim();
+  if (numberPattern.test(trimmedText)) return parseExactJson(trimmedText);
+  if (trimmedText === "null") return null;
+  return trimmedText === "true" ? true : trimmedText === "false" ? false : text;
 }
 
 function parseValue({ type, value }: MetadataRow): { value: unknown } | { problem: RowProblem } {
-  const word = value.trim();
+  const trimmedText = value.trim();
   switch (type) {
     case "guess":
       return { value: guessValue(value) };
     case "text":
       return { value };
     case "number":
-      return numberPattern.test(word) ? { value: parseExactJson(word) } : { problem: "number" };
+      return numberPattern.test(trimmedText) ? { value: parseExactJson(trimmedText) } : { problem: "number" };
     case "truth":
-      return word === "true" || word === "false" ? { value: word === "true" } : { problem: "truth" };
+      return trimmedText === "true" || trimmedText === "false" ? { value: trimmedText === "true" } : { problem: "truth" };
     case "json":
       try {
-        return { value: parseExactJson(word) };
+        return { value: parseExactJson(trimmedText) };
       } catch {
         return { problem: "json" };
       }

@@ -4,14 +4,14 @@ import { useSelectionValue } from "@/components/data-table/selection";
 import { cn } from "@/components/ui/cn";
 import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
-import { apiPath, shortId, type ThumbnailEdge } from "@/lib/browser/urls";
+import { apiPath, type ThumbnailEdge,toShortId } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/text";
-import { assetHref } from "../asset-calls";
-import { TilePicture } from "../asset-picture";
-import { type Motion } from "./motion";
-import { type Picking } from "./use-picking";
+import { getAssetHref } from "../asset-api";
+import { TileThumbnail } from "../asset-thumbnail";
+import { type ScrollMotion } from "./scroll-motion";
+import { type AssetSelection } from "./use-asset-selection";
 
 type AssetTileProps = {
   /** Undefined while loading. */
@@ -25,27 +25,41 @@ type AssetTileProps = {
   connection?: string;
   edge: ThumbnailEdge;
   /** Whether other assets have the same name, so that the caption must distinguish them. */
-  isNamesake: boolean;
+  hasDuplicateName: boolean;
   fit: "cover" | "contain";
   isOpen: boolean;
-  isEarly: boolean;
+  isInitial: boolean;
   /** Whether Tab moves to this tile. */
   isCurrent: boolean;
-  motion: Motion;
-  picking: Picking;
+  motion: ScrollMotion;
+  selection: AssetSelection;
 };
 
 /** A plain link, since thousands are mounted and unmounted while scrolling. The gallery handles all clicks. */
 export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
-  const { asset, index, count, locale, connectionId, connection, edge, isNamesake, fit, isOpen, isEarly, isCurrent, motion, picking } =
-    props;
-  const { store } = picking;
+  const {
+    asset,
+    index,
+    count,
+    locale,
+    connectionId,
+    connection,
+    edge,
+    hasDuplicateName,
+    fit,
+    isOpen,
+    isInitial,
+    isCurrent,
+    motion,
+    selection,
+  } = props;
+  const { store } = selection;
   const canOpen = asset === undefined || isAddressableId(asset.id);
   const isSelected = useSelectionValue(store, () => asset !== undefined && store.has(asset.id));
   return (
     <li aria-setsize={count} aria-posinset={index + 1} data-chosen={isSelected || undefined} className="group/tile relative min-w-0">
       <a
-        href={asset && canOpen ? apiPath(assetHref(asset.id, connection)) : undefined}
+        href={asset && canOpen ? apiPath(getAssetHref(asset.id, connection)) : undefined}
         role={canOpen ? undefined : "link"}
         aria-disabled={!canOpen || undefined}
         data-index={index}
@@ -60,13 +74,13 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
         )}
       >
         {asset ? (
-          <TilePicture
+          <TileThumbnail
             asset={asset}
             connectionId={connectionId}
             edge={edge}
             fit={fit}
             motion={motion}
-            isEarly={isEarly}
+            isInitial={isInitial}
             className="tile-picture"
           />
         ) : (
@@ -76,17 +90,17 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
           <span title={asset && canOpen ? getTitle(asset) : undefined} className="min-w-0 flex-1 truncate">
             {asset ? <FileName name={asset.name} /> : " "}
           </span>
-          {canOpen ? null : <CannotOpen />}
-          {asset ? getCaption(asset, locale, isNamesake) : null}
+          {canOpen ? null : <CannotOpenOverlay />}
+          {asset ? getCaption(asset, locale, hasDuplicateName) : null}
         </span>
       </a>
-      {asset ? <SelectBox id={asset.id} name={asset.name} index={index} picking={picking} className="tile-select" /> : null}
+      {asset ? <SelectionCheckbox id={asset.id} name={asset.name} index={index} picking={selection} className="tile-select" /> : null}
     </li>
   );
 });
 
-/** Covers the tile. A separate component because only these tiles need text. */
-function CannotOpen() {
+/** Covers the tile. A separate component, since only these tiles need a translation. */
+function CannotOpenOverlay() {
   const reason = useTranslations("common")("cannotOpen");
   return (
     <span title={reason} className="absolute inset-0">
@@ -96,22 +110,22 @@ function CannotOpen() {
 }
 
 function getTitle({ name, jobId }: AssetView): string {
-  return jobId ? `${name} · ${shortId(jobId)}` : name;
+  return jobId ? `${name} · ${toShortId(jobId)}` : name;
 }
 
 /** The asset's size, or its job or date if the name is not unique. Not a component, since hundreds are mounted and unmounted. */
-function getCaption({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, isNamesake: boolean): ReactNode {
+function getCaption({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, hasDuplicateName: boolean): ReactNode {
   const style = "text-sm whitespace-nowrap text-ink-3";
-  if (isNamesake && jobId) return <span className={cn(style, "font-mono")}>{shortId(jobId)}</span>;
-  if (isNamesake && createdAtMs !== undefined) return <RelativeTime ms={createdAtMs} className={style} />;
+  if (hasDuplicateName && jobId) return <span className={cn(style, "font-mono")}>{toShortId(jobId)}</span>;
+  if (hasDuplicateName && createdAtMs !== undefined) return <RelativeTime ms={createdAtMs} className={style} />;
   return sizeBytes === undefined ? null : <span className={style}>{formatBytes(sizeBytes, locale)}</span>;
 }
 
-type SelectBoxProps = { id: string; name: string; index: number; picking: Picking; className?: string };
+type SelectionCheckboxProps = { id: string; name: string; index: number; picking: AssetSelection; className?: string };
 
 /** A click with Shift selects the range since the last click. */
-export function SelectBox({ id, name, index, picking, className }: SelectBoxProps) {
-  const isSelected = useSelectionValue(picking.store, () => picking.store.has(id));
+export function SelectionCheckbox({ id, name, index, picking: selection, className }: SelectionCheckboxProps) {
+  const isSelected = useSelectionValue(selection.store, () => selection.store.has(id));
   return (
     <label className={className} onClick={(event) => event.stopPropagation()}>
       {/* A plain element, since hundreds are mounted and unmounted while scrolling. */}
@@ -122,8 +136,8 @@ export function SelectBox({ id, name, index, picking, className }: SelectBoxProp
         checked={isSelected}
         className="size-4"
         onChange={({ nativeEvent }) => {
-          if (nativeEvent instanceof MouseEvent && nativeEvent.shiftKey) void picking.extend(index);
-          else picking.toggle(index);
+          if (nativeEvent instanceof MouseEvent && nativeEvent.shiftKey) void selection.extendTo(index);
+          else selection.toggle(index);
         }}
       />
     </label>

@@ -7,20 +7,20 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { DisabledLink } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time";
 import { FileName, Truncated } from "@/components/ui/truncated";
-import { apiPath, shortId } from "@/lib/browser/urls";
+import { apiPath, toShortId } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/text";
-import { assetHref } from "../asset-calls";
-import { TilePicture } from "../asset-picture";
-import { SelectBox } from "./asset-tile";
-import { type GalleryViewProps, useHandle, useRequestedRows } from "./gallery";
+import { getAssetHref } from "../asset-api";
+import { TileThumbnail } from "../asset-thumbnail";
+import { SelectionCheckbox } from "./asset-tile";
+import { type GalleryViewProps, useGalleryHandle, useRequestedRows } from "./gallery";
 import { MAX_TILES } from "./gallery-layout";
 import { getOffsetStyle } from "./gallery-scroll";
-import { type Motion } from "./motion";
+import { type ScrollMotion } from "./scroll-motion";
+import { type AssetSelection, useAllTilesKey } from "./use-asset-selection";
 import { OffsetLabel, useGallery } from "./use-gallery";
-import { type Picking, useAllTilesKey } from "./use-picking";
 
 type AssetsTableProps = GalleryViewProps & { listState: ListState<AssetsQuery> };
 
@@ -37,43 +37,43 @@ const assetColumnStyles = {
 
 const ROW_PX = 46;
 const HEAD_PX = 34;
-const FIRST_ROWS = 40;
+const INITIAL_ROW_COUNT = 40;
 const getLayout = () => ({ columns: 1, rowPx: ROW_PX });
-const rowId = (row: AssetRow) => row.id;
+const getRowId = (row: AssetRow) => row.id;
 
 /** The same list as table rows. Only rows near the viewport are rendered. */
 export function AssetsTable({
   source,
-  picking,
+  selection,
   connectionId,
   connection,
   openId,
   startIndex,
   onOpen,
-  onRest,
+  onScrollEnd: onRest,
   onReady,
   listState,
 }: AssetsTableProps) {
   const t = useTranslations("assets");
-  const cannotOpen = useTranslations("common")("cannotOpen");
+  const cannotOpenText = useTranslations("common")("cannotOpen");
   const locale = useLocale();
-  const gallery = useGallery({ count: source.count, getLayout, startIndex, onRest, headPx: HEAD_PX });
+  const gallery = useGallery({ count: source.count, getLayout, startIndex, onScrollEnd: onRest, headPx: HEAD_PX });
   const { rendered, container, motion } = gallery;
-  const [from, to] = rendered ? [rendered.from, rendered.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
-  const inView = useHandle(onReady, gallery, from, to);
+  const [from, to] = rendered ? [rendered.from, rendered.to] : [startIndex, Math.min(source.count, startIndex + INITIAL_ROW_COUNT)];
+  const getVisibleIndexes = useGalleryHandle(onReady, gallery, from, to);
   useRequestedRows(source, gallery);
-  useAllTilesKey({ source, picking, inView, list: container });
-  const rows = inView().map((index) => assetRow(source.at(index), index));
+  useAllTilesKey({ source, picking: selection, inView: getVisibleIndexes, list: container });
+  const rows = getVisibleIndexes().map((index) => toAssetRow(source.at(index), index));
   const columns = useMemo(
-    () => assetColumns(t, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }),
-    [t, connectionId, connection, locale, picking, motion, onOpen, cannotOpen],
+    () => createAssetColumns(t, { connectionId, connection, locale, selection, motion, onOpen, cannotOpenText }),
+    [t, connectionId, connection, locale, selection, motion, onOpen, cannotOpenText],
   );
   return (
     <div className="overflow-x-clip">
       <div
         ref={container}
         style={{ marginTop: HEAD_PX, ...(rendered && { height: rendered.heightPx }) }}
-        // The header is positioned before measuring, so that nothing moves afterwards.
+        // The header is positioned before measuring, so that nothing moves later.
         className="relative"
       >
         <div
@@ -84,10 +84,10 @@ export function AssetsTable({
             caption={t("table.caption")}
             columns={columns}
             rows={rows}
-            rowId={rowId}
+            rowId={getRowId}
             isSelected={(row) => row.id === openId}
             part={{ first: from, total: source.count }}
-            sorting={getSorting(useListQuery(listState), listState.go)}
+            sorting={getSorting(useListQuery(listState), listState.navigate)}
             isFixed
             className={useIsNavigating(listState) ? "opacity-60" : undefined}
           />
@@ -98,32 +98,32 @@ export function AssetsTable({
   );
 }
 
-/** The first click sorts by the default order (newest, largest or A first); the second reverses it. */
-function getSorting(query: AssetsQuery, go: ListState<AssetsQuery>["go"]): Sorting {
-  const by = (sort: AssetsQuery["sort"], defaultOrder: AssetsQuery["order"]) => {
+/** The first click sorts by the default order (newest, largest or A first). The second click reverses it. */
+function getSorting(query: AssetsQuery, go: ListState<AssetsQuery>["navigate"]): Sorting {
+  const sortBy = (sort: AssetsQuery["sort"], defaultOrder: AssetsQuery["order"]) => {
     const isCurrent = query.sort === sort;
-    const reversed = defaultOrder === "asc" ? "desc" : "asc";
+    const reversedOrder = defaultOrder === "asc" ? "desc" : "asc";
     return {
       ...(isCurrent && { direction: query.order }),
-      onSort: () => go({ sort, order: isCurrent && query.order === defaultOrder ? reversed : defaultOrder }),
+      onSort: () => go({ sort, order: isCurrent && query.order === defaultOrder ? reversedOrder : defaultOrder }),
     };
   };
   return {
-    name: by("name", "asc"),
-    size: by("size", "desc"),
-    created: by("created_at", "desc"),
-    used: by("last_access_time", "desc"),
+    name: sortBy("name", "asc"),
+    size: sortBy("size", "desc"),
+    created: sortBy("created_at", "desc"),
+    used: sortBy("last_access_time", "desc"),
   };
 }
 
-/** A row of the list; `asset` is undefined while it loads. */
+/** A table row. `asset` is undefined while it loads. */
 type AssetRow = { id: string; index: number; asset: AssetView | undefined };
 
 const rowCache = new WeakMap<AssetView, AssetRow>();
 const loadingRows = Array.from({ length: MAX_TILES }, (_, index): AssetRow => ({ id: `waiting-${index}`, index, asset: undefined }));
 
 /** Returns the same row for the same asset and index, so that scrolling renders only new rows. */
-function assetRow(asset: AssetView | undefined, index: number): AssetRow {
+function toAssetRow(asset: AssetView | undefined, index: number): AssetRow {
   if (!asset) return loadingRows[index % MAX_TILES] ?? { id: `at-${index}`, index, asset };
   const cachedRow = rowCache.get(asset);
   if (cachedRow?.index === index) return cachedRow;
@@ -136,46 +136,46 @@ type ColumnOptions = {
   connectionId: string | undefined;
   connection: string | undefined;
   locale: string;
-  picking: Picking;
-  motion: Motion;
+  selection: AssetSelection;
+  motion: ScrollMotion;
   onOpen: (id: string) => boolean;
   /** Explains rows whose id can't be part of a URL. */
-  cannotOpen: string;
+  cannotOpenText: string;
 };
 type Translate = ReturnType<typeof useTranslations<"assets">>;
 
-const column = createColumns<AssetRow>();
+const columnHelper = createColumns<AssetRow>();
 const nameStyle = "row-link min-w-0 truncate !font-sans !text-base";
-// Not animated: a jump draws a screenful of these, and animating each costs work in every frame.
+// Not animated, since a jump renders a screenful of these cells.
 const loadingCell = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
 
-function assetColumns(t: Translate, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: ColumnOptions) {
+function createAssetColumns(t: Translate, { connectionId, connection, locale, selection, motion, onOpen, cannotOpenText }: ColumnOptions) {
   const renderTime = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
-  /** `missing`: shown while the asset loads. */
+  /** Shows `placeholder` while the asset loads. */
   const createColumn = (
     id: keyof typeof assetColumnStyles,
     cell: (asset: AssetView, index: number) => ReactNode,
-    missing: ReactNode = null,
+    placeholder: ReactNode = null,
   ) =>
-    column.display({
+    columnHelper.display({
       id,
       header: t(`table.${id}`),
       meta: assetColumnStyles[id],
-      cell: ({ row: { original } }) => (original.asset ? cell(original.asset, original.index) : missing),
+      cell: ({ row: { original } }) => (original.asset ? cell(original.asset, original.index) : placeholder),
     });
   return [
     createColumn("select", ({ id, name }, index) => (
-      <SelectBox id={id} name={name} index={index} picking={picking} className="select-cell" />
+      <SelectionCheckbox id={id} name={name} index={index} picking={selection} className="select-cell" />
     )),
     createColumn(
       "preview",
       (asset) => (
-        <TilePicture
+        <TileThumbnail
           asset={asset}
           connectionId={connectionId}
           edge={128}
           motion={motion}
-          isEarly={false}
+          isInitial={false}
           isPlain
           className="h-9 w-[52px]"
         />
@@ -188,7 +188,7 @@ function assetColumns(t: Translate, { connectionId, connection, locale, picking,
         <span className="flex min-w-0 items-center gap-0.5">
           {isAddressableId(id) ? (
             <a
-              href={apiPath(assetHref(id, connection))}
+              href={apiPath(getAssetHref(id, connection))}
               title={name}
               data-asset={id}
               onClick={(event) => {
@@ -200,13 +200,13 @@ function assetColumns(t: Translate, { connectionId, connection, locale, picking,
               <FileName name={name} />
             </a>
           ) : (
-            <DisabledLink reason={cannotOpen} className={nameStyle}>
+            <DisabledLink reason={cannotOpenText} className={nameStyle}>
               <FileName name={name} />
             </DisabledLink>
           )}
           {jobId ? (
             <span title={jobId} className="ml-1 font-mono text-sm text-ink-3">
-              {shortId(jobId)}
+              {toShortId(jobId)}
             </span>
           ) : null}
           <CopyButton text={id} label={t("table.copyId")} />

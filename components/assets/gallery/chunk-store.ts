@@ -1,14 +1,14 @@
-// The rows of a long list, read in chunks around the viewport.
+// Loads the rows of a long list in chunks around the viewport.
 // Guarantees: caches at most MAX_CHUNKS chunks, those nearest to the viewport. A request is aborted when its chunk leaves the viewport, and
-// never sent twice. A failure is kept until a retry and never looks like the end of the list. Rows added at the top since the first read do
-// not shift the others (`lead`).
+// never sent twice. A failure is kept until a retry, and never looks like the end of the list. Rows added at the top since the first read
+// don't shift the others (`hiddenNewCount`).
 
 import { createStore } from "zustand/vanilla";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
-import { MAX_PAGE_SIZE } from "../asset-calls";
-import { type AssetPage } from "../assets-address";
+import { MAX_PAGE_SIZE } from "../asset-api";
+import { type AssetPage } from "../assets-urls";
 
 export const ASSETS_PER_CHUNK = 60;
 export const MAX_CHUNKS = 24;
@@ -18,11 +18,11 @@ export type ChunkStore = ReturnType<typeof createChunkStore>;
 
 /** Both may show the list at once, since the full view opens over the gallery. */
 type Viewer = "gallery" | "full view";
-type Chunk = { rows: readonly AssetView[]; isStale: boolean; reading?: AbortController };
+type Chunk = { rows: readonly AssetView[]; isStale: boolean; controller?: AbortController };
 
-export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
+export function createChunkStore(readPage: ReadPage, options: { hidesNewRows: boolean }) {
   const chunks = new Map<number, Chunk>();
-  /** Incremented on each change of the list, so that views read the rows again. */
+  /** Incremented on each change of the list, so that views update. */
   const version = createStore(() => 0);
   let total: number | undefined;
   /** True until the first response after a change of the list; the old length is used until then. */
@@ -31,7 +31,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   let knownLength = 0;
   let hasReachedEnd = false;
   /** New rows at the top that are not shown yet. */
-  let lead = 0;
+  let hiddenNewCount = 0;
   const failures = new Map<number, ApiFailure>();
   const viewedRanges = new Map<Viewer, { from: number; to: number }>();
 
@@ -39,9 +39,9 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
 
   function updateLength(page: AssetPage, end: number, limit = ASSETS_PER_CHUNK) {
     if (page.total !== undefined) {
-      if (total === undefined || isLengthStale) [total, lead] = [page.total, 0];
-      else if (options.leads && page.total > total) lead = page.total - total;
-      else if (!options.leads || page.total < total) [total, lead] = [page.total, 0];
+      if (total === undefined || isLengthStale) [total, hiddenNewCount] = [page.total, 0];
+      else if (options.hidesNewRows && page.total > total) hiddenNewCount = page.total - total;
+      else if (!options.hidesNewRows || page.total < total) [total, hiddenNewCount] = [page.total, 0];
     } else {
       knownLength = Math.max(knownLength, end);
       hasReachedEnd ||= page.hasMore === false || (page.hasMore === undefined && page.assets.length < limit);
@@ -50,52 +50,54 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   }
 
   async function readRange(offset: number, limit: number, signal: AbortSignal) {
-    const usedLead = lead;
-    const result = await read({ offset: offset + usedLead, limit }, signal);
+    const initialNewCount = hiddenNewCount;
+    const result = await readPage({ offset: offset + initialNewCount, limit }, signal);
     if (result.ok) updateLength(result.value, offset + result.value.assets.length, limit);
     // The list has grown at the top, so these rows are further down than requested.
-    return result.ok && lead !== usedLead && !signal.aborted ? read({ offset: offset + lead, limit }, signal) : result;
+    return result.ok && hiddenNewCount !== initialNewCount && !signal.aborted
+      ? readPage({ offset: offset + hiddenNewCount, limit }, signal)
+      : result;
   }
 
-  async function load(number: number) {
-    const reading = new AbortController();
-    const previousChunk = chunks.get(number);
-    chunks.set(number, { rows: previousChunk?.rows ?? [], isStale: true, reading });
-    const offset = number * ASSETS_PER_CHUNK;
-    const result = await readRange(offset, ASSETS_PER_CHUNK, reading.signal);
-    if (reading.signal.aborted || chunks.get(number)?.reading !== reading) return;
+  async function load(chunkIndex: number) {
+    const controller = new AbortController();
+    const previousChunk = chunks.get(chunkIndex);
+    chunks.set(chunkIndex, { rows: previousChunk?.rows ?? [], isStale: true, controller });
+    const offset = chunkIndex * ASSETS_PER_CHUNK;
+    const result = await readRange(offset, ASSETS_PER_CHUNK, controller.signal);
+    if (controller.signal.aborted || chunks.get(chunkIndex)?.controller !== controller) return;
     if (result.ok) {
-      failures.delete(number);
-      chunks.set(number, { rows: result.value.assets, isStale: false });
+      failures.delete(chunkIndex);
+      chunks.set(chunkIndex, { rows: result.value.assets, isStale: false });
     } else {
-      failures.set(number, result.failure);
-      if (previousChunk && previousChunk.rows.length > 0) chunks.set(number, { rows: previousChunk.rows, isStale: true });
-      else chunks.delete(number);
+      failures.set(chunkIndex, result.failure);
+      if (previousChunk && previousChunk.rows.length > 0) chunks.set(chunkIndex, { rows: previousChunk.rows, isStale: true });
+      else chunks.delete(chunkIndex);
     }
     notify();
   }
 
-  function abortRead(number: number, chunk: Chunk) {
-    chunk.reading?.abort();
-    if (chunk.rows.length > 0) chunks.set(number, { rows: chunk.rows, isStale: true });
-    else chunks.delete(number);
+  function abortRead(chunkIndex: number, chunk: Chunk) {
+    chunk.controller?.abort();
+    if (chunk.rows.length > 0) chunks.set(chunkIndex, { rows: chunk.rows, isStale: true });
+    else chunks.delete(chunkIndex);
   }
 
   function evictDistant(middle: number) {
-    const farthest = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MAX_CHUNKS);
-    for (const number of farthest) if (!isNeeded(number)) chunks.delete(number);
+    const distantIndexes = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MAX_CHUNKS);
+    for (const chunkIndex of distantIndexes) if (!isNeeded(chunkIndex)) chunks.delete(chunkIndex);
   }
 
-  const isNeeded = (number: number) =>
-    [...viewedRanges.values()].some(({ from, to }) => number * ASSETS_PER_CHUNK < to && (number + 1) * ASSETS_PER_CHUNK > from);
+  const isNeeded = (chunkIndex: number) =>
+    [...viewedRanges.values()].some(({ from, to }) => chunkIndex * ASSETS_PER_CHUNK < to && (chunkIndex + 1) * ASSETS_PER_CHUNK > from);
 
   /** Loads the missing chunks of one or all viewers, and aborts chunks that are no longer needed. */
-  function readViewedRanges(by: Iterable<{ from: number; to: number }> = viewedRanges.values()) {
-    for (const [number, chunk] of chunks) if (chunk.reading && !isNeeded(number)) abortRead(number, chunk);
-    for (const { from, to } of by) {
-      for (let number = Math.floor(from / ASSETS_PER_CHUNK); number * ASSETS_PER_CHUNK < to; number += 1) {
-        const chunk = chunks.get(number);
-        if (!chunk || (chunk.isStale && !chunk.reading)) void load(number);
+  function readViewedRanges(ranges: Iterable<{ from: number; to: number }> = viewedRanges.values()) {
+    for (const [chunkIndex, chunk] of chunks) if (chunk.controller && !isNeeded(chunkIndex)) abortRead(chunkIndex, chunk);
+    for (const { from, to } of ranges) {
+      for (let chunkIndex = Math.floor(from / ASSETS_PER_CHUNK); chunkIndex * ASSETS_PER_CHUNK < to; chunkIndex += 1) {
+        const chunk = chunks.get(chunkIndex);
+        if (!chunk || (chunk.isStale && !chunk.controller)) void load(chunkIndex);
       }
       evictDistant((from + to) / 2 / ASSETS_PER_CHUNK);
     }
@@ -105,10 +107,10 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
 
   return {
     subscribe: version.subscribe,
-    version: version.getState,
+    getVersion: version.getState,
     at,
-    /** Returns these rows and loads missing ones. Returns fewer if the service refuses or the caller aborts. */
-    async range(from: number, to: number, signal: AbortSignal): Promise<AssetView[]> {
+    /** Returns these rows and loads the missing ones. Returns fewer if a request fails or is aborted. */
+    async loadRange(from: number, to: number, signal: AbortSignal): Promise<AssetView[]> {
       const loaded = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
       if (loaded.length === to - from) return loaded;
       const assets: AssetView[] = [];
@@ -119,11 +121,11 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       }
       return assets;
     },
-    count: (): number => total ?? (hasReachedEnd ? knownLength : knownLength + ASSETS_PER_CHUNK),
-    total: () => total,
-    /** The failure of the chunks in view, even if another chunk has loaded. */
-    failure: () => [...failures].find(([number]) => isNeeded(number))?.[1],
-    loadedChunks: () => chunks.size,
+    getCount: (): number => total ?? (hasReachedEnd ? knownLength : knownLength + ASSETS_PER_CHUNK),
+    getTotal: () => total,
+    /** The failure of a visible chunk, even if another chunk has loaded. */
+    getFailure: () => [...failures].find(([chunkIndex]) => isNeeded(chunkIndex))?.[1],
+    getLoadedChunkCount: () => chunks.size,
     /** Keeps these rows loaded for this viewer until the next call. */
     request(from: number, to: number, viewer: Viewer = "gallery"): void {
       const range = { from, to };
@@ -135,16 +137,16 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     seed(page: AssetPage, offset: number): void {
       updateLength(page, offset + page.assets.length);
       // A response without rows is cached too, since it contains the length.
-      for (let at = 0; at === 0 || at < page.assets.length; at += ASSETS_PER_CHUNK) {
-        chunks.set((offset + at) / ASSETS_PER_CHUNK, { rows: page.assets.slice(at, at + ASSETS_PER_CHUNK), isStale: false });
+      for (let start = 0; start === 0 || start < page.assets.length; start += ASSETS_PER_CHUNK) {
+        chunks.set((offset + start) / ASSETS_PER_CHUNK, { rows: page.assets.slice(start, start + ASSETS_PER_CHUNK), isStale: false });
       }
       notify();
     },
-    /** Replaces the list by a newer state: other loaded chunks are reloaded when scrolled into view. `offset` is the start of a chunk. */
-    adopt(page: AssetPage, offset = 0): void {
-      for (const { reading } of chunks.values()) reading?.abort();
-      for (const [number, chunk] of chunks) chunks.set(number, { rows: chunk.rows, isStale: true });
-      [knownLength, hasReachedEnd, lead, isLengthStale] = [0, false, 0, true];
+    /** Replaces the list with a newer page. Other loaded chunks are reloaded when scrolled into view. `offset` is the start of a chunk. */
+    replaceList(page: AssetPage, offset = 0): void {
+      for (const { controller: reading } of chunks.values()) reading?.abort();
+      for (const [chunkIndex, chunk] of chunks) chunks.set(chunkIndex, { rows: chunk.rows, isStale: true });
+      [knownLength, hasReachedEnd, hiddenNewCount, isLengthStale] = [0, false, 0, true];
       failures.clear();
       updateLength(page, offset + page.assets.length);
       chunks.set(offset / ASSETS_PER_CHUNK, { rows: page.assets.slice(0, ASSETS_PER_CHUNK), isStale: false });
@@ -153,29 +155,29 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     },
     /** Marks loaded rows as stale. Visible rows are reloaded now, and shown unchanged until then. */
     refresh(): void {
-      [lead, isLengthStale] = [0, true];
+      [hiddenNewCount, isLengthStale] = [0, true];
       failures.clear();
-      for (const [number, chunk] of chunks) {
-        if (chunk.reading) abortRead(number, chunk);
-        else chunks.set(number, { rows: chunk.rows, isStale: true });
+      for (const [chunkIndex, chunk] of chunks) {
+        if (chunk.controller) abortRead(chunkIndex, chunk);
+        else chunks.set(chunkIndex, { rows: chunk.rows, isStale: true });
       }
       readViewedRanges();
     },
     /** Changes one asset in place. */
     patch(id: string, change: (asset: AssetView) => AssetView): void {
-      for (const [number, chunk] of chunks) {
+      for (const [chunkIndex, chunk] of chunks) {
         if (chunk.rows.some((asset) => asset.id === id)) {
-          chunks.set(number, { ...chunk, rows: chunk.rows.map((asset) => (asset.id === id ? change(asset) : asset)) });
+          chunks.set(chunkIndex, { ...chunk, rows: chunk.rows.map((asset) => (asset.id === id ? change(asset) : asset)) });
         }
       }
       notify();
     },
     /** The loaded rows, in the order of the list. */
-    rows: (): AssetView[] => [...chunks].sort(([a], [b]) => a - b).flatMap(([, { rows }]) => rows),
+    getRows: (): AssetView[] => [...chunks].sort(([a], [b]) => a - b).flatMap(([, { rows: getRows }]) => getRows),
     indexOf(id: string): number {
-      for (const [number, { rows }] of chunks) {
-        const at = rows.findIndex((asset) => asset.id === id);
-        if (at >= 0) return number * ASSETS_PER_CHUNK + at;
+      for (const [chunkIndex, { rows }] of chunks) {
+        const rowIndex = rows.findIndex((asset) => asset.id === id);
+        if (rowIndex >= 0) return chunkIndex * ASSETS_PER_CHUNK + rowIndex;
       }
       return -1;
     },
@@ -192,16 +194,16 @@ export type AssetsSource = {
   at: (index: number) => AssetView | undefined;
   indexOf: (id: string) => number;
   /** The loaded rows, in order. */
-  rows: () => AssetView[];
-  /** Returns these rows and loads missing ones. Returns fewer if the service refuses. */
-  range: (from: number, to: number, signal: AbortSignal) => Promise<AssetView[]>;
+  getRows: () => AssetView[];
+  /** Returns these rows and loads the missing ones. Returns fewer if a request fails. */
+  loadRange: (from: number, to: number, signal: AbortSignal) => Promise<AssetView[]>;
   /** Called once these rows have stayed in view, and with an empty range when the viewer closes. */
   request: (from: number, to: number, viewer?: "gallery" | "full view") => void;
   /** The number of new assets above that are not shown yet. */
   newCount: number;
-  /** Why some rows are missing. */
+  /** The reason that some rows are missing. */
   failure: ApiFailure | undefined;
-  /** The number of rows that the service sent in an unknown shape. */
+  /** The number of rows that could not be parsed. */
   unreadable?: number;
   atMs: number | undefined;
   /** Call after an action that changed the list. */

@@ -1,4 +1,4 @@
-// The columns and heights of a gallery of tiles.
+// Computes the columns and row heights of the gallery.
 // Guarantees: all rows have the same height. A screenful plus one row above and below never exceeds MAX_TILES, since tiles grow on larger
 // screens.
 
@@ -10,8 +10,8 @@ export const GAP_X = 10;
 const GAP_Y = 8;
 const CAPTION_PX = 27;
 
-/** A tile's minimum width and the height of its picture. */
-const shapes: Readonly<Record<TileSize, { widthPx: number; picturePx: number }>> = {
+/** A tile's minimum width and the height of its thumbnail. */
+const tileShapes: Readonly<Record<TileSize, { widthPx: number; picturePx: number }>> = {
   small: { widthPx: 104, picturePx: 80 },
   medium: { widthPx: 150, picturePx: 120 },
   large: { widthPx: 290, picturePx: 230 },
@@ -19,8 +19,8 @@ const shapes: Readonly<Record<TileSize, { widthPx: number; picturePx: number }>>
 
 export type GalleryLayout = { columns: number; rowPx: number; picturePx: number };
 
-export function galleryLayout({ widthPx, screenPx, size }: { widthPx: number; screenPx: number; size: TileSize }): GalleryLayout {
-  const shape = shapes[size];
+export function computeGalleryLayout({ widthPx, screenPx, size }: { widthPx: number; screenPx: number; size: TileSize }): GalleryLayout {
+  const shape = tileShapes[size];
   for (let scale = 1; ; scale *= 1.08) {
     const columns = Math.max(1, Math.floor((widthPx + GAP_X) / (shape.widthPx * scale + GAP_X)));
     const picturePx = Math.round(shape.picturePx * scale);
@@ -29,9 +29,9 @@ export function galleryLayout({ widthPx, screenPx, size }: { widthPx: number; sc
   }
 }
 
-/** For the server-rendered HTML, where the width is unknown: CSS chooses the columns by the same rule. */
-export function plainLayout(size: TileSize): { widthPx: number; picturePx: number } {
-  return shapes[size];
+/** The tile size for server-rendered HTML, where the width is unknown. CSS chooses the columns by the same rule. */
+export function getInitialTileSize(size: TileSize): { widthPx: number; picturePx: number } {
+  return tileShapes[size];
 }
 
 /** The number of rows that can be visible at once, plus one above and one below. */
@@ -39,33 +39,33 @@ function countRows(screenPx: number, rowPx: number): number {
   return Math.ceil(screenPx / rowPx) + 3;
 }
 
-export type Rows = { from: number; to: number };
+export type RowRange = { from: number; to: number };
 
-export type View = {
+export type GalleryViewport = {
   atPx: number;
   screenPx: number;
   rowPx: number;
   columns: number;
   rows: number;
   /** Only visible rows, without overscan. */
-  isBare?: boolean;
+  isVisibleOnly?: boolean;
 };
 
-/** The rows to draw around `atPx`: visible rows and up to half a screen above and below. */
-export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = false }: View): Rows {
-  const first = Math.floor(atPx / rowPx);
-  const last = Math.ceil((atPx + screenPx) / rowPx);
-  const spare = Math.floor(MAX_TILES / columns) - (last - first);
-  const margin = isBare ? 0 : Math.max(1, Math.min(Math.floor(spare / 2), Math.ceil(screenPx / rowPx / 2)));
-  const from = Math.min(Math.max(0, rows - 1), Math.max(0, first - margin));
-  return { from, to: Math.min(rows, Math.max(from, last + margin)) };
+/** Returns the rows to draw around `atPx`: the visible rows and up to half a screen above and below. */
+export function getRowsAround({ atPx, screenPx, rowPx, columns, rows, isVisibleOnly: isVisibleOnly = false }: GalleryViewport): RowRange {
+  const firstVisible = Math.floor(atPx / rowPx);
+  const lastVisible = Math.ceil((atPx + screenPx) / rowPx);
+  const spareRows = Math.floor(MAX_TILES / columns) - (lastVisible - firstVisible);
+  const margin = isVisibleOnly ? 0 : Math.max(1, Math.min(Math.floor(spareRows / 2), Math.ceil(screenPx / rowPx / 2)));
+  const from = Math.min(Math.max(0, rows - 1), Math.max(0, firstVisible - margin));
+  return { from, to: Math.min(rows, Math.max(from, lastVisible + margin)) };
 }
 
-/** The rows to draw in this frame: visible rows and those already drawn. The rest of `targetRows` can follow later. */
-export function getRowsToDraw(inView: Rows, targetRows: Rows, rows: Rows | undefined): Rows {
-  if (!rows || rows.to < inView.from || rows.from > inView.to) return inView;
+/** Returns the rows to draw in this frame: visible rows and those already drawn. Other `targetRows` can follow later. */
+export function getRowsToDraw(inView: RowRange, targetRows: RowRange, drawnRows: RowRange | undefined): RowRange {
+  if (!drawnRows || drawnRows.to < inView.from || drawnRows.from > inView.to) return inView;
   return {
-    from: Math.min(inView.from, Math.max(targetRows.from, rows.from)),
-    to: Math.max(inView.to, Math.min(targetRows.to, rows.to)),
+    from: Math.min(inView.from, Math.max(targetRows.from, drawnRows.from)),
+    to: Math.max(inView.to, Math.min(targetRows.to, drawnRows.to)),
   };
 }

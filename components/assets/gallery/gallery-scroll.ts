@@ -3,10 +3,10 @@
 
 import { startTransition } from "react";
 import { flushSync } from "react-dom";
-import { getRowsToDraw, type Rows, rowsAround, type View } from "./gallery-layout";
-import { type Motion } from "./motion";
+import { type GalleryViewport,getRowsAround, getRowsToDraw, type RowRange } from "./gallery-layout";
+import { type ScrollMotion } from "./scroll-motion";
 
-/** Height of the previous row that stays visible above the revealed row. */
+/** Part of the previous row that stays visible above the revealed row. */
 const TOP_MARGIN_PX = 8;
 const SCROLL_END_MS = 150;
 
@@ -31,28 +31,28 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
   let position: Position = { scrollPx: 0, atPx: 0 };
   /** The last value passed to React, and the last value on screen. */
   let rendered: RenderedRows<S> | undefined;
-  let current: RenderedRows<S> | undefined;
+  let currentRows: RenderedRows<S> | undefined;
 
   const getScrollPx = () => -(lastTarget?.element.getBoundingClientRect().top ?? 0);
   const getBars = () => getBarHeights(lastTarget?.headPx ?? 0);
-  const getLengthPx = (forShape: S) => fullPx(forShape, lastTarget?.count ?? 0);
-  /** The position at which a tile's row is the first in view. */
+  const getLengthPx = (forShape: S) => getFullHeightPx(forShape, lastTarget?.count ?? 0);
+  /** Returns the scroll position that shows a tile's row at the top. */
   const getTopPx = (index: number, { columns, rowPx }: Shape) => Math.floor(index / columns) * rowPx - getBars().top - TOP_MARGIN_PX;
 
-  function firstIndex(): number {
+  function getFirstIndex(): number {
     if (!shape) return 0;
     return Math.floor(Math.max(0, position.atPx + getBars().top + TOP_MARGIN_PX + 1) / shape.rowPx) * shape.columns;
   }
 
-  function layOutRows(rowsOfView: (view: View) => Rows): RenderedRows<S> | undefined {
+  function layOutRows(selectRows: (view: GalleryViewport) => RowRange): RenderedRows<S> | undefined {
     if (!shape || !lastTarget) return undefined;
     const { rowPx, columns } = shape;
     const view = { atPx: position.atPx, screenPx: window.innerHeight, rowPx, columns, rows: countRows(shape, lastTarget.count) };
-    return placeRows(shape, rowsOfView(view), position, lastTarget.count);
+    return placeRows(shape, selectRows(view), position, lastTarget.count);
   }
 
-  function draw(): void {
-    const next = layOutRows(rowsAround);
+  function drawNearbyRows(): void {
+    const next = layOutRows(getRowsAround);
     if (!next || (rendered && isSame(rendered, next))) return;
     rendered = next;
     setRendered(next);
@@ -60,9 +60,9 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
 
   /** Draws missing rows in this frame, since fast scrolling would otherwise show an empty page. */
   function drawInView(): void {
-    const visibleRows = layOutRows((view) => rowsAround({ ...view, isBare: true }));
-    if (!visibleRows || (current && covers(current, visibleRows))) return;
-    const next = layOutRows((view) => getRowsToDraw(visibleRows, rowsAround(view), current));
+    const visibleRows = layOutRows((view) => getRowsAround({ ...view, isVisibleOnly: true }));
+    if (!visibleRows || (currentRows && covers(currentRows, visibleRows))) return;
+    const next = layOutRows((view) => getRowsToDraw(visibleRows, getRowsAround(view), currentRows));
     if (!next) return;
     rendered = next;
     flushSync(() => setRendered(next));
@@ -74,7 +74,7 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
     const targetPx = toScroll(atPx, getLengthPx(shape));
     window.scrollTo({ top: window.scrollY + targetPx - getScrollPx(), behavior: "instant" });
     const scrollPx = getScrollPx();
-    // The page may end before that. A fractional position is kept exactly.
+    // The page may end before the target. Fractional positions stay exact.
     const isExact = Math.abs(scrollPx - targetPx) < 1;
     position = { scrollPx, atPx: isExact ? atPx : atPx + scrollPx - targetPx };
   }
@@ -83,17 +83,18 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
     if (!lastTarget || lastTarget.element.clientWidth === 0) return;
     const { element, getLayout } = lastTarget;
     const next = getLayout(element.clientWidth, window.innerHeight);
-    const before = shape;
-    const first = firstIndex();
-    const isAtTop = position.atPx + getBars().top < (before?.rowPx ?? 0) / 2;
+    const previousShape = shape;
+    const firstVisibleIndex = getFirstIndex();
+    const isAtTop = position.atPx + getBars().top < (previousShape?.rowPx ?? 0) / 2;
     shape = next;
-    element.style.height = `${pagePx(getLengthPx(next))}px`;
-    if (!before) position = { scrollPx: getScrollPx(), atPx: getScrollPx() };
-    else if (!isAtTop && (before.columns !== next.columns || before.rowPx !== next.rowPx)) scrollTo(getTopPx(first, next));
+    element.style.height = `${toPageHeight(getLengthPx(next))}px`;
+    if (!previousShape) position = { scrollPx: getScrollPx(), atPx: getScrollPx() };
+    else if (!isAtTop && (previousShape.columns !== next.columns || previousShape.rowPx !== next.rowPx))
+      scrollTo(getTopPx(firstVisibleIndex, next));
   }
 
   return {
-    firstIndex,
+    getFirstIndex,
 
     /** Called initially and on every change. */
     update(next: ScrollTarget<S>, startIndex: number): void {
@@ -101,10 +102,10 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
       lastTarget = next;
       layOut();
       if (isFirst && shape && startIndex >= shape.columns) scrollTo(getTopPx(startIndex, shape));
-      draw();
+      drawNearbyRows();
     },
 
-    isCurrent: (range: RenderedRows<S> | undefined) => void (current = range),
+    setCurrentRows: (range: RenderedRows<S> | undefined) => void (currentRows = range),
 
     /** Scrolls a tile's row to the top of the view. */
     jumpTo(index: number): void {
@@ -135,8 +136,8 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
       return { x: clientX - (box?.left ?? 0), y: clientY + position.atPx, widthPx: box?.width ?? 0 };
     },
 
-    /** Listens to the page's scroll and size. Returns a function that stops it. */
-    listen(motion: Motion, onRest: (firstIndex: number) => void): () => void {
+    /** Listens for scrolling and resizing. Returns a function that stops listening. */
+    listen(motion: ScrollMotion, onScrollEnd: (firstIndex: number) => void): () => void {
       let frame = 0;
       let settleTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -148,44 +149,44 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
         const scrollPx = getScrollPx();
         // Programmatic jumps are already drawn.
         if (scrollPx === position.scrollPx) return;
-        const before = position;
-        position = follow(before, scrollPx, { fullPx: getLengthPx(shape), screenPx: window.innerHeight });
-        motion.moved(position.atPx);
-        const isLeap = Math.abs(position.atPx - before.atPx) > window.innerHeight;
+        const previousPosition = position;
+        position = updatePosition(previousPosition, scrollPx, { fullPx: getLengthPx(shape), screenPx: window.innerHeight });
+        motion.recordPosition(position.atPx);
+        const isJump = Math.abs(position.atPx - previousPosition.atPx) > window.innerHeight;
         drawInView();
-        // During a continuing jump, the next frame shows other rows anyway.
-        if (!isLeap) startTransition(draw);
+        // During a longer jump, the next frame shows other rows anyway.
+        if (!isJump) startTransition(drawNearbyRows);
       }
 
       function settle(): void {
         if (!shape) return;
-        // Small steps in the mapped range leave the scroll bar slightly behind, which is corrected here.
+        // In the mapped range, small steps leave the scroll bar slightly behind. This corrects it.
         if (Math.abs(toScroll(position.atPx, getLengthPx(shape)) - position.scrollPx) >= 1) {
           scrollTo(position.atPx);
           drawInView();
         }
-        // Rows omitted during a jump are drawn in a transition once scrolling ends.
-        startTransition(draw);
-        onRest(firstIndex());
+        // Rows that were skipped during a jump are drawn in a transition when scrolling ends.
+        startTransition(drawNearbyRows);
+        onScrollEnd(getFirstIndex());
       }
 
-      const scrolled = () => {
+      const handleScroll = () => {
         frame ||= requestAnimationFrame(onFrame);
       };
-      const resized = () => {
+      const handleResize = () => {
         layOut();
-        draw();
+        drawNearbyRows();
       };
-      const watcher = new ResizeObserver(resized);
-      if (lastTarget) watcher.observe(lastTarget.element);
-      window.addEventListener("scroll", scrolled, { passive: true });
-      window.addEventListener("resize", resized, { passive: true });
+      const resizeObserver = new ResizeObserver(handleResize);
+      if (lastTarget) resizeObserver.observe(lastTarget.element);
+      window.addEventListener("scroll", handleScroll, { passive: true });
+      window.addEventListener("resize", handleResize, { passive: true });
       return () => {
         cancelAnimationFrame(frame);
         clearTimeout(settleTimer);
-        watcher.disconnect();
-        window.removeEventListener("scroll", scrolled);
-        window.removeEventListener("resize", resized);
+        resizeObserver.disconnect();
+        window.removeEventListener("scroll", handleScroll);
+        window.removeEventListener("resize", handleResize);
         motion.stop();
       };
     },
@@ -193,52 +194,52 @@ export function createGalleryScroll<S extends Shape>(setRendered: (range: Render
 }
 
 // Maps the page's scroll position to a position in a list of any length, and back. Browsers are inexact in very tall pages, so a page is at
-// most MAX_PX tall. Small steps move pixel by pixel; a jump (scroll bar, End key) is proportional.
+// most MAX_PX tall. Small steps move pixel by pixel. Jumps (scroll bar, End key) are proportional.
 
 export const MAX_PX = 7_900_000;
-const EXACT_PX = 2_000_000;
+const EXACT_RANGE_PX = 2_000_000;
 
-/** The page's length for a list of `fullPx`. */
-export function pagePx(fullPx: number): number {
+/** Returns the page's height for a list of height `fullPx`. */
+export function toPageHeight(fullPx: number): number {
   return Math.min(fullPx, MAX_PX);
 }
 
 export function toFullScroll(scrollPx: number, fullPx: number): number {
-  if (fullPx <= MAX_PX || scrollPx <= EXACT_PX) return scrollPx;
-  if (scrollPx >= MAX_PX - EXACT_PX) return fullPx - (MAX_PX - scrollPx);
-  return EXACT_PX + (scrollPx - EXACT_PX) * stretch(fullPx);
+  if (fullPx <= MAX_PX || scrollPx <= EXACT_RANGE_PX) return scrollPx;
+  if (scrollPx >= MAX_PX - EXACT_RANGE_PX) return fullPx - (MAX_PX - scrollPx);
+  return EXACT_RANGE_PX + (scrollPx - EXACT_RANGE_PX) * getScale(fullPx);
 }
 
 export function toScroll(atPx: number, fullPx: number): number {
-  if (fullPx <= MAX_PX || atPx <= EXACT_PX) return atPx;
-  if (atPx >= fullPx - EXACT_PX) return MAX_PX - (fullPx - atPx);
-  return EXACT_PX + (atPx - EXACT_PX) / stretch(fullPx);
+  if (fullPx <= MAX_PX || atPx <= EXACT_RANGE_PX) return atPx;
+  if (atPx >= fullPx - EXACT_RANGE_PX) return MAX_PX - (fullPx - atPx);
+  return EXACT_RANGE_PX + (atPx - EXACT_RANGE_PX) / getScale(fullPx);
 }
 
 /** The page's scroll position, and the position in the list that it shows. */
 type Position = { scrollPx: number; atPx: number };
 
-export function follow(before: Position, scrollPx: number, extent: { fullPx: number; screenPx: number }): Position {
-  const byPx = scrollPx - before.scrollPx;
-  const isLeap = Math.abs(byPx) > extent.screenPx * 2;
-  return { scrollPx, atPx: isLeap ? toFullScroll(scrollPx, extent.fullPx) : before.atPx + byPx };
+export function updatePosition(previous: Position, scrollPx: number, extent: { fullPx: number; screenPx: number }): Position {
+  const deltaPx = scrollPx - previous.scrollPx;
+  const isJump = Math.abs(deltaPx) > extent.screenPx * 2;
+  return { scrollPx, atPx: isJump ? toFullScroll(scrollPx, extent.fullPx) : previous.atPx + deltaPx };
 }
 
-function stretch(fullPx: number): number {
-  return (fullPx - 2 * EXACT_PX) / (MAX_PX - 2 * EXACT_PX);
+function getScale(fullPx: number): number {
+  return (fullPx - 2 * EXACT_RANGE_PX) / (MAX_PX - 2 * EXACT_RANGE_PX);
 }
 
 // Computes which rows are drawn, and where on the page.
 
 export type Shape = { columns: number; rowPx: number };
 /** Rows, their distance from the container's top, and the container's height. */
-export type RenderedRows<S extends Shape> = S & Rows & { topPx: number; heightPx: number };
+export type RenderedRows<S extends Shape> = S & RowRange & { topPx: number; heightPx: number };
 
 const countRows = ({ columns }: Shape, count: number) => Math.ceil(count / columns);
-const fullPx = (shape: Shape, count: number) => countRows(shape, count) * shape.rowPx;
+const getFullHeightPx = (shape: Shape, count: number) => countRows(shape, count) * shape.rowPx;
 
-function placeRows<S extends Shape>(shape: S, { from, to }: Rows, { atPx, scrollPx }: Position, count: number): RenderedRows<S> {
-  return { ...shape, from, to, topPx: from * shape.rowPx + scrollPx - atPx, heightPx: pagePx(fullPx(shape, count)) };
+function placeRows<S extends Shape>(shape: S, { from, to }: RowRange, { atPx, scrollPx }: Position, count: number): RenderedRows<S> {
+  return { ...shape, from, to, topPx: from * shape.rowPx + scrollPx - atPx, heightPx: toPageHeight(getFullHeightPx(shape, count)) };
 }
 
 function isSame(a: RenderedRows<Shape>, b: RenderedRows<Shape>): boolean {

@@ -1,8 +1,8 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { type AssetsSource } from "./chunk-store";
 import { type GalleryLayout, GAP_X } from "./gallery-layout";
+import { type AssetSelection } from "./use-asset-selection";
 import { type GalleryView } from "./use-gallery";
-import { type Picking } from "./use-picking";
 
 type Point = { x: number; y: number };
 type Drag = {
@@ -10,39 +10,55 @@ type Drag = {
   to: Point;
   clientX: number;
   clientY: number;
-  before: ReadonlySet<string>;
-  touched: readonly number[];
-  isBand: boolean;
+  initialSelection: ReadonlySet<string>;
+  tileIndexes: readonly number[];
+  hasStarted: boolean;
 };
 
 const DRAG_THRESHOLD_PX = 6;
-const EDGE_PX = 48;
-const MAX_SCROLL_PX = 22;
+const AUTO_SCROLL_EDGE_PX = 48;
+const MAX_AUTO_SCROLL_PX = 22;
 
 /** Dragging with a mouse selects the tiles under the band. Shift or Ctrl adds to the selection. */
-export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<GalleryLayout>; source: AssetsSource; picking: Picking }) {
+export function RubberBand({
+  gallery,
+  source,
+  selection,
+}: {
+  gallery: GalleryView<GalleryLayout>;
+  source: AssetsSource;
+  selection: AssetSelection;
+}) {
   const drag = useRef<Drag>(undefined);
   const [box, setBox] = useState<{ left: number; top: number; width: number; height: number }>();
   const updateSelection = useEffectEvent(() => {
-    const now = drag.current;
+    const activeDrag = drag.current;
     const layout = gallery.rendered;
-    if (!now?.isBand || !layout) return;
-    now.to = gallery.toListPoint(now.clientX, now.clientY);
+    if (!activeDrag?.hasStarted || !layout) return;
+    activeDrag.to = gallery.toListPoint(activeDrag.clientX, activeDrag.clientY);
     const { widthPx } = gallery.toListPoint(0, 0);
-    now.touched = findTilesUnder(now.from, now.to, { ...layout, widthPx, count: source.count });
-    picking.band(now.touched, now.before);
-    // Positions in the list are converted to those in the page, which is shorter than a very long list.
-    const shift = layout.topPx - layout.from * layout.rowPx;
-    const [left, top] = [Math.min(now.from.x, now.to.x), Math.min(now.from.y, now.to.y)];
-    setBox({ left, top: top + shift, width: Math.abs(now.to.x - now.from.x), height: Math.abs(now.to.y - now.from.y) });
+    activeDrag.tileIndexes = findTilesUnder(activeDrag.from, activeDrag.to, { ...layout, widthPx, count: source.count });
+    selection.updateBand(activeDrag.tileIndexes, activeDrag.initialSelection);
+    // Converts positions in the list to positions in the page, which is shorter than a very long list.
+    const pageOffsetPx = layout.topPx - layout.from * layout.rowPx;
+    const [left, top] = [Math.min(activeDrag.from.x, activeDrag.to.x), Math.min(activeDrag.from.y, activeDrag.to.y)];
+    setBox({
+      left,
+      top: top + pageOffsetPx,
+      width: Math.abs(activeDrag.to.x - activeDrag.from.x),
+      height: Math.abs(activeDrag.to.y - activeDrag.from.y),
+    });
   });
-  const settle = useEffectEvent(({ touched, before }: Drag) => void picking.settle(touched, before));
-  const begin = useEffectEvent((event: PointerEvent) => {
+  const finishSelection = useEffectEvent(
+    ({ tileIndexes, initialSelection }: Drag) => void selection.finishBand(tileIndexes, initialSelection),
+  );
+  const startDrag = useEffectEvent((event: PointerEvent) => {
     const isOnControl = event.target instanceof Element && event.target.closest("label, input, button");
     if (event.button !== 0 || event.pointerType !== "mouse" || isOnControl) return;
     const from = gallery.toListPoint(event.clientX, event.clientY);
-    const before: ReadonlySet<string> = event.shiftKey || event.ctrlKey || event.metaKey ? new Set(picking.store.ids()) : new Set();
-    drag.current = { from, to: from, clientX: event.clientX, clientY: event.clientY, before, touched: [], isBand: false };
+    const initialSelection: ReadonlySet<string> =
+      event.shiftKey || event.ctrlKey || event.metaKey ? new Set(selection.store.getIds()) : new Set();
+    drag.current = { from, to: from, clientX: event.clientX, clientY: event.clientY, initialSelection, tileIndexes: [], hasStarted: false };
   });
 
   const { container, toListPoint } = gallery;
@@ -50,15 +66,16 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
     const element = container.current;
     if (!element) return;
     let frame = 0;
-    const onDown = (event: PointerEvent) => begin(event);
+    const onDown = (event: PointerEvent) => startDrag(event);
     function autoScroll() {
       frame = 0;
       const currentDrag = drag.current;
-      if (!currentDrag?.isBand) return;
+      if (!currentDrag?.hasStarted) return;
       const overshootPx =
-        Math.max(0, currentDrag.clientY - (window.innerHeight - EDGE_PX)) - Math.max(0, 120 + EDGE_PX - currentDrag.clientY);
+        Math.max(0, currentDrag.clientY - (window.innerHeight - AUTO_SCROLL_EDGE_PX)) -
+        Math.max(0, 120 + AUTO_SCROLL_EDGE_PX - currentDrag.clientY);
       if (overshootPx !== 0) {
-        window.scrollBy({ top: Math.sign(overshootPx) * Math.min(MAX_SCROLL_PX, Math.abs(overshootPx) / 2), behavior: "instant" });
+        window.scrollBy({ top: Math.sign(overshootPx) * Math.min(MAX_AUTO_SCROLL_PX, Math.abs(overshootPx) / 2), behavior: "instant" });
         updateSelection();
       }
       frame = requestAnimationFrame(autoScroll);
@@ -68,17 +85,17 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
       if (!currentDrag) return;
       [currentDrag.clientX, currentDrag.clientY] = [event.clientX, event.clientY];
       const to = toListPoint(event.clientX, event.clientY);
-      if (!currentDrag.isBand && Math.hypot(to.x - currentDrag.from.x, to.y - currentDrag.from.y) < DRAG_THRESHOLD_PX) return;
-      if (!currentDrag.isBand) frame ||= requestAnimationFrame(autoScroll);
-      currentDrag.isBand = true;
+      if (!currentDrag.hasStarted && Math.hypot(to.x - currentDrag.from.x, to.y - currentDrag.from.y) < DRAG_THRESHOLD_PX) return;
+      if (!currentDrag.hasStarted) frame ||= requestAnimationFrame(autoScroll);
+      currentDrag.hasStarted = true;
       updateSelection();
     }
     function onUp() {
       const finishedDrag = drag.current;
       drag.current = undefined;
       setBox(undefined);
-      if (!finishedDrag?.isBand) return;
-      settle(finishedDrag);
+      if (!finishedDrag?.hasStarted) return;
+      finishSelection(finishedDrag);
       // The click that ends a band must not activate the tile under it.
       const suppressClick = (event: MouseEvent) => {
         event.stopPropagation();
@@ -107,7 +124,7 @@ export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<
 
 type Grid = { columns: number; rowPx: number; picturePx: number; widthPx: number; count: number };
 
-/** The tiles touched by a band between two points of the whole list, in list order. */
+/** Returns the indexes of the tiles under a band between two points of the whole list, in list order. */
 export function findTilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, count }: Grid): number[] {
   const columnPx = (widthPx + GAP_X) / columns;
   const span = (from: number, to: number, sizePx: number, gapPx: number, maxIndex: number) => {

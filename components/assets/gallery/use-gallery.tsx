@@ -3,16 +3,16 @@ import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef, use
 import { useNumberFormat } from "@/components/ui/time";
 import { type AssetsSource } from "./chunk-store";
 import { createGalleryScroll, type RenderedRows, type Shape } from "./gallery-scroll";
-import { createMotion, type Motion } from "./motion";
+import { createScrollMotion, type ScrollMotion } from "./scroll-motion";
 
 export type GalleryView<S extends Shape> = Pick<
   ReturnType<typeof createGalleryScroll<S>>,
-  "jumpTo" | "reveal" | "firstIndex" | "toListPoint"
+  "jumpTo" | "reveal" | "getFirstIndex" | "toListPoint"
 > & {
   container: RefObject<HTMLDivElement | null>;
   /** Undefined until the browser has measured the width. */
   rendered: RenderedRows<S> | undefined;
-  motion: Motion;
+  motion: ScrollMotion;
 };
 
 type GalleryOptions<S extends Shape> = {
@@ -22,20 +22,20 @@ type GalleryOptions<S extends Shape> = {
   /** The index at which the list opens. */
   startIndex: number;
   /** Called when scrolling ends, with the top tile. */
-  onRest: (firstIndex: number) => void;
+  onScrollEnd: (firstIndex: number) => void;
   /** The height of a sticky list header, which covers rows. */
   headPx?: number;
 };
 
-/** A list of any length in the page's scroll: renders only nearby rows, within every browser's height limit. */
-export function useGallery<S extends Shape>({ count, getLayout, startIndex, onRest, headPx = 0 }: GalleryOptions<S>): GalleryView<S> {
+/** Virtualizes a list of any length. Renders only nearby rows, and stays within every browser's height limit. */
+export function useGallery<S extends Shape>({ count, getLayout, startIndex, onScrollEnd, headPx = 0 }: GalleryOptions<S>): GalleryView<S> {
   const container = useRef<HTMLDivElement>(null);
-  const [motion] = useState(() => createMotion());
+  const [motion] = useState(() => createScrollMotion());
   const [rendered, setRendered] = useState<RenderedRows<S>>();
   const [scroll] = useState(() => createGalleryScroll<S>(setRendered));
-  const onRested = useEffectEvent(onRest);
+  const handleScrollEnd = useEffectEvent(onScrollEnd);
 
-  useLayoutEffect(() => scroll.isCurrent(rendered), [scroll, rendered]);
+  useLayoutEffect(() => scroll.setCurrentRows(rendered), [scroll, rendered]);
 
   useLayoutEffect(() => {
     if (container.current) scroll.update({ element: container.current, count, headPx, getLayout }, startIndex);
@@ -43,10 +43,10 @@ export function useGallery<S extends Shape>({ count, getLayout, startIndex, onRe
   }, [scroll, count, headPx, getLayout]);
 
   // A new layout ends the previous scroll.
-  useEffect(() => scroll.listen(motion, (first) => onRested(first)), [scroll, motion, headPx, getLayout]);
+  useEffect(() => scroll.listen(motion, (first) => handleScrollEnd(first)), [scroll, motion, headPx, getLayout]);
 
-  const { jumpTo, reveal, firstIndex, toListPoint } = scroll;
-  return { container, rendered, motion, jumpTo, reveal, firstIndex, toListPoint };
+  const { jumpTo, reveal, getFirstIndex, toListPoint } = scroll;
+  return { container, rendered, motion, jumpTo, reveal, getFirstIndex, toListPoint };
 }
 
 const alwaysFalse = () => false;
@@ -54,15 +54,15 @@ const alwaysFalse = () => false;
 /** Shows the position in the list during fast scrolling. */
 export function OffsetLabel({ gallery, source }: { gallery: GalleryView<{ columns: number; rowPx: number }>; source: AssetsSource }) {
   const t = useTranslations("assets.grid");
-  const number = useNumberFormat();
-  const isFlying = useSyncExternalStore(gallery.motion.subscribe, gallery.motion.isFlying, alwaysFalse);
+  const formatNumber = useNumberFormat();
+  const isScrollingFast = useSyncExternalStore(gallery.motion.subscribe, gallery.motion.isScrollingFast, alwaysFalse);
   // For short lists the scroll bar is enough.
-  if (!isFlying || source.count < 300 || !gallery.rendered) return null;
-  const at = Math.min(source.count, source.offset + gallery.firstIndex() + 1);
+  if (!isScrollingFast || source.count < 300 || !gallery.rendered) return null;
+  const position = Math.min(source.count, source.offset + gallery.getFirstIndex() + 1);
   return (
     <div aria-hidden="true" className="pointer-events-none fixed top-1/2 right-8 z-30 -translate-y-1/2">
       <span className="rounded-md bg-ink px-3 py-1.5 text-lg font-medium text-bg tabular-nums shadow-xl">
-        {t("place", { at: number(at), total: number(source.total ?? source.count) })}
+        {t("place", { at: formatNumber(position), total: formatNumber(source.total ?? source.count) })}
       </span>
     </div>
   );

@@ -5,80 +5,82 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Dialog } from "@/components/ui/dialog";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { type Tone, ToneIcon } from "@/components/ui/status-badge";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type WorkOf, type WorkPhase } from "./use-bulk-work";
-import { WorkLine, WorkLines } from "./work-line";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { StatusLine, StatusLines } from "./bottom-bar";
+import { type BulkOperation, type OperationPhase } from "./use-bulk-operations";
 
-type BulkWords = "acts" | "assets.bulk" | "files.removal";
-type PhaseOf<Phase, Kind> = Extract<Phase, { kind: Kind }>;
+type BulkNamespace = "acts" | "assets.bulk" | "files.removal";
+type PhaseByKind<Phase, Kind> = Extract<Phase, { kind: Kind }>;
 
 type BulkActions<Action, Item, Entry> = {
-  works: readonly WorkOf<Action, Item, Entry>[];
+  operations: readonly BulkOperation<Action, Item, Entry>[];
   undo: (key: number) => void;
   stop: (key: number) => void;
   retry: (key: number, isIncluded: (entry: Entry) => boolean) => Promise<void>;
   dismiss: (key: number) => void;
 };
-type Words<Act, Item, Entry extends { id: string }> = {
-  words: BulkWords;
-  undoableText: (phase: PhaseOf<WorkPhase<Act, Item, Entry>, "undoable">) => string;
+type BulkPresentation<Act, Item, Entry extends { id: string }> = {
+  namespace: BulkNamespace;
+  getUndoableText: (phase: PhaseByKind<OperationPhase<Act, Item, Entry>, "undoable">) => string;
   /** Shown while the list is read to find the rows. */
-  readingText?: (count: number) => string;
-  collectedText?: (count: number) => string;
-  workingText: (phase: PhaseOf<WorkPhase<Act, Item, Entry>, "working">) => string;
-  /** The count of each outcome, and the tone of the most important one. */
+  getReadingText?: (count: number) => string;
+  getCollectedText?: (count: number) => string;
+  getWorkingText: (phase: PhaseByKind<OperationPhase<Act, Item, Entry>, "working">) => string;
+  /** Returns the count of each outcome, and the tone of the most important one. */
   summarize: (entries: readonly Entry[]) => { text: string; tone: Tone };
-  /** The reason of the first failure. */
+  /** Returns the reason for the first failure. */
   getCause?: (entries: readonly Entry[]) => string | undefined;
-  failureText: (failure: ApiFailure) => string;
+  getFailureText: (failure: ApiFailure) => string;
   /** Whether a failed entry can be retried. */
   isRetryable: (entry: Entry, action: Act) => boolean;
   /** Further actions on the results; `dismiss` removes their line. */
-  resultActions?: (phase: PhaseOf<WorkPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
-  entryLook: EntryLook<Entry>;
-  copies?: (items: readonly Item[]) => { label: string; text: () => string }[];
+  renderResultActions?: (phase: PhaseByKind<OperationPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
+  entryAppearance: EntryAppearance<Entry>;
+  getCopyOptions?: (items: readonly Item[]) => { label: string; text: () => string }[];
 };
-type BulkLinesProps<Act, Item, Entry extends { id: string }> = Words<Act, Item, Entry> & { actions: BulkActions<Act, Item, Entry> };
+type BulkLinesProps<Act, Item, Entry extends { id: string }> = BulkPresentation<Act, Item, Entry> & {
+  actions: BulkActions<Act, Item, Entry>;
+};
 
-/** One line per action: Undo, progress, result. */
-export function BulkLines<Act, Item, Entry extends { id: string }>(props: BulkLinesProps<Act, Item, Entry>) {
-  const { works } = props.actions;
-  const label = useTranslations(props.words)("label");
-  if (works.length === 0) return null;
+/** One line per action, with its Undo button, progress or result. */
+export function BulkLines<Action, Item, Entry extends { id: string }>(props: BulkLinesProps<Action, Item, Entry>) {
+  const { operations } = props.actions;
+  const label = useTranslations(props.namespace)("label");
+  if (operations.length === 0) return null;
   return (
-    <WorkLines label={label}>
-      {works.map((work) => (
-        <BulkLine key={work.key} {...props} phase={work.phase} id={work.key} />
+    <StatusLines label={label}>
+      {operations.map((operation) => (
+        <BulkLine key={operation.key} {...props} phase={operation.phase} id={operation.key} />
       ))}
-    </WorkLines>
+    </StatusLines>
   );
 }
 
 type BulkLineProps<Act, Item, Entry extends { id: string }> = BulkLinesProps<Act, Item, Entry> & {
   id: number;
-  phase: WorkPhase<Act, Item, Entry>;
+  phase: OperationPhase<Act, Item, Entry>;
 };
 
-function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, actions, ...texts }: BulkLineProps<Act, Item, Entry>) {
+function BulkLine<Action, Item, Entry extends { id: string }>({ id, phase, actions, ...texts }: BulkLineProps<Action, Item, Entry>) {
   const t = useTranslations("common.bulk");
   const common = useTranslations("common");
-  const [isReading, setReading] = useState(false);
-  const cutText = (isCut: boolean) => (isCut ? ` · ${t("cut")}` : "");
+  const [isResultOpen, setResultOpen] = useState(false);
+  const getTruncationText = (isTruncated: boolean) => (isTruncated ? ` · ${t("cut")}` : "");
   const dismiss = () => actions.dismiss(id);
   switch (phase.kind) {
     case "undoable":
       return (
-        <WorkLine tone="wait" text={texts.undoableText(phase)}>
+        <StatusLine tone="wait" text={texts.getUndoableText(phase)}>
           <Button size="small" onClick={() => actions.undo(id)}>
             {common("undo")}
           </Button>
-        </WorkLine>
+        </StatusLine>
       );
     case "walking":
     case "working":
       return (
         <ProgressLine
-          text={phase.kind === "working" ? texts.workingText(phase) : (texts.readingText?.(phase.foundCount) ?? "")}
+          text={phase.kind === "working" ? texts.getWorkingText(phase) : (texts.getReadingText?.(phase.foundCount) ?? "")}
           share={phase.kind === "working" ? phase.doneCount / Math.max(1, phase.items.length) : undefined}
           waitMs={phase.waitMs}
           isStopping={phase.kind === "working" && phase.isStopping === true}
@@ -92,44 +94,48 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, actions,
       const cause = texts.getCause?.(phase.entries);
       return (
         <>
-          <WorkLine tone={tone} text={text + cutText(phase.isCut)} onDismiss={dismiss}>
+          <StatusLine tone={tone} text={text + getTruncationText(phase.isTruncated)} onDismiss={dismiss}>
             {cause ? <span className="max-w-prose text-ink-2">{cause}</span> : null}
-            {texts.resultActions?.(phase, dismiss)}
+            {texts.renderResultActions?.(phase, dismiss)}
             {retryableCount > 0 ? (
               <Button size="small" onClick={() => void actions.retry(id, isRetryableEntry)}>
                 {t("again", { count: retryableCount })}
               </Button>
             ) : null}
-            <Button size="small" onClick={() => setReading(true)}>
+            <Button size="small" onClick={() => setResultOpen(true)}>
               {t("result.open")}
             </Button>
-          </WorkLine>
+          </StatusLine>
           <ResultDialog
-            {...texts.entryLook}
-            words={texts.words}
-            isOpen={isReading}
+            {...texts.entryAppearance}
+            namespace={texts.namespace}
+            isOpen={isResultOpen}
             entries={phase.entries}
-            onClose={() => setReading(false)}
+            onClose={() => setResultOpen(false)}
           />
         </>
       );
     }
     case "collected":
       return (
-        <WorkLine tone="ok" text={(texts.collectedText?.(phase.items.length) ?? "") + cutText(phase.isCut)} onDismiss={dismiss}>
-          {texts.copies?.(phase.items).map((copy) => (
+        <StatusLine
+          tone="ok"
+          text={(texts.getCollectedText?.(phase.items.length) ?? "") + getTruncationText(phase.isTruncated)}
+          onDismiss={dismiss}
+        >
+          {texts.getCopyOptions?.(phase.items).map((copy) => (
             <CopyButton key={copy.label} {...copy} className="size-6 text-inherit" />
           ))}
-        </WorkLine>
+        </StatusLine>
       );
     case "broken":
-      return <WorkLine tone="bad" text={texts.failureText(phase.failure)} onDismiss={dismiss} />;
+      return <StatusLine tone="bad" text={texts.getFailureText(phase.failure)} onDismiss={dismiss} />;
   }
 }
 
-type MovingLineProps = {
+type ProgressLineProps = {
   text: string;
-  /** The completed share, from 0 to 1; absent if unknown. */
+  /** The completed share, from 0 to 1. Absent if unknown. */
   share?: number;
   waitMs?: number;
   isStopping: boolean;
@@ -137,47 +143,47 @@ type MovingLineProps = {
 };
 
 /** A bulk action in progress. */
-function ProgressLine({ text, share, waitMs, isStopping, onStop }: MovingLineProps) {
+function ProgressLine({ text, share, waitMs, isStopping, onStop }: ProgressLineProps) {
   const t = useTranslations("common.bulk");
-  const wait = waitMs === undefined ? "" : ` · ${t("waiting", { seconds: Math.ceil(waitMs / 1000) })}`;
+  const waitText = waitMs === undefined ? "" : ` · ${t("waiting", { seconds: Math.ceil(waitMs / 1000) })}`;
   return (
-    <WorkLine tone="run" text={text + wait}>
+    <StatusLine tone="run" text={text + waitText}>
       {share === undefined ? null : <ProgressBar value={share} label={t("progress")} />}
       <Button size="small" busy={isStopping} onClick={onStop}>
         {t(isStopping ? "stopping" : "stop")}
       </Button>
-    </WorkLine>
+    </StatusLine>
   );
 }
 
-type EntryLook<Entry> = {
+type EntryAppearance<Entry> = {
   getTone: (entry: Entry) => Tone;
   getText: (entry: Entry) => string;
   /** The display name, if more than the id is known. */
   getName: (entry: Entry) => string | undefined;
 };
-type ResultDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
-  words: BulkWords;
+type ResultDialogProps<Entry extends { id: string }> = EntryAppearance<Entry> & {
+  namespace: BulkNamespace;
   isOpen: boolean;
   entries: readonly Entry[];
   onClose: () => void;
 };
 
-/** Maximum shown lines; the copied text has all of them. */
-const MAX_SHOWN = 500;
+/** The dialog shows at most this many entries. The copied text contains all of them. */
+const MAX_SHOWN_ENTRIES = 500;
 
 function ResultDialog<Entry extends { id: string }>({
   isOpen,
   entries,
-  words,
+  namespace,
   getTone,
   getText,
   getName,
   onClose,
 }: ResultDialogProps<Entry>) {
-  const t = useTranslations(`${words}.result`);
+  const t = useTranslations(`${namespace}.result`);
   const common = useTranslations("common.bulk.result");
-  const asText = () => entries.map((entry) => [entry.id, getName(entry) ?? "", getText(entry)].join("\t")).join("\n");
+  const formatEntries = () => entries.map((entry) => [entry.id, getName(entry) ?? "", getText(entry)].join("\t")).join("\n");
   return (
     <Dialog
       isOpen={isOpen}
@@ -186,7 +192,7 @@ function ResultDialog<Entry extends { id: string }>({
       title={t("title", { count: entries.length })}
       actions={
         <>
-          {isOpen ? <CopyButton text={asText()} label={common("copy")} className="mr-auto size-[30px]" /> : null}
+          {isOpen ? <CopyButton text={formatEntries()} label={common("copy")} className="mr-auto size-[30px]" /> : null}
           <Button onClick={onClose}>{common("close")}</Button>
         </>
       }
@@ -204,7 +210,7 @@ function ResultDialog<Entry extends { id: string }>({
             </tr>
           </thead>
           <tbody>
-            {entries.slice(0, MAX_SHOWN).map((entry) => (
+            {entries.slice(0, MAX_SHOWN_ENTRIES).map((entry) => (
               <tr key={entry.id} className="border-b border-line align-top last:border-0">
                 <td className="py-1.5 pr-3">
                   {getName(entry) ? <span className="block break-words text-ink">{getName(entry)}</span> : null}
@@ -221,7 +227,7 @@ function ResultDialog<Entry extends { id: string }>({
           </tbody>
         </table>
       </div>
-      {entries.length > MAX_SHOWN ? <p className="mt-2">{common("more", { count: entries.length - MAX_SHOWN })}</p> : null}
+      {entries.length > MAX_SHOWN_ENTRIES ? <p className="mt-2">{common("more", { count: entries.length - MAX_SHOWN_ENTRIES })}</p> : null}
     </Dialog>
   );
 }

@@ -1,29 +1,29 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useEffect, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { fieldText, InputField } from "@/components/ui/controls/fields";
-import { Dialog, FormFoot } from "@/components/ui/dialog";
+import { getFieldText, InputField } from "@/components/ui/controls/fields";
+import { Dialog, FormFooter } from "@/components/ui/dialog";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { callApi } from "@/lib/browser/api";
-import { onConfirmedElsewhere } from "@/lib/browser/confirm";
+import { onConfirmationInOtherTab } from "@/lib/browser/confirm-identity";
 import { signInWithProvider } from "@/lib/browser/session";
 import { useRequests } from "@/lib/browser/use-read";
-import { type OidcChoice, type SignInMethods } from "@/lib/contract/people/sign-in";
+import { type OidcChoice, type SignInMethods } from "@/lib/contract/members/sign-in";
 import { FailureMessage, findInvalidField } from "../failure/failure-message";
 
 type ConfirmDialogProps = { email: string; methods: SignInMethods; onEnd: (isConfirmed: boolean) => void };
 
-/** Opens over everything, even another dialog, whose action continues after confirmation. */
+/** Opens above everything, even another dialog. The action of that dialog continues after confirmation. */
 export function ConfirmDialog({ email, methods, onEnd }: ConfirmDialogProps) {
   const t = useTranslations("frame.confirm");
-  const connected = methods.providers.filter((provider) => provider.connected);
+  const connectedProviders = methods.providers.filter((provider) => provider.connected);
   return (
     <Dialog isOpen onClose={() => onEnd(false)} title={t("title")} className="w-[400px]">
       <div className="flex flex-col gap-3.5">
-        {connected.length > 0 && !methods.password ? <p>{t("textProvider", { email })}</p> : null}
-        {connected.length > 0 ? <ConfirmAtProvider providers={connected} onConfirmed={() => onEnd(true)} /> : null}
+        {connectedProviders.length > 0 && !methods.password ? <p>{t("textProvider", { email })}</p> : null}
+        {connectedProviders.length > 0 ? <ConfirmWithProvider providers={connectedProviders} onConfirmed={() => onEnd(true)} /> : null}
         {methods.password ? <ConfirmForm email={email} onEnd={onEnd} /> : null}
-        {connected.length === 0 && !methods.password ? <p>{t("noMethod")}</p> : null}
+        {connectedProviders.length === 0 && !methods.password ? <p>{t("noMethod")}</p> : null}
       </div>
     </Dialog>
   );
@@ -38,7 +38,7 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const field = event.currentTarget.elements.namedItem("password");
-    const password = fieldText(new FormData(event.currentTarget), "password");
+    const password = getFieldText(new FormData(event.currentTarget), "password");
     const result = await send("confirm", callApi("/api/console/account/confirm", { method: "POST", json: { password } }));
     if (result.ok) return onEnd(true);
     if (field instanceof HTMLInputElement) field.select();
@@ -48,7 +48,7 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
       <p>{t("text", { email })}</p>
       {failure && !isWrong ? <FailureMessage failure={failure} /> : null}
-      {/* For password managers: the account of the password. */}
+      {/* Lets password managers find the account that the password belongs to. */}
       <input type="email" name="username" autoComplete="username" defaultValue={email} hidden readOnly />
       <InputField
         label={t("password")}
@@ -60,29 +60,29 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
         maxLength={254}
         autoFocus
       />
-      <FormFoot onClose={() => onEnd(false)} busy={isBusy} label={isBusy ? t("busy") : t("submit")} />
+      <FormFooter onClose={() => onEnd(false)} busy={isBusy} label={isBusy ? t("busy") : t("submit")} />
     </form>
   );
 }
 
 /** Opens the provider in a new tab, so that this page keeps its state. */
-function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly OidcChoice[]; onConfirmed: () => void }) {
+function ConfirmWithProvider({ providers, onConfirmed }: { providers: readonly OidcChoice[]; onConfirmed: () => void }) {
   const t = useTranslations("frame.confirm");
   const [busyWith, setBusyWith] = useState<string>();
   const [isWaiting, setWaiting] = useState(false);
-  const [refused, setRefused] = useState<string>();
-  useEffect(() => onConfirmedElsewhere(onConfirmed), [onConfirmed]);
+  const [refusedProvider, setRefusedProvider] = useState<string>();
+  useEffect(() => onConfirmationInOtherTab(onConfirmed), [onConfirmed]);
 
   async function open({ id, label }: OidcChoice) {
     // Opened synchronously, since the browser would otherwise block it as a pop-up.
     const tab = window.open("", "_blank");
     setBusyWith(id);
-    setRefused(undefined);
+    setRefusedProvider(undefined);
     const redirect = await signInWithProvider(id, { purpose: "confirm", returnTo: "/confirmed" });
     setBusyWith(undefined);
     if (!redirect.ok) {
       tab?.close();
-      return setRefused(label);
+      return setRefusedProvider(label);
     }
     setWaiting(true);
     if (tab) tab.location.assign(redirect.value);
@@ -90,7 +90,7 @@ function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly Oid
   }
   return (
     <div className="flex flex-col gap-2">
-      {refused ? <FailureNotice title={t("away.title", { provider: refused })} next={t("away.next")} /> : null}
+      {refusedProvider ? <FailureNotice title={t("away.title", { provider: refusedProvider })} remedy={t("away.next")} /> : null}
       {providers.map((provider) => (
         <Button key={provider.id} busy={busyWith === provider.id} onClick={() => void open(provider)}>
           {t("with", { provider: provider.label })}

@@ -2,8 +2,8 @@
 
 import dynamic from "next/dynamic";
 import { useEffect, useState } from "react";
-import { onConfirmationRequest } from "@/lib/browser/confirm";
-import { type SignInMethods } from "@/lib/contract/people/sign-in";
+import { onConfirmationRequest } from "@/lib/browser/confirm-identity";
+import { type SignInMethods } from "@/lib/contract/members/sign-in";
 
 const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => module.ConfirmDialog), { ssr: false });
 

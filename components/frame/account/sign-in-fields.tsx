@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode } from "react";
 import { Input } from "@/components/ui/controls/fields";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD, type OidcRefusal } from "@/lib/contract/people/sign-in";
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type OidcRefusal } from "@/lib/contract/members/sign-in";
 
 export function NewPasswordInput(control: ComponentProps<typeof Input>) {
   return (
@@ -12,7 +12,7 @@ export function NewPasswordInput(control: ComponentProps<typeof Input>) {
       type="password"
       autoComplete="new-password"
       required
-      minLength={MIN_PASSWORD}
+      minLength={MIN_PASSWORD_LENGTH}
       maxLength={MAX_PASSWORD_LENGTH}
     />
   );
@@ -23,5 +23,5 @@ export type ProviderRefusalReason = OidcRefusal | "unreachable" | "broken";
 /** Why the provider refused the sign-in, and the remedy. */
 export function ProviderRefusal({ reason, provider, actions }: { reason: ProviderRefusalReason; provider: string; actions?: ReactNode }) {
   const t = useTranslations("auth.provider.reasons");
-  return <FailureNotice title={t(`${reason}.title`, { provider })} next={t(`${reason}.next`, { provider })} actions={actions} />;
+  return <FailureNotice title={t(`${reason}.title`, { provider })} remedy={t(`${reason}.next`, { provider })} actions={actions} />;
 }

@@ -8,7 +8,7 @@ import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/status-badge";
 import { type ConnectionView } from "@/lib/contract/console";
-import { connectionTone, useConnectionStatus, useKeyNote } from "../counts-context";
+import { connectionTones, useConnectionStatus, useKeyLabel } from "../counts-context";
 import { useRunsAppsOnly } from "../member-context";
 import { useConnection } from "./connection-context";
 
@@ -22,15 +22,15 @@ export function ConnectionCard({ connections, className }: { connections: readon
   const currentId = useConnection()?.id;
   const current = connections.find(({ id }) => id === currentId);
   const getStatus = useConnectionStatus();
-  const keyNote = useKeyNote();
+  const getKeyLabel = useKeyLabel();
   const runsAppsOnly = useRunsAppsOnly();
   const [isOpen, setOpen] = useState(false);
   if (!current) {
-    const name = <CardContent name={t("none")} note={runsAppsOnly ? "" : t("noneHint")} dot="bg-off" />;
-    if (runsAppsOnly) return <p className={cn(cardStyle, className)}>{name}</p>;
+    const content = <CardContent name={t("none")} detail={runsAppsOnly ? "" : t("noneHint")} dot="bg-off" />;
+    if (runsAppsOnly) return <p className={cn(cardStyle, className)}>{content}</p>;
     return (
       <Link href="/settings" className={cn(cardStyle, className)}>
-        {name}
+        {content}
       </Link>
     );
   }
@@ -44,7 +44,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
         onClick={() => setOpen(true)}
         className={cn(cardStyle, className)}
       >
-        <CardContent name={current.name} note={`${keyNote(current)} · ${t(status)}`} dot={toneDot[connectionTone[status]]} />
+        <CardContent name={current.name} detail={`${getKeyLabel(current)} · ${t(status)}`} dot={toneDot[connectionTones[status]]} />
         <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
       </button>
       {isOpen ? <ConnectionSwitch connections={connections} currentId={current.id} onClose={() => setOpen(false)} /> : null}
@@ -52,13 +52,13 @@ export function ConnectionCard({ connections, className }: { connections: readon
   );
 }
 
-function CardContent({ name, note, dot }: { name: string; note: string; dot: string }) {
+function CardContent({ name, detail, dot }: { name: string; detail: string; dot: string }) {
   return (
     <>
       <span aria-hidden="true" className={cn("size-[9px] shrink-0 rounded-full", dot)} />
       <span className="min-w-0 flex-1">
         <b className="block truncate leading-tight font-semibold">{name}</b>
-        <small className="block truncate text-xs text-ink-3">{note}</small>
+        <small className="block truncate text-xs text-ink-3">{detail}</small>
       </span>
     </>
   );

@@ -28,8 +28,8 @@ export function useConnection(): CurrentConnection | undefined {
   return connections.find(({ id }) => id === connectionParam) ?? connections.find(({ id }) => id === currentId);
 }
 
-/** The current connection, if this member may call its service directly. */
-export function useSeenConnection(): CurrentConnection | undefined {
+/** Returns the current connection if this member may call its service directly. */
+export function useDirectConnection(): CurrentConnection | undefined {
   const currentConnection = useConnection();
   return useRunsAppsOnly() ? undefined : currentConnection;
 }

@@ -8,22 +8,22 @@ import { type ReactNode, useEffect, useEffectEvent, useRef } from "react";
 import { usePathname, useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time";
 import { type ReadOnlyView } from "@/lib/contract/console";
-import { isClosed } from "../navigation";
+import { isUnavailablePage } from "../navigation";
 import { useConnection, useConnectionParam, useConnections, useFeature } from "./connection-context";
 
-const JobsOnly = dynamic(() => import("./closed-page").then((module) => module.JobsOnly));
-const NoSuchConnection = dynamic(() => import("./closed-page").then((module) => module.NoSuchConnection));
+const JobsOnly = dynamic(() => import("./unavailable-page").then((module) => module.JobsOnly));
+const ConnectionNotFound = dynamic(() => import("./unavailable-page").then((module) => module.ConnectionNotFound));
 
-/** If the URL names a connection that the member doesn't have, the page reports it instead of missing items. */
+/** If the URL names a connection that the member doesn't have, the page reports the connection as missing, not its items. */
 export function ConnectionGuard({ children }: { children: ReactNode }) {
   const connectionParam = useConnectionParam();
   const pathname = usePathname();
-  const isKnown = useConnections().some(({ id }) => id === connectionParam);
+  const isAvailable = useConnections().some(({ id }) => id === connectionParam);
   const hasAccess = useFeature("fullAccess");
-  if (!hasAccess && isClosed(pathname ?? "")) return <JobsOnly />;
+  if (!hasAccess && isUnavailablePage(pathname ?? "")) return <JobsOnly />;
   // Settings apply to all connections, and new ones are added there.
-  if (!connectionParam || isKnown || pathname === "/settings" || pathname?.startsWith("/settings/")) return children;
-  return <NoSuchConnection />;
+  if (!connectionParam || isAvailable || pathname === "/settings" || pathname?.startsWith("/settings/")) return children;
+  return <ConnectionNotFound />;
 }
 
 const CHANNEL = "lightdesk-connection";

@@ -6,29 +6,29 @@ import { ButtonLink, usePathname, useRouter } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { type ConnectionView } from "@/lib/contract/console";
-import { connectionTone, useConnectionStatus, useKeyNote } from "../counts-context";
+import { connectionTones, useConnectionStatus, useKeyLabel } from "../counts-context";
 import { FailureMessage } from "../failure/failure-message";
 import { useRunsAppsOnly } from "../member-context";
 
 type ConnectionSwitchProps = { connections: readonly ConnectionView[]; currentId: string; onClose: () => void };
-type Refusal = { code: string; message: string };
+type SwitchError = { code: string; message: string };
 
 export function ConnectionSwitch({ connections, currentId, onClose }: ConnectionSwitchProps) {
   const t = useTranslations("frame.connection");
   const switchTo = useSwitchConnection();
   const getStatus = useConnectionStatus();
-  const keyNote = useKeyNote();
+  const getKeyLabel = useKeyLabel();
   const runsAppsOnly = useRunsAppsOnly();
-  const [refusal, setRefusal] = useState<Refusal>();
+  const [switchError, setSwitchError] = useState<SwitchError>();
   const [busyId, setBusyId] = useState<string>();
 
   async function change(connection: ConnectionView) {
     setBusyId(connection.id);
     const failure = await switchTo(connection);
     setBusyId(undefined);
-    if (failure) return setRefusal(failure);
+    if (failure) return setSwitchError(failure);
     onClose();
   }
 
@@ -58,11 +58,11 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
                 onClick={() => (isCurrent ? onClose() : void change(connection))}
                 className="flex w-full items-center gap-2 rounded-md px-2.5 py-1.5 text-left text-ink hover:bg-off-soft"
               >
-                <span aria-hidden="true" className={cn("size-[9px] shrink-0 rounded-full", toneDot[connectionTone[status]])} />
+                <span aria-hidden="true" className={cn("size-[9px] shrink-0 rounded-full", toneDot[connectionTones[status]])} />
                 <span className="min-w-0 flex-1">
                   <span className="block truncate font-medium">{connection.name}</span>
                   <span className="block truncate text-xs text-ink-3">
-                    {keyNote(connection)} · {t(status)}
+                    {getKeyLabel(connection)} · {t(status)}
                   </span>
                 </span>
                 {isCurrent ? <span className="text-sm text-ink-3">{t("current")}</span> : null}
@@ -71,7 +71,7 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
           );
         })}
       </ul>
-      {refusal ? <FailureMessage failure={refusal} className="mt-2" /> : null}
+      {switchError ? <FailureMessage failure={switchError} className="mt-2" /> : null}
     </Dialog>
   );
 }

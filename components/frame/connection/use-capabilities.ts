@@ -1,41 +1,43 @@
 import useSWR from "swr";
 import { create } from "zustand";
 import { callApi, onResponse } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Capabilities, type Capability, isCapability } from "@/lib/contract/capabilities";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { asText, isObject } from "@/lib/contract/json/json";
 
 type MissingCapabilities = Readonly<Record<string, ReadonlySet<Capability>>>;
-const none: ReadonlySet<Capability> = new Set();
-const useMissing = create<MissingCapabilities>(() => ({}));
+const noCapabilities: ReadonlySet<Capability> = new Set();
+const useMissingCapabilities = create<MissingCapabilities>(() => ({}));
 
-/** An action that a service refused as absent is no longer offered in this tab. */
+/** Hides an action in this tab once the service has rejected it as unsupported. */
 onResponse(({ path, method, failure }) => {
   if (method === "GET") return;
   const details = failure && isMissingOperation(failure) && isObject(failure.details) ? failure.details : {};
   const capability = asText(details.capability);
   const connection = new URL(path, "http://localhost").searchParams.get("connection");
   if (connection === null || capability === undefined || !isCapability(capability)) return;
-  useMissing.setState((all) => ({ [connection]: new Set([...(all[connection] ?? none), capability]) }));
+  useMissingCapabilities.setState((all) => ({ [connection]: new Set([...(all[connection] ?? noCapabilities), capability]) }));
 });
 
 /**
- * The capabilities of a service, found by read-only requests. A capability is absent once one of its actions was refused as unsupported. Without
- * a connection nothing is requested. `dir`: a folder with a file, which some checks need.
+ * Detects the capabilities of a service with read-only requests. A capability counts as missing once the service has rejected one of its actions
+ * as unsupported. Sends no request without a connection. `dir`: a folder that contains a file, which some checks need.
  */
-export function useCapabilities(connection: string | undefined, of: readonly Capability[], dir?: string) {
-  const path = connection === undefined ? null : withQuery("/api/console/capabilities", { of: of.join(","), dir, connection });
+export function useCapabilities(connection: string | undefined, capabilities: readonly Capability[], dir?: string) {
+  const path = connection === undefined ? null : withQuery("/api/console/capabilities", { of: capabilities.join(","), dir, connection });
   const { data: current, error, isLoading } = useSWR<LoadedCapabilities, ApiFailure>(path && [path, connection], readCapabilities, options);
   // Keeps earlier data while another folder is checked, for the same service only.
   const data = current?.connection === connection ? current?.capabilities : undefined;
-  const refused = useMissing((all) => (connection === undefined ? none : (all[connection] ?? none)));
+  const refusedCapabilities = useMissingCapabilities((all) =>
+    connection === undefined ? noCapabilities : (all[connection] ?? noCapabilities),
+  );
   return {
-    /** Undefined: unknown or not loaded yet. */
-    has: (capability: Capability): boolean | undefined => (refused.has(capability) ? false : (data?.[capability] ?? undefined)),
+    /** Undefined if unknown or not loaded yet. */
+    has: (capability: Capability): boolean | undefined => (refusedCapabilities.has(capability) ? false : (data?.[capability] ?? undefined)),
     /** Whether an action was refused as unsupported. */
-    isRefused: (capability: Capability) => refused.has(capability),
+    isRefused: (capability: Capability) => refusedCapabilities.has(capability),
     isLoading: isLoading && data === undefined,
     failure: error,
   };

@@ -13,33 +13,33 @@ import { useIsSessionWatched } from "../session-watch";
 type FailureMessageProps = {
   failure: Pick<Failure, "code" | "message"> & Partial<Failure>;
   onRetry?: () => void;
-  /** The attempted action; without it, the failure's title is used. */
-  about?: string;
+  /** The attempted action. By default, the title of the failure is shown. */
+  title?: string;
   /** Further actions, after "Try again". */
   actions?: ReactNode;
   className?: string;
 };
 
 /** A failure message: the problem, its owner and the remedy, followed by the original message. */
-export function FailureMessage({ failure, about, onRetry, actions, className }: FailureMessageProps) {
+export function FailureMessage({ failure, title, onRetry, actions, className }: FailureMessageProps) {
   const t = useTranslations("errors");
   const common = useTranslations("common");
-  const code = toFaultCode(failure);
+  const code = toFailureCode(failure);
   const isSessionWatched = useIsSessionWatched();
-  // The page's banner already shows the reason, except for failed actions.
+  // The page's banner already reports the ended session, except for failed actions.
   if (code === "UNAUTHORIZED" && isSessionWatched && onRetry) return null;
   const reason = failure.message ? t("reason", { message: failure.message }) : undefined;
   const download = code === "UPSTREAM_TOO_LARGE" && isObject(failure.details) ? asText(failure.details.download) : undefined;
-  const details = download === undefined ? detailsText(failure.details) : undefined;
+  const details = download === undefined ? formatDetails(failure.details) : undefined;
   const waitMs = failure.retryAfterMs ?? 0;
   const wait = waitMs > 0 ? t("wait", { seconds: Math.ceil(waitMs / 1000) }) : undefined;
   const request = failure.requestId ? `${common("requestId")} ${failure.requestId}` : undefined;
-  const next = about === undefined ? t(`${code}.next`) : common("because", { title: t(`${code}.title`), next: t(`${code}.next`) });
+  const next = title === undefined ? t(`${code}.next`) : common("because", { title: t(`${code}.title`), next: t(`${code}.next`) });
   return (
     <FailureNotice
-      title={about ?? t(`${code}.title`)}
-      cause={t("at", { owner: t(`owner.${faultOwners[code]}`) })}
-      next={[next, wait].filter(Boolean).join(" ")}
+      title={title ?? t(`${code}.title`)}
+      cause={t("at", { owner: t(`owner.${failureOwners[code]}`) })}
+      remedy={[next, wait].filter(Boolean).join(" ")}
       detail={[reason, details, request].filter(Boolean).join(" · ") || undefined}
       className={className}
       actions={
@@ -59,20 +59,20 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   );
 }
 
-const MAX_DETAILS = 300;
+const MAX_DETAILS_LENGTH = 300;
 
 /** Details of the failure, such as the wrong fields, on one line. */
-function detailsText(details: unknown): string | undefined {
-  return truncateText(toText(details, 0), MAX_DETAILS) || undefined;
+function formatDetails(details: unknown): string | undefined {
+  return truncateText(formatDetail(details, 0), MAX_DETAILS_LENGTH) || undefined;
 }
 
-function toText(value: unknown, depth: number): string {
+function formatDetail(value: unknown, depth: number): string {
   if (typeof value === "string" || typeof value === "number") return String(value);
   if (depth > 2) return "";
   if (Array.isArray(value))
     return value
       .slice(0, 20)
-      .map((item) => toText(item, depth + 1))
+      .map((item) => formatDetail(item, depth + 1))
       .filter(Boolean)
       .join("; ");
   if (!isObject(value)) return "";
@@ -82,7 +82,7 @@ function toText(value: unknown, depth: number): string {
   return Object.entries(value)
     .slice(0, 20)
     .flatMap(([name, item]) => {
-      const itemText = toText(item, depth + 1);
+      const itemText = formatDetail(item, depth + 1);
       return itemText ? [`${name}: ${itemText}`] : [];
     })
     .join(", ");
@@ -96,22 +96,22 @@ function RemedyLink({ code }: { code: string }) {
     const returnPath = pathname && pathname !== "/sign-in" ? `${pathname}${search ? `?${search}` : ""}` : undefined;
     return <LinkButton href={withQuery("/sign-in", { callbackUrl: returnPath })} label={t("signIn")} />;
   }
-  const needsSettings = code === "NO_CONNECTION" || code === "API_KEY_MISSING" || code.startsWith("UPSTREAM_");
-  return needsSettings ? <LinkButton href="/settings" label={t("openSettings")} /> : null;
+  const isFixedInSettings = code === "NO_CONNECTION" || code === "API_KEY_MISSING" || code.startsWith("UPSTREAM_");
+  return isFixedInSettings ? <LinkButton href="/settings" label={t("openSettings")} /> : null;
 }
 
 function LinkButton({ href, label }: { href: string; label: string }) {
   return <ButtonLink href={href}>{label}</ButtonLink>;
 }
 
-type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
+type FailureOwner = "us" | "service" | "key" | "network" | "request" | "rights";
 /** Failures that occur only in the browser. */
 type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
-type FaultCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
-type FailureFacts = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
+type FailureCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
+type FailureFields = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
-/** Who caused a failure. Exhaustive, so that a new code doesn't compile without an entry. */
-export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
+/** The party responsible for each failure. Exhaustive, so that a new code does not compile without an entry. */
+export const failureOwners: Readonly<Record<FailureCode, FailureOwner>> = {
   UNKNOWN: "service",
   CONSOLE_UNREACHABLE: "network",
   ABORTED: "network",
@@ -168,23 +168,23 @@ export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
   INSUFFICIENT_STORAGE: "service",
 };
 
-export function toFaultCode({ code, message = "", status = 0 }: FailureFacts): FaultCode {
-  if (isFaultCode(code) || status === 0) return isFaultCode(code) ? code : "UNKNOWN";
-  const byStatus = getCodeByStatus({ code, message, status });
-  return isFaultCode(byStatus) ? byStatus : "UNKNOWN";
+export function toFailureCode({ code, message = "", status = 0 }: FailureFields): FailureCode {
+  if (isFailureCode(code) || status === 0) return isFailureCode(code) ? code : "UNKNOWN";
+  const codeByStatus = getCodeByStatus({ code, message, status });
+  return isFailureCode(codeByStatus) ? codeByStatus : "UNKNOWN";
 }
 
-function isFaultCode(code: string): code is FaultCode {
-  return Object.hasOwn(faultOwners, code);
+function isFailureCode(code: string): code is FailureCode {
+  return Object.hasOwn(failureOwners, code);
 }
 
-/** One line where a whole notice doesn't fit: the failure and the service's own message. */
-export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: FailureFacts): string {
-  const title = t(`${toFaultCode(failure)}.title`);
+/** Formats a failure as one line, with the service's message, for places where a notice does not fit. */
+export function formatFailure(t: ReturnType<typeof useTranslations<"errors">>, failure: FailureFields): string {
+  const title = t(`${toFailureCode(failure)}.title`);
   return failure.message ? `${title}. ${t("reason", { message: failure.message })}` : title;
 }
 
-/** The form field that a refusal is about. The console's message starts with the field's name. */
+/** Returns the form field that the console rejected. Its message starts with the field's name. */
 export function findInvalidField<Name extends string>({ status, message }: Failure, names: readonly Name[]): Name | undefined {
   if (status !== 400) return undefined;
   const fieldName = /^(\w+)(?:\.\w+)*:\s*\S/.exec(message)?.[1];

@@ -26,11 +26,11 @@ export function FiltersPanel({ id, label, button, onClose, onLeave, children }: 
     current.focus();
   }, [button]);
   useEffect(() => {
-    const leave = ({ target }: PointerEvent) => {
+    const handlePointerDown = ({ target }: PointerEvent) => {
       if (target instanceof Node && !panel.current?.contains(target) && !button.current?.contains(target)) onLeave();
     };
-    window.addEventListener("pointerdown", leave);
-    return () => window.removeEventListener("pointerdown", leave);
+    window.addEventListener("pointerdown", handlePointerDown);
+    return () => window.removeEventListener("pointerdown", handlePointerDown);
   }, [button, onLeave]);
   // After a filter's dialog, the focus may be outside.
   useEscape("panel", onClose);
@@ -69,4 +69,4 @@ export function FilterRow({ name, children }: { name: string; children: ReactNod
   );
 }
 
-export const filterButton = "field flex min-h-[30px] items-center gap-2 text-left break-words";
+export const filterButtonStyle = "field flex min-h-[30px] items-center gap-2 text-left break-words";

@@ -12,7 +12,7 @@ type FiltersPopoverProps = {
   children: ReactNode;
 };
 
-/** The less used filters of a list. The panel is rendered outside the bar, which would clip it. */
+/** The less common filters of a list. The panel is rendered outside the bar, which would clip it. */
 export function FiltersPopover({ count, children }: FiltersPopoverProps) {
   const t = useTranslations("common.filters");
   const [isOpen, setOpen] = useState(false);

@@ -4,9 +4,9 @@ import { Button } from "@/components/ui/controls/button";
 import { Checkbox, InputField } from "@/components/ui/controls/fields";
 import { ConfirmDialog, Dialog } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
-import { selectedTimeZone } from "@/components/ui/time";
+import { getSelectedTimeZone } from "@/components/ui/time";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { type SavedView, type ViewScreen } from "@/lib/contract/console";
@@ -25,23 +25,23 @@ const PATH = "/api/console/views";
 
 /** Sorts the parameters for comparison, since a saved view may come from an older version. */
 function sortParams(query: string): string {
-  const parts = new URLSearchParams(query);
-  parts.sort();
-  return parts.toString();
+  const params = new URLSearchParams(query);
+  params.sort();
+  return params.toString();
 }
 
 /** Opens saved views by their links, and saves the current list as a view. */
 export function ViewsDialog({ screen, query, getHref, canShare, onClose }: ViewsDialogProps) {
   const t = useTranslations("savedViews");
-  const list = useTranslations(screen)("title");
+  const listTitle = useTranslations(screen)("title");
   const path = withQuery(PATH, { screen });
   const { data, error, mutate } = useRead(path, () => callApi<{ views: SavedView[] }>(path));
   const views = data?.views;
-  const [refused, setRefused] = useState<ApiFailure>();
+  const [requestError, setRequestError] = useState<ApiFailure>();
   const [name, setName] = useState("");
   async function sendRequest(path: `/${string}`, init: { method: string; json?: unknown }): Promise<boolean> {
     const result = await callApi(path, init);
-    setRefused(result.ok ? undefined : result.failure);
+    setRequestError(result.ok ? undefined : result.failure);
     await mutate();
     return result.ok;
   }
@@ -49,16 +49,16 @@ export function ViewsDialog({ screen, query, getHref, canShare, onClose }: Views
     const json = { screen, name: name.trim(), query, team: form.has("team"), isDefault: form.has("isDefault") };
     if (await sendRequest(PATH, { method: "POST", json })) setName("");
   }
-  const failure = refused ?? error;
+  const failure = requestError ?? error;
   return (
     <Dialog isOpen onClose={onClose} title={t("title")} actions="close">
       {failure ? <FailureMessage failure={failure} /> : null}
       {views?.length === 0 ? <p>{t("none")}</p> : null}
       <ul aria-label={t("title")} className="flex max-h-72 flex-col overflow-y-auto">
         {views?.map((view) => (
-          <ViewLine
+          <ViewRow
             key={view.id}
-            list={list}
+            listTitle={listTitle}
             view={view}
             href={getHref(view.query)}
             isCurrent={sortParams(view.query) === sortParams(query)}
@@ -85,7 +85,7 @@ export function ViewsDialog({ screen, query, getHref, canShare, onClose }: Views
             </label>
           ) : null}
           <label className="inline-flex items-center gap-1.5">
-            <Checkbox name="isDefault" /> {t("asDefault", { list })}
+            <Checkbox name="isDefault" /> {t("asDefault", { list: listTitle })}
           </label>
           <Button type="submit" tone="primary" className="ml-auto">
             {t("save")}
@@ -96,9 +96,9 @@ export function ViewsDialog({ screen, query, getHref, canShare, onClose }: Views
   );
 }
 
-type ViewLineProps = {
+type ViewRowProps = {
   /** The name of the screen. */
-  list: string;
+  listTitle: string;
   view: SavedView;
   href: string;
   isCurrent: boolean;
@@ -108,7 +108,7 @@ type ViewLineProps = {
   onRemove: () => void;
 };
 
-function ViewLine({ list, view, href, isCurrent, onOpen, onDefault, onReplace, onRemove }: ViewLineProps) {
+function ViewRow({ listTitle, view, href, isCurrent, onOpen, onDefault, onReplace, onRemove }: ViewRowProps) {
   const t = useTranslations("savedViews");
   const { name } = view;
   return (
@@ -127,8 +127,8 @@ function ViewLine({ list, view, href, isCurrent, onOpen, onDefault, onReplace, o
         tone="quiet"
         size="small"
         aria-pressed={view.isDefault}
-        aria-label={t("default", { name, list })}
-        title={t("default", { name, list })}
+        aria-label={t("default", { name, list: listTitle })}
+        title={t("default", { name, list: listTitle })}
         onClick={onDefault}
       >
         {view.isDefault ? "★" : "☆"}
@@ -152,17 +152,17 @@ function ViewLine({ list, view, href, isCurrent, onOpen, onDefault, onReplace, o
 const DAY_MS = 24 * 60 * 60_000;
 
 /** The date in the user's time zone, in the format of a date field. */
-function toDay(ms: number, timeZone = selectedTimeZone()): string {
+function toDateString(ms: number, timeZone = getSelectedTimeZone()): string {
   // The Swedish date format is the ISO format.
   return new Intl.DateTimeFormat("sv-SE", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }).format(ms);
 }
 
-function nextDay(day: string): string {
+function getNextDay(day: string): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
 }
 
-/** When a day starts in the user's time zone; if clocks skip midnight, the first moment after it. */
-function startOfDay(day: string, timeZone = selectedTimeZone()): number {
+/** Returns the time at which a day starts in the user's time zone. If clocks skip midnight, it is the first moment of the day. */
+function getStartOfDay(day: string, timeZone = getSelectedTimeZone()): number {
   const asUtc = Date.parse(`${day}T00:00:00Z`);
   // Searches quarter hours within fifteen hours of UTC, which covers every time zone.
   const QUARTER_MS = 15 * 60_000;
@@ -170,7 +170,7 @@ function startOfDay(day: string, timeZone = selectedTimeZone()): number {
   let high = 15 * 4;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (toDay(asUtc + middle * QUARTER_MS, timeZone) >= day) high = middle;
+    if (toDateString(asUtc + middle * QUARTER_MS, timeZone) >= day) high = middle;
     else low = middle + 1;
   }
   return asUtc + low * QUARTER_MS;
@@ -187,13 +187,13 @@ type DatesDialogProps = {
 export function DatesDialog({ from, to, onClose, onChoose }: DatesDialogProps) {
   const t = useTranslations("jobSearch.dateDialog");
   const form = useId();
-  const [first, setFirst] = useState(from === undefined ? "" : toDay(from));
-  const [last, setLast] = useState(to === undefined ? "" : toDay(to - 1));
+  const [first, setFirst] = useState(from === undefined ? "" : toDateString(from));
+  const [last, setLast] = useState(to === undefined ? "" : toDateString(to - 1));
   const isReversed = first !== "" && last !== "" && last < first;
   function choose(event: FormEvent) {
     event.preventDefault();
     if (isReversed) return;
-    onChoose({ from: first === "" ? undefined : startOfDay(first), to: last === "" ? undefined : startOfDay(nextDay(last)) });
+    onChoose({ from: first === "" ? undefined : getStartOfDay(first), to: last === "" ? undefined : getStartOfDay(getNextDay(last)) });
   }
   return (
     <ConfirmDialog isOpen onClose={onClose} title={t("title")} tone="primary" form={form} label={t("show")} isDisabled={isReversed}>

@@ -2,21 +2,21 @@ import { useSearchParams } from "next/navigation";
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { useRouter } from "@/components/ui/link";
-import { setSearchParam } from "@/lib/browser/urls";
+import { toUrlWithParam } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 
-// Runs slow work after the next paint, so that a click gets feedback first. Don't use it for writes.
+// Runs a slow task after the next paint, so that a click gets feedback first. Don't use it for writes.
 
-function afterPaint(work: () => void): void {
-  if (document.visibilityState === "hidden") return void setTimeout(work);
+function runAfterPaint(task: () => void): void {
+  if (document.visibilityState === "hidden") return void setTimeout(task);
   // A new task, because style, layout and paint run after the frame's callbacks.
-  requestAnimationFrame(() => setTimeout(work));
+  requestAnimationFrame(() => setTimeout(task));
 }
 
-/** How a list's query is written to the URL. Must keep its identity while unchanged. */
+/** Writes a list's query to the URL. Must keep its identity while unchanged. */
 export type ListAddress<Query> = {
-  /** The same list always has the same key. */
-  keyOf: (query: Query) => string;
+  /** Must return the same key for the same list. */
+  getKey: (query: Query) => string;
   getHref: (query: Query) => `/${string}`;
   /** `isReplacing`: replaces the last entry of the browser's history. */
   push: (href: `/${string}`, isReplacing: boolean) => void;
@@ -31,77 +31,77 @@ export type ListAddress<Query> = {
 export type ListState<Query> = {
   subscribe: (listener: () => void) => () => void;
   query: () => Query;
-  isMoving: () => boolean;
+  isLoading: () => boolean;
   getHref: (change: Partial<Query>) => string;
   /** Requests another query from its first page. Continued typing is one entry of the browser's history. */
-  go: (change: Partial<Query>, isTyped?: boolean) => void;
-  /** Adopts the current URL, however it changed. */
-  follow: (query: Query, address: ListAddress<Query>) => void;
+  navigate: (change: Partial<Query>, isTyped?: boolean) => void;
+  /** Applies the query of the current URL after any navigation. */
+  syncWithUrl: (query: Query, address: ListAddress<Query>) => void;
   /** Called when the rows of this list, or their failure, are shown. */
-  show: (response: Query) => void;
+  markShown: (response: Query) => void;
 };
 
 export function createListState<Query extends { offset: number }>(
-  first: NoInfer<Query>,
-  firstAddress: ListAddress<Query>,
+  initialQuery: NoInfer<Query>,
+  initialAddress: ListAddress<Query>,
 ): ListState<Query> {
-  const { keyOf } = firstAddress;
-  let current = { query: first, address: firstAddress };
-  let lastQuery: Query | undefined;
+  const { getKey } = initialAddress;
+  let current = { query: initialQuery, address: initialAddress };
+  let requestedQuery: Query | undefined;
   /** The key of the list that is or will be in the URL. */
-  let pushedKey = keyOf(first);
+  let pushedKey = getKey(initialQuery);
   let shownKey = pushedKey;
-  let isPressed = false;
+  let isRequestedByUser = false;
   let isPushing = false;
-  let wasTyped = false;
+  let wasLastChangeTyped = false;
   let isReplacing = false;
   const changes = createStore(() => 0);
   const notifyAll = () => changes.setState((count) => count + 1);
-  const query = () => lastQuery ?? current.query;
+  const query = () => requestedQuery ?? current.query;
   const push = () => {
     isPushing = false;
-    if (lastQuery === undefined) return;
-    const key = keyOf(lastQuery);
+    if (requestedQuery === undefined) return;
+    const key = getKey(requestedQuery);
     if (key !== pushedKey) {
       pushedKey = key;
-      return current.address.push(current.address.getHref(lastQuery), isReplacing);
+      return current.address.push(current.address.getHref(requestedQuery), isReplacing);
     }
     // The user switched back to the shown list within one frame.
-    if (key !== keyOf(current.query)) return;
-    lastQuery = undefined;
-    isPressed = false;
+    if (key !== getKey(current.query)) return;
+    requestedQuery = undefined;
+    isRequestedByUser = false;
     notifyAll();
   };
   return {
     subscribe: changes.subscribe,
     query,
-    isMoving: () => keyOf(query()) !== shownKey,
+    isLoading: () => getKey(query()) !== shownKey,
     getHref: (change) => current.address.getHref({ ...query(), offset: 0, ...change }),
-    go(change, isTyped = false) {
+    navigate(change, isTyped = false) {
       const next = { ...query(), offset: 0, ...change };
-      if (keyOf(next) === keyOf(query())) return;
-      isReplacing = isTyped && wasTyped;
-      wasTyped = isTyped;
-      lastQuery = next;
-      isPressed = true;
+      if (getKey(next) === getKey(query())) return;
+      isReplacing = isTyped && wasLastChangeTyped;
+      wasLastChangeTyped = isTyped;
+      requestedQuery = next;
+      isRequestedByUser = true;
       notifyAll();
-      if (!isPushing) afterPaint(push);
+      if (!isPushing) runAfterPaint(push);
       isPushing = true;
     },
-    follow(addressed, address) {
-      current = { query: lastQuery && keyOf(lastQuery) === keyOf(addressed) ? lastQuery : addressed, address };
+    syncWithUrl(urlQuery, address) {
+      current = { query: requestedQuery && getKey(requestedQuery) === getKey(urlQuery) ? requestedQuery : urlQuery, address };
       // After Back or a link, typing starts a new history entry.
-      if (keyOf(addressed) !== pushedKey) wasTyped = false;
-      pushedKey = keyOf(addressed);
-      if (!isPushing) lastQuery = undefined;
+      if (getKey(urlQuery) !== pushedKey) wasLastChangeTyped = false;
+      pushedKey = getKey(urlQuery);
+      if (!isPushing) requestedQuery = undefined;
       notifyAll();
     },
-    show(response) {
-      const key = keyOf(response);
+    markShown(shownQuery) {
+      const key = getKey(shownQuery);
       if (key === shownKey) return;
       shownKey = key;
-      if (isPressed && key === keyOf(query())) {
-        isPressed = false;
+      if (isRequestedByUser && key === getKey(query())) {
+        isRequestedByUser = false;
         current.address.onShown?.();
       }
       notifyAll();
@@ -116,22 +116,22 @@ export function useListState<Query extends { offset: number }>(
   shownQuery = query,
 ): ListState<Query> {
   const [state] = useState(() => createListState(query, address));
-  useLayoutEffect(() => state.follow(query, address), [state, query, address]);
-  useLayoutEffect(() => state.show(shownQuery), [state, shownQuery]);
+  useLayoutEffect(() => state.syncWithUrl(query, address), [state, query, address]);
+  useLayoutEffect(() => state.markShown(shownQuery), [state, shownQuery]);
   return state;
 }
 
-/** One value of the newest requested list; renders only when that value changes. */
+/** Returns one value of the newest requested query. Renders only when that value changes. */
 export function useListField<Query, T extends Query | Query[keyof Query]>(state: ListState<Query>, pick: (query: Query) => T): T {
   const getValue = () => pick(state.query());
   return useSyncExternalStore(state.subscribe, getValue, getValue);
 }
 
 export function useIsNavigating<Query>(state: ListState<Query>): boolean {
-  return useSyncExternalStore(state.subscribe, state.isMoving, state.isMoving);
+  return useSyncExternalStore(state.subscribe, state.isLoading, state.isLoading);
 }
 
-/** The newest requested list, even if its rows are still loading. */
+/** Returns the newest requested query, even if its rows are still loading. */
 export function useListQuery<Query>(state: ListState<Query>): Query {
   return useSyncExternalStore(state.subscribe, state.query, state.query);
 }
@@ -147,8 +147,8 @@ export type OpenPanel = {
   /** Returns false if there is no space for a panel, or if the id can't be part of a URL. */
   open: (id: string) => boolean;
   close: () => void;
-  /** Reads the URL again, which may have changed otherwise. */
-  settle: () => void;
+  /** Reads the id from the URL again, after a navigation. */
+  syncWithUrl: () => void;
 };
 
 function createOpenPanel(name: string, first: string | undefined): OpenPanel {
@@ -162,14 +162,14 @@ function createOpenPanel(name: string, first: string | undefined): OpenPanel {
     open(id) {
       if (!isAddressableId(id) || !window.matchMedia(MIN_PANEL_WIDTH).matches) return false;
       setOpenId(id);
-      window.history[readParam() === undefined ? "pushState" : "replaceState"](null, "", setSearchParam(name, id));
+      window.history[readParam() === undefined ? "pushState" : "replaceState"](null, "", toUrlWithParam(name, id));
       return true;
     },
     close() {
       setOpenId(undefined);
-      window.history.pushState(null, "", setSearchParam(name, undefined));
+      window.history.pushState(null, "", toUrlWithParam(name, undefined));
     },
-    settle: () => setOpenId(readParam()),
+    syncWithUrl: () => setOpenId(readParam()),
   };
 }
 
@@ -178,7 +178,7 @@ export function useOpenPanel(name: string, getPageHref: (id: string) => `/${stri
   const router = useRouter();
   const id = useSearchParams()?.get(name) ?? undefined;
   const [panel] = useState(() => createOpenPanel(name, id));
-  useEffect(() => panel.settle(), [panel, id]);
+  useEffect(() => panel.syncWithUrl(), [panel, id]);
   useEffect(() => {
     // A link from a wide screen opens the item's page on a narrow one.
     if (id !== undefined && !window.matchMedia(MIN_PANEL_WIDTH).matches) router.replace(getPageHref(id));

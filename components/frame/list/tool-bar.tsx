@@ -10,7 +10,7 @@ import { getFreshness, liveState, useIsLive } from "@/lib/browser/live/live-stat
 import { withQuery } from "@/lib/browser/urls";
 
 /** The attribute of the element that the key `/` focuses. */
-export const FILTERS = "data-filters";
+export const FILTERS_ATTRIBUTE = "data-filters";
 
 /**
  * Sticky below the page's header: filters on the left, the view's tools on the right. `isLong`: two rows on narrow screens. Elements below use
@@ -21,7 +21,7 @@ export function ToolBar({ label, isLong = false, children }: { label: string; is
     <div
       role="group"
       aria-label={label}
-      {...{ [FILTERS]: isLong ? "long" : "" }}
+      {...{ [FILTERS_ATTRIBUTE]: isLong ? "long" : "" }}
       className={`flex min-h-(--tool-bar) shrink-0 items-center gap-x-2 gap-y-1.5 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:sticky md:top-[52px] md:z-20 md:px-5 ${isLong ? "lg:max-xl:h-(--tool-bar) lg:max-xl:flex-wrap xl:max-[90rem]:gap-x-1.5 xl:max-[90rem]:[&_.rounded-full]:px-2" : ""}`}
     >
       {children}
@@ -31,25 +31,27 @@ export function ToolBar({ label, isLong = false, children }: { label: string; is
 
 type FreshnessProps = { atMs: number | undefined; isFailing: boolean };
 
-/** "live", "12 s old", or "not updated since 14:02", so that an outdated page is marked. */
+/** Shows the age of the data: "live", "12 s old", or "not updated since 14:02". */
 export function Freshness({ atMs, isFailing }: FreshnessProps) {
   const t = useTranslations("common.age");
   const nowMs = useNow();
   const isHydrated = useHydrated();
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const isLive = useIsLive();
   if (atMs === undefined) return null;
-  const responseMs = Math.max(atMs, liveState.getState().lastReceivedMs);
-  const freshness = getFreshness({ nowMs: isHydrated ? nowMs : responseMs, answeredMs: responseMs, isLive, isFailing });
-  const ageText = (seconds: number) =>
+  const receivedMs = Math.max(atMs, liveState.getState().lastReceivedMs);
+  const freshness = getFreshness({ nowMs: isHydrated ? nowMs : receivedMs, updatedMs: receivedMs, isLive, isFailing });
+  const formatAge = (seconds: number) =>
     seconds < 100 ? t("seconds", { count: seconds }) : t("minutes", { count: Math.floor(seconds / 60) });
-  const word =
-    freshness.kind === "aged" ? t("aged", { age: ageText(freshness.seconds) }) : t(freshness.kind, { time: clock(atMs, "minute") ?? "" });
-  const dot = { live: "bg-ok", aged: "bg-wait", offline: "bg-bad" }[freshness.kind];
+  const text =
+    freshness.kind === "aged"
+      ? t("aged", { age: formatAge(freshness.seconds) })
+      : t(freshness.kind, { time: formatTime(atMs, "minute") ?? "" });
+  const dotClass = { live: "bg-ok", aged: "bg-wait", offline: "bg-bad" }[freshness.kind];
   return (
     <span title={t("hint")} data-freshness={freshness.kind} className="inline-flex items-center gap-1.5 text-ink-3 whitespace-nowrap">
-      <span aria-hidden="true" className={cn("size-2 rounded-full", dot)} />
-      {word}
+      <span aria-hidden="true" className={cn("size-2 rounded-full", dotClass)} />
+      {text}
     </span>
   );
 }
@@ -65,7 +67,7 @@ export function IgnoredValues({ list }: { list: readonly string[] }) {
   );
 }
 
-/** Reports rows missing because of an unknown shape; the others are shown. */
+/** Reports the number of rows that could not be read. The other rows are shown. */
 export function UnreadableRows({ count = 0 }: { count?: number }) {
   const t = useTranslations("common");
   if (count === 0) return null;

@@ -5,17 +5,17 @@ import { Select } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
 import { type Language, LANGUAGE_COOKIE, languageNames, languages } from "@/lib/shared/languages";
 
-/** Each language is shown in its own name, so that its readers can find it. */
+/** Lists each language by its own name, so that its speakers can find it. */
 export function LanguageSwitch() {
   const t = useTranslations("frame.language");
-  const { language, change } = useLanguage();
+  const { language, changeLanguage } = useLanguage();
   return (
     <Select
       aria-label={t("label")}
       value={language}
       onChange={(event) => {
-        const language = languages.find((name) => name === event.target.value);
-        if (language) change(language);
+        const selectedLanguage = languages.find((name) => name === event.target.value);
+        if (selectedLanguage) changeLanguage(selectedLanguage);
       }}
     >
       {languages.map((name) => (
@@ -29,12 +29,12 @@ export function LanguageSwitch() {
 
 const COOKIE_MAX_AGE_S = 365 * 24 * 60 * 60;
 
-/** The page's language and its setter, which renders the page again and keeps input. */
+/** Returns the page's language and a setter. Changing it renders the page again and keeps unsaved input. */
 export function useLanguage() {
   const router = useRouter();
-  function change(language: Language) {
+  function changeLanguage(language: Language) {
     document.cookie = `${LANGUAGE_COOKIE}=${language}; path=/; max-age=${COOKIE_MAX_AGE_S}; samesite=lax`;
     router.refresh();
   }
-  return { language: useLocale(), change };
+  return { language: useLocale(), changeLanguage };
 }

@@ -5,15 +5,15 @@ import { Input } from "@/components/ui/controls/fields";
 import { Dialog, KeyList } from "@/components/ui/dialog";
 import { isComposing } from "@/components/ui/hooks/page-events";
 import { showToast } from "@/components/ui/toast-store";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { isMissingOperation } from "@/lib/contract/failure";
-import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { type AssetsResponse } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
-import { useConnection, useSeenConnection } from "../connection/connection-context";
+import { useConnection, useDirectConnection } from "../connection/connection-context";
 import { useSwitchConnection } from "../connection/connection-switch";
-import { failureText } from "../failure/failure-message";
+import { formatFailure } from "../failure/failure-message";
 import { useRunsAppsOnly } from "../member-context";
 import { getDestinations } from "../navigation";
 import {
@@ -28,55 +28,55 @@ import {
   useRecentJobs,
 } from "./use-palette-items";
 
-const MIN_LENGTH = 2;
-const MAX_COUNT = 6;
+const MIN_SEARCH_LENGTH = 2;
+const MAX_ASSETS = 6;
 
 type AssetSearch = { text: string; assets: readonly AssetView[]; failure?: ApiFailure };
 
 /** Searches the service's assets by name. */
-function useAssetSearch(typed: string): AssetSearch | undefined {
-  const seenConnection = useSeenConnection();
-  const connection = seenConnection?.id;
-  const text = typed.trim();
-  const isRequested = text.length >= MIN_LENGTH && connection !== undefined && hasFeature(seenConnection, "assets");
-  const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MAX_COUNT, connection };
-  return useDebouncedRequest<AssetsAnswer, AssetSearch>(isRequested ? withQuery("/api/assets", query) : undefined, (result) =>
+function useAssetSearch(searchText: string): AssetSearch | undefined {
+  const directConnection = useDirectConnection();
+  const connection = directConnection?.id;
+  const text = searchText.trim();
+  const isRequested = text.length >= MIN_SEARCH_LENGTH && connection !== undefined && hasFeature(directConnection, "assets");
+  const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MAX_ASSETS, connection };
+  return useDebouncedRequest<AssetsResponse, AssetSearch>(isRequested ? withQuery("/api/assets", query) : undefined, (result) =>
     result.ok
       ? { text, assets: result.value.assets.map(toAssetView) }
       : { text, assets: [], ...(!isMissingOperation(result.failure) && { failure: result.failure }) },
   );
 }
 
-const MAX_TEXT = 200;
+const MAX_TEXT_LENGTH = 200;
 
-/** Finds pages, jobs, workflows, samples, assets, connections and actions by typing. */
+/** Searches pages, jobs, workflows, samples, assets, connections and actions. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.palette");
   const errors = useTranslations("errors");
-  const list = useId();
+  const listId = useId();
   const field = useRef<HTMLInputElement>(null);
-  const [typed, setTyped] = useState("");
-  const [markedIndex, setMarkedIndex] = useState(0);
+  const [inputText, setInputText] = useState("");
+  const [activeIndex, setActiveIndex] = useState(0);
   const switchTo = useSwitchConnection();
 
-  const recent = useRecentJobs();
-  const searchedId = parseJobId(typed);
-  const isKnown = recent.some(({ id }) => id === searchedId);
-  const jobLookup = useJobLookup(isKnown ? undefined : searchedId);
-  const jobs = jobLookup?.kind === "found" ? [jobLookup.job, ...recent] : recent;
-  const assetSearch = useAssetSearch(typed);
-  const foundJobs = useJobSearch(typed);
+  const recentJobs = useRecentJobs();
+  const searchedId = parseJobId(inputText);
+  const isRecent = recentJobs.some(({ id }) => id === searchedId);
+  const jobLookup = useJobLookup(isRecent ? undefined : searchedId);
+  const jobs = jobLookup?.kind === "found" ? [jobLookup.job, ...recentJobs] : recentJobs;
+  const assetSearch = useAssetSearch(inputText);
+  const foundJobs = useJobSearch(inputText);
   const items = usePaletteItems({
     jobs,
     foundJobs,
     assets: assetSearch?.assets ?? [],
     onSwitch: (connection) =>
-      void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: failureText(errors, failure) })),
+      void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: formatFailure(errors, failure) })),
   });
-  const matches = findItems(items, typed);
-  const active = matches[Math.min(markedIndex, matches.length - 1)];
+  const matches = findItems(items, inputText);
+  const activeItem = matches[Math.min(activeIndex, matches.length - 1)];
 
-  // The dialog focuses its first control; some engines focus the dialog itself if the control was added later.
+  // The dialog focuses its first control, but some browsers focus the dialog itself if the control was added later.
   useEffect(() => field.current?.focus(), []);
 
   function choose(item: PaletteItem) {
@@ -86,10 +86,10 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
 
   function onKeyDown(event: KeyboardEvent) {
     if (isComposing(event.nativeEvent)) return;
-    const index = active ? matches.indexOf(active) : -1;
-    if (event.key === "ArrowDown") setMarkedIndex((index + 1) % Math.max(1, matches.length));
-    else if (event.key === "ArrowUp") setMarkedIndex((index + matches.length - 1) % Math.max(1, matches.length));
-    else if (event.key === "Enter" && active) choose(active);
+    const index = activeItem ? matches.indexOf(activeItem) : -1;
+    if (event.key === "ArrowDown") setActiveIndex((index + 1) % Math.max(1, matches.length));
+    else if (event.key === "ArrowUp") setActiveIndex((index + matches.length - 1) % Math.max(1, matches.length));
+    else if (event.key === "Enter" && activeItem) choose(activeItem);
     else return;
     event.preventDefault();
   }
@@ -106,28 +106,28 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         role="combobox"
         aria-label={t("field")}
         aria-expanded
-        aria-controls={list}
+        aria-controls={listId}
         aria-autocomplete="list"
-        aria-activedescendant={active ? `${list}-${active.key}` : undefined}
+        aria-activedescendant={activeItem ? `${listId}-${activeItem.key}` : undefined}
         placeholder={t("placeholder")}
-        value={typed}
-        maxLength={MAX_TEXT}
+        value={inputText}
+        maxLength={MAX_TEXT_LENGTH}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}
         enterKeyHint="go"
         className="h-9 w-full"
         onChange={(event) => {
-          setTyped(event.target.value);
-          setMarkedIndex(0);
+          setInputText(event.target.value);
+          setActiveIndex(0);
         }}
         onKeyDown={onKeyDown}
       />
       <PaletteList
-        id={list}
+        id={listId}
         items={matches}
-        activeKey={active?.key}
-        onPoint={(item) => setMarkedIndex(matches.indexOf(item))}
+        activeKey={activeItem?.key}
+        onHover={(item) => setActiveIndex(matches.indexOf(item))}
         onChoose={choose}
       />
       <p role="status" className={matches.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
@@ -135,13 +135,13 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       </p>
       {foundJobs?.reach?.extent === "reading" ? <p className="px-2.5 pb-2 text-sm text-ink-3">{t("jobsReading")}</p> : null}
       {foundJobs?.failure && jobLookup?.kind !== "failed" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("jobsFailed")} ${failureText(errors, foundJobs.failure)}`}</p>
+        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("jobsFailed")} ${formatFailure(errors, foundJobs.failure)}`}</p>
       ) : null}
       {assetSearch?.failure && jobLookup?.kind !== "failed" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, assetSearch.failure)}`}</p>
+        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${formatFailure(errors, assetSearch.failure)}`}</p>
       ) : null}
       {jobLookup?.kind === "failed" && jobLookup.failure.code !== "NOT_FOUND" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{failureText(errors, jobLookup.failure)}</p>
+        <p className="px-2.5 pb-2 text-sm text-bad">{formatFailure(errors, jobLookup.failure)}</p>
       ) : null}
     </Dialog>
   );
@@ -156,17 +156,17 @@ type PaletteListProps = {
   id: string;
   items: readonly PaletteItem[];
   activeKey: string | undefined;
-  onPoint: (item: PaletteItem) => void;
+  onHover: (item: PaletteItem) => void;
   onChoose: (item: PaletteItem) => void;
 };
 
-/** The focus stays in the field; `aria-activedescendant` names the marked item. */
-function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListProps) {
+/** The focus stays in the field. `aria-activedescendant` identifies the active item. */
+function PaletteList({ id, items, activeKey, onHover, onChoose }: PaletteListProps) {
   const t = useTranslations("frame.palette");
-  const markedIndex = useRef<HTMLDivElement>(null);
+  const activeElement = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // Some browsers return a promise, which an effect must not return.
-    void markedIndex.current?.scrollIntoView({ block: "nearest" });
+    void activeElement.current?.scrollIntoView({ block: "nearest" });
   }, [activeKey]);
   return (
     <div id={id} role="listbox" aria-label={t("list")} className="mt-2 max-h-[min(420px,60dvh)] overflow-y-auto overscroll-contain">
@@ -180,13 +180,13 @@ function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListPro
             {groupItems.map((item) => (
               <div
                 key={item.key}
-                ref={item.key === activeKey ? markedIndex : undefined}
+                ref={item.key === activeKey ? activeElement : undefined}
                 id={`${id}-${item.key}`}
                 role="option"
                 aria-selected={item.key === activeKey}
                 // Keeps the focus in the field; otherwise on-screen keyboards would close at each tap.
                 onPointerDown={(event) => event.preventDefault()}
-                onPointerMove={() => item.key !== activeKey && onPoint(item)}
+                onPointerMove={() => item.key !== activeKey && onHover(item)}
                 onClick={() => onChoose(item)}
                 className={cn(
                   "flex min-h-9 cursor-pointer items-center gap-3 rounded-md px-2.5 py-1 text-ink",
@@ -204,32 +204,32 @@ function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListPro
   );
 }
 
-const keys = [
-  { act: "palette", shown: ["Ctrl", "K"] },
-  { act: "move", shown: ["j", "k"] },
-  { act: "select", shown: ["x"] },
-  { act: "open", shown: ["Enter"] },
-  { act: "cancel", shown: ["c"] },
-  { act: "rerun", shown: ["r"] },
-  { act: "filter", shown: ["/"] },
-  { act: "extend", shown: ["Shift", "j"] },
-  { act: "run", shown: ["Ctrl", "Enter"] },
-  { act: "grid", shown: ["←", "↑", "↓", "→"] },
-  { act: "view", shown: ["Space"] },
-  { act: "all", shown: ["Ctrl", "A"] },
-  { act: "close", shown: ["Esc"] },
-  { act: "sheet", shown: ["?"] },
+const shortcuts = [
+  { action: "palette", keys: ["Ctrl", "K"] },
+  { action: "move", keys: ["j", "k"] },
+  { action: "select", keys: ["x"] },
+  { action: "open", keys: ["Enter"] },
+  { action: "cancel", keys: ["c"] },
+  { action: "rerun", keys: ["r"] },
+  { action: "filter", keys: ["/"] },
+  { action: "extend", keys: ["Shift", "j"] },
+  { action: "run", keys: ["Ctrl", "Enter"] },
+  { action: "grid", keys: ["←", "↑", "↓", "→"] },
+  { action: "view", keys: ["Space"] },
+  { action: "all", keys: ["Ctrl", "A"] },
+  { action: "close", keys: ["Esc"] },
+  { action: "sheet", keys: ["?"] },
 ] as const;
 
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.keys");
-  const page = useTranslations("frame");
-  const pages = getDestinations(useConnection(), useRunsAppsOnly()).flatMap(({ letter, label }) =>
-    letter === undefined ? [] : [{ keys: ["g", letter], text: t("goTo", { page: page(label) }) }],
+  const translateFrame = useTranslations("frame");
+  const pages = getDestinations(useConnection(), useRunsAppsOnly()).flatMap(({ shortcutKey, label }) =>
+    shortcutKey === undefined ? [] : [{ keys: ["g", shortcutKey], text: t("goTo", { page: translateFrame(label) }) }],
   );
   return (
     <Dialog isOpen onClose={onClose} title={t("title")} actions="close">
-      <KeyList rows={[...keys.map(({ act, shown }) => ({ keys: shown, text: t(act) })), ...pages]} className="gap-y-2" />
+      <KeyList rows={[...shortcuts.map(({ action, keys }) => ({ keys, text: t(action) })), ...pages]} className="gap-y-2" />
     </Dialog>
   );
 }

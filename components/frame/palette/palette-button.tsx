@@ -8,11 +8,11 @@ import { cn } from "@/components/ui/cn";
 import { IconButton } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time";
 
-/** Opens the command palette, and shows its shortcut. */
-export function PaletteButton({ small = false, className }: { small?: boolean; className?: string }) {
+/** Opens the command palette and shows its shortcut. */
+export function PaletteButton({ isSmall = false, className }: { isSmall?: boolean; className?: string }) {
   const t = useTranslations("frame.palette");
   const isMac = useHydrated() && /mac|iphone|ipad/i.test(navigator.platform);
-  if (small) {
+  if (isSmall) {
     return <IconButton icon={Search} label={t("open")} tone="quiet" aria-haspopup="dialog" onClick={() => showOverlay("palette")} />;
   }
   return (

@@ -4,19 +4,19 @@ import { useEffect, useEffectEvent, useState } from "react";
 import { useRouter } from "@/components/ui/link";
 import { useTimeFormat } from "@/components/ui/time";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";
-import { type JobReach, type JobSearchAnswer } from "@/lib/contract/console";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { toJobHref, toShortId, withQuery } from "@/lib/browser/urls";
+import { type JobReach, type JobSearchResponse } from "@/lib/contract/console";
 import { toJobState } from "@/lib/contract/jobs/job-list";
+import { hasRole } from "@/lib/contract/members/roles";
 import { isAddressableId } from "@/lib/contract/params";
-import { hasRole } from "@/lib/contract/people/roles";
-import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobListItem, type JobsResponse } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { type Result } from "@/lib/shared/result";
 import { useSignOut } from "../account/sign-out-button";
-import { useConnection, useConnectionParam, useConnections, useSeenConnection } from "../connection/connection-context";
+import { useConnection, useConnectionParam, useConnections, useDirectConnection } from "../connection/connection-context";
 import { useLanguage } from "../look/language-switch";
 import { useRole, useRunsAppsOnly } from "../member-context";
 import { getDestinations } from "../navigation";
@@ -26,30 +26,30 @@ import { showOverlay, usePageActions } from "./palette-button";
 
 const themes = ["system", "light", "dark"] as const;
 
-const RECENT_JOBS = 5;
+const MAX_RECENT_JOBS = 5;
 
 type PaletteOptions = {
   jobs: readonly JobListItem[];
-  /** Jobs found by their content. */
+  /** Jobs found by a full-text search. */
   foundJobs: FoundJobs | undefined;
   assets: readonly AssetView[];
   onSwitch: (connection: { id: string; name: string }) => void;
 };
 
-/** The items of the command palette. */
+/** Returns the items of the command palette. */
 export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: PaletteOptions): PaletteItem[] {
   const t = useTranslations("frame");
   const router = useRouter();
   const { setTheme } = useTheme();
-  const { language, change } = useLanguage();
-  const { leave, isOffered } = useSignOut();
+  const { language, changeLanguage } = useLanguage();
+  const { requestSignOut, canSignOut } = useSignOut();
   const current = useConnection();
   const connections = useConnections();
   const connection = useConnectionParam();
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const formatCreated = ({ create_time: time }: JobListItem) => {
     const ms = toMilliseconds(time);
-    return ms === undefined ? undefined : clock(ms, "until");
+    return ms === undefined ? undefined : formatTime(ms, "until");
   };
   const role = useRole();
   const pageActions = usePageActions();
@@ -68,10 +68,10 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: PaletteOp
       .map(({ job, searchTerms }, index) => ({
         key: `job-${job.id}`,
         group: "jobs" as const,
-        label: job.workflow_name ?? job.job_label ?? job.prompt_excerpt ?? t("palette.unnamed", { id: shortId(job.id) }),
-        note: [formatCreated(job), stateWord(job, t)].filter(Boolean).join(" · "),
+        label: job.workflow_name ?? job.job_label ?? job.prompt_excerpt ?? t("palette.unnamed", { id: toShortId(job.id) }),
+        note: [formatCreated(job), getStateLabel(job, t)].filter(Boolean).join(" · "),
         searchTerms: `${job.id} ${searchTerms ?? ""}`,
-        onDemand: index >= RECENT_JOBS,
+        onDemand: index >= MAX_RECENT_JOBS,
         run: navigateTo(toJobHref(job.id, connection)),
       })),
     ...getWorkflows(jobs).map(({ id, name }) => ({
@@ -110,7 +110,7 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: PaletteOp
         run: () => onSwitch({ id, name }),
       })),
     ...(runsAppsOnly ? [] : getUploadSources(current)).map((source) => ({
-      key: `way-${source}`,
+      key: `upload-${source}`,
       group: "actions" as const,
       label: t(`ways.${source}`),
       run: () => openUploadSource(source),
@@ -161,31 +161,31 @@ export function usePaletteItems({ jobs, foundJobs, assets, onSwitch }: PaletteOp
         note: t("language.label"),
         searchTerms: `language ${name}`,
         onDemand: true,
-        run: () => change(name),
+        run: () => changeLanguage(name),
       })),
     { key: "keys", group: "actions", label: t("palette.keys"), note: "?", run: () => showOverlay("keys") },
-    ...(isOffered ? [{ key: "sign-out", group: "actions" as const, label: t("member.signOut"), run: () => void leave() }] : []),
+    ...(canSignOut ? [{ key: "sign-out", group: "actions" as const, label: t("member.signOut"), run: () => void requestSignOut() }] : []),
   ];
 }
 
 function mergeJobs(jobs: readonly JobListItem[], foundJobs: FoundJobs | undefined): { job: JobListItem; searchTerms?: string }[] {
-  const knownIds = new Set(jobs.map(({ id }) => id));
+  const recentIds = new Set(jobs.map(({ id }) => id));
   const foundIds = new Set(foundJobs?.jobs.map(({ id }) => id));
-  const recent = jobs.map((job) => ({ job, ...(foundIds.has(job.id) && { searchTerms: foundJobs?.text }) }));
+  const recentJobs = jobs.map((job) => ({ job, ...(foundIds.has(job.id) && { searchTerms: foundJobs?.text }) }));
   return [
-    ...recent,
-    ...(foundJobs?.jobs ?? []).filter(({ id }) => !knownIds.has(id)).map((job) => ({ job, searchTerms: foundJobs?.text })),
+    ...recentJobs,
+    ...(foundJobs?.jobs ?? []).filter(({ id }) => !recentIds.has(id)).map((job) => ({ job, searchTerms: foundJobs?.text })),
   ];
 }
 
-type Words = ReturnType<typeof useTranslations<"frame">>;
+type Translate = ReturnType<typeof useTranslations<"frame">>;
 
-function stateWord({ status }: JobListItem, t: Words): string {
+function getStateLabel({ status }: JobListItem, t: Translate): string {
   const state = toJobState(status);
   return state === "unknown" ? status : t(`states.${state}`);
 }
 
-/** The workflows of the newest jobs, latest first, by name or id. */
+/** Returns the workflows of the newest jobs, newest first, with their name or id. */
 function getWorkflows(jobs: readonly JobListItem[]): { id: string; name: string }[] {
   const names = new Map<string, string>();
   for (const { workflow_id: id, workflow_name: name } of jobs) if (id && !names.has(id)) names.set(id, name ?? id);
@@ -210,14 +210,14 @@ export type PaletteItem = {
 /** Maximum items per group, except for actions. */
 const MAX_GROUP_ITEMS = 12;
 
-/** Items that contain every typed word, by group; items that start with the text are first. */
-export function findItems(items: readonly PaletteItem[], typed: string): PaletteItem[] {
-  const text = typed.trim().toLowerCase();
-  const words = text.split(/\s+/).filter(Boolean);
+/** Returns the items that contain every typed word, by group. Items that start with the text come first. */
+export function findItems(items: readonly PaletteItem[], inputText: string): PaletteItem[] {
+  const text = inputText.trim().toLowerCase();
+  const searchWords = text.split(/\s+/).filter(Boolean);
   const matches = items.filter((item) => {
-    if (words.length === 0) return !item.onDemand;
-    const searched = `${item.label} ${item.note ?? ""} ${item.searchTerms ?? ""}`.toLowerCase();
-    return words.every((word) => searched.includes(word));
+    if (searchWords.length === 0) return !item.onDemand;
+    const searchableText = `${item.label} ${item.note ?? ""} ${item.searchTerms ?? ""}`.toLowerCase();
+    return searchWords.every((word) => searchableText.includes(word));
   });
   return paletteGroups.flatMap((group) => {
     const groupItems = matches.filter((item) => item.group === group);
@@ -227,49 +227,51 @@ export function findItems(items: readonly PaletteItem[], typed: string): Palette
   });
 }
 
-/** A complete job id in pasted text; undefined for anything shorter or different. */
-export function parseJobId(typed: string): string | undefined {
-  const text = typed.trim();
+/** Returns the text if it is a complete job id. */
+export function parseJobId(inputText: string): string | undefined {
+  const text = inputText.trim();
   return /^[\w-]{16,200}$/.test(text) && /\d/.test(text) ? text : undefined;
 }
 
-const RECENT_LIMIT = 100;
+const MAX_FETCHED_JOBS = 100;
 
-/** The newest jobs, requested once when the commands open; if that fails, pages and actions still work. */
+/** Returns the newest jobs, requested once when the palette opens. If the request fails, pages and actions still work. */
 export function useRecentJobs(): readonly JobListItem[] {
-  const connection = useSeenConnection()?.id;
+  const connection = useDirectConnection()?.id;
   const [jobs, setJobs] = useState<readonly JobListItem[]>([]);
   useEffect(() => {
     if (!connection) return;
     const controller = new AbortController();
-    void callApi<JobsAnswer>(withQuery("/api/jobs", { limit: RECENT_LIMIT, connection }), { signal: controller.signal }).then((result) => {
-      if (result.ok && !controller.signal.aborted) setJobs(result.value.jobs);
-    });
+    void callApi<JobsResponse>(withQuery("/api/jobs", { limit: MAX_FETCHED_JOBS, connection }), { signal: controller.signal }).then(
+      (result) => {
+        if (result.ok && !controller.signal.aborted) setJobs(result.value.jobs);
+      },
+    );
     return () => controller.abort();
   }, [connection]);
   return jobs;
 }
 
-const MIN_LENGTH = 2;
-const MAX_FOUND = 12;
+const MIN_SEARCH_LENGTH = 2;
+const MAX_FOUND_JOBS = 12;
 export type FoundJobs = { text: string; jobs: readonly JobListItem[]; reach?: JobReach; failure?: ApiFailure };
 
-/** Searches jobs of any age by words of their prompt, error, workflow or member. */
-export function useJobSearch(typed: string): FoundJobs | undefined {
-  const connection = useSeenConnection()?.id;
-  const text = typed.trim();
-  const isRequested = text.length >= MIN_LENGTH && connection !== undefined;
-  const path = isRequested ? withQuery("/api/console/jobs/search", { text, limit: MAX_FOUND, connection }) : undefined;
-  return useDebouncedRequest<JobSearchAnswer, FoundJobs>(path, (result) =>
+/** Searches jobs of any age by their prompt, error, workflow or member. */
+export function useJobSearch(searchText: string): FoundJobs | undefined {
+  const connection = useDirectConnection()?.id;
+  const text = searchText.trim();
+  const isRequested = text.length >= MIN_SEARCH_LENGTH && connection !== undefined;
+  const path = isRequested ? withQuery("/api/console/jobs/search", { text, limit: MAX_FOUND_JOBS, connection }) : undefined;
+  return useDebouncedRequest<JobSearchResponse, FoundJobs>(path, (result) =>
     result.ok ? { text, jobs: result.value.jobs, reach: result.value.reach } : { text, jobs: [], failure: result.failure },
   );
 }
 
 type JobLookup = { id: string } & ({ kind: "asking" } | { kind: "found"; job: JobListItem } | { kind: "failed"; failure: ApiFailure });
 
-/** The job with this id, if it is not among the newest. */
+/** Looks up the job with this id. */
 export function useJobLookup(id: string | undefined): JobLookup | undefined {
-  const connection = useSeenConnection()?.id;
+  const connection = useDirectConnection()?.id;
   const path = id === undefined || !connection ? undefined : withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
   const jobLookup = useDebouncedRequest<JobListItem, JobLookup>(path, (result) => ({
     id: id ?? "",
@@ -282,20 +284,20 @@ export function useJobLookup(id: string | undefined): JobLookup | undefined {
 const DEBOUNCE_MS = 200;
 
 /**
- * The parsed response of `path`, requested a moment after the last change. The previous value is returned while the next one loads. Undefined
- * without a path.
+ * Returns the parsed response of `path`, requested shortly after the last change. Returns the previous value while the next one loads, and
+ * undefined without a path.
  */
-export function useDebouncedRequest<Answer, Found>(
+export function useDebouncedRequest<ResponseBody, Value>(
   path: `/${string}` | undefined,
-  parse: (result: Result<Answer, ApiFailure>) => Found,
-): Found | undefined {
-  const [latestValue, setValue] = useState<Found>();
-  const handleResult = useEffectEvent((result: Result<Answer, ApiFailure>) => setValue(parse(result)));
+  parse: (result: Result<ResponseBody, ApiFailure>) => Value,
+): Value | undefined {
+  const [latestValue, setValue] = useState<Value>();
+  const handleResult = useEffectEvent((result: Result<ResponseBody, ApiFailure>) => setValue(parse(result)));
   useEffect(() => {
     if (path === undefined) return;
     const controller = new AbortController();
     const timer = setTimeout(async () => {
-      const result = await callApi<Answer>(path, { signal: controller.signal });
+      const result = await callApi<ResponseBody>(path, { signal: controller.signal });
       if (!controller.signal.aborted) handleResult(result);
     }, DEBOUNCE_MS);
     return () => {

@@ -13,15 +13,15 @@ import { sampleClasses, type SampleName, samples } from "./samples";
 
 type SampleCardsProps = {
   names: readonly SampleName[];
-  /** Absent for members who may not run, and if a sample is only chosen. */
+  /** Absent if the member may not run jobs, or if the sample is only selected. */
   onRun?: (name: SampleName) => Promise<void>;
   onOpen: (name: SampleName) => Promise<void>;
 };
 
-/** Samples with their resulting pictures. A click opens a sample as a form, Run starts it. */
+/** Shows samples with their output images. A click opens a sample as a form, and Run starts it. */
 export function SampleCards({ names, onRun, onOpen }: SampleCardsProps) {
   const connection = useConnection();
-  const lacking = useLackingClasses(connection);
+  const missingClasses = useMissingClasses(connection);
   return (
     <ul className="grid grid-cols-2 gap-2.5 sm:gap-3 lg:grid-cols-4">
       {names.map((name, index) => (
@@ -29,7 +29,7 @@ export function SampleCards({ names, onRun, onOpen }: SampleCardsProps) {
           key={name}
           name={name}
           eager={index < 4}
-          lacks={sampleClasses[name].filter((className) => lacking.includes(className))}
+          missingClasses={sampleClasses[name].filter((className) => missingClasses.includes(className))}
           connectionName={connection?.name ?? ""}
           onRun={onRun}
           onOpen={onOpen}
@@ -42,18 +42,18 @@ export function SampleCards({ names, onRun, onOpen }: SampleCardsProps) {
 type SampleCardProps = Omit<SampleCardsProps, "names"> & {
   name: SampleName;
   eager: boolean;
-  lacks: readonly string[];
+  missingClasses: readonly string[];
   connectionName: string;
 };
 
-function SampleCard({ name, eager, lacks, connectionName, onRun, onOpen }: SampleCardProps) {
+function SampleCard({ name, eager, missingClasses, connectionName, onRun, onOpen }: SampleCardProps) {
   const title = useTranslations("frame.samples")(name);
   const t = useTranslations("samples");
   const [busyWith, setBusyWith] = useState<"run" | "open">();
-  function start(action: "run" | "open", work: (name: SampleName) => Promise<void>) {
+  function start(action: "run" | "open", handler: (name: SampleName) => Promise<void>) {
     if (busyWith) return;
     setBusyWith(action);
-    void work(name).finally(() => setBusyWith(undefined));
+    void handler(name).finally(() => setBusyWith(undefined));
   }
   return (
     <li className="flex min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-surface transition-colors duration-100 hover:border-control">
@@ -76,10 +76,10 @@ function SampleCard({ name, eager, lacks, connectionName, onRun, onOpen }: Sampl
           <span className="text-ink-2 max-sm:hidden">{t(`text.${name}`)}</span>
         </span>
       </button>
-      {lacks.length > 0 ? (
-        <p className="px-3 pb-2.5 text-sm text-wait">{t("lacks", { connection: connectionName, classes: lacks.join(", ") })}</p>
+      {missingClasses.length > 0 ? (
+        <p className="px-3 pb-2.5 text-sm text-wait">{t("lacks", { connection: connectionName, classes: missingClasses.join(", ") })}</p>
       ) : null}
-      {onRun && lacks.length === 0 ? (
+      {onRun && missingClasses.length === 0 ? (
         <div className="px-3 pb-3">
           <Button size="small" busy={busyWith !== undefined} aria-label={t("runOf", { name: title })} onClick={() => start("run", onRun)}>
             <Play aria-hidden="true" className="size-3" />
@@ -94,11 +94,11 @@ function SampleCard({ name, eager, lacks, connectionName, onRun, onOpen }: Sampl
 const noClasses: readonly string[] = [];
 const allClasses = [...new Set(samples.flatMap((name) => sampleClasses[name]))].sort().join(",");
 
-/** The samples' node classes that the connection's service lacks; empty while unknown. The embedded service has all of them. */
-function useLackingClasses(connection: CurrentConnection | undefined): readonly string[] {
+/** Returns the samples' node classes that the service does not have. Empty while unknown. The embedded service has all of them. */
+function useMissingClasses(connection: CurrentConnection | undefined): readonly string[] {
   const isRequested = connection !== undefined && !connection.embedded;
   const path = isRequested ? withQuery("/api/console/lacking-classes", { names: allClasses, connection: connection.id }) : undefined;
-  const { data } = useSWR(path, readLacking, {
+  const { data } = useSWR(path, fetchMissingClasses, {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
     revalidateIfStale: false,
@@ -108,7 +108,7 @@ function useLackingClasses(connection: CurrentConnection | undefined): readonly 
 }
 
 /** Other requests report outages, so a failure is ignored here. */
-async function readLacking(path: `/${string}`): Promise<readonly string[]> {
+async function fetchMissingClasses(path: `/${string}`): Promise<readonly string[]> {
   const result = await callApi<LackingClasses>(path);
   return result.ok ? result.value.lacking : noClasses;
 }

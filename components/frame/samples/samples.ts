@@ -1,4 +1,4 @@
-/** Files under /samples, in display order. Titles are in the message catalogue, pictures under /samples/pictures. */
+/** Files in /samples, in display order. Titles are in the message catalogue, images in /samples/pictures. */
 export const samples = [
   "02-poster-from-photo",
   "09-colour-field",
@@ -9,7 +9,7 @@ export const samples = [
   "05-slow",
   "06-fails-half-way",
 ] as const;
-export const pictureSamples = [
+export const imageSamples = [
   "02-poster-from-photo",
   "03-composite-with-mask",
   "10-light-leaks",
@@ -17,7 +17,7 @@ export const pictureSamples = [
 ] as const satisfies readonly SampleName[];
 export type SampleName = (typeof samples)[number];
 
-/** The node classes of each sample. Services may lack some of them. */
+/** The node classes that each sample uses. A service may not have all of them. */
 export const sampleClasses: Readonly<Record<SampleName, readonly string[]>> = {
   "01-invert": ["EmptyImage", "ImageInvert", "SaveImage"],
   "02-poster-from-photo": ["EmptyImage", "ImageBlend", "ImageScale", "ImageSharpen", "LoadImage", "SaveImage"],
@@ -33,8 +33,8 @@ export function isSample(name: unknown): name is SampleName {
   return samples.some((sample) => sample === name);
 }
 
-// A request from another page to the Run page: a sample to run, or files to open. Stored in memory, since a URL that runs something could be
-// sent as a link.
+// A request from another page to the Run page: a sample to run, or files to open. Stored in memory, because a URL that runs a job could be
+// shared as a link.
 
 type RunRequest = { sample: SampleName } | { files: readonly File[] };
 
@@ -44,8 +44,8 @@ export function requestRun(request: RunRequest): void {
   pendingRequest = request;
 }
 
-/** Returns the request once. */
-export function takeRunRequest(): RunRequest | undefined {
+/** Returns the pending request and clears it. */
+export function consumeRunRequest(): RunRequest | undefined {
   const runRequest = pendingRequest;
   pendingRequest = undefined;
   return runRequest;

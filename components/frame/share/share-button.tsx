@@ -2,7 +2,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { useMayShare } from "../member-context";
+import { useCanShare } from "../member-context";
 import { type ShareSubject } from "./share-dialog";
 
 const ShareDialog = dynamic(() => import("./share-dialog").then((module) => module.ShareDialog), { ssr: false });
@@ -11,7 +11,7 @@ const ShareDialog = dynamic(() => import("./share-dialog").then((module) => modu
 export function ShareButton({ subject, connectionId }: { subject: ShareSubject; connectionId: string | undefined }) {
   const t = useTranslations("sharing");
   const [isOpen, setOpen] = useState(false);
-  if (!useMayShare()) return null;
+  if (!useCanShare()) return null;
   return (
     <>
       <Button onClick={() => setOpen(true)}>{t("share")}</Button>

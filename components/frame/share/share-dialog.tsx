@@ -12,19 +12,19 @@ import { list, object, text } from "@/lib/contract/json/readers";
 import { type CreatedShare, type ShareBody } from "@/lib/contract/share";
 
 const HOUR_MS = 60 * 60_000;
-const lifetimes = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, month: 30 * 24 * HOUR_MS } as const;
-type Lifetime = keyof typeof lifetimes;
+const lifetimesMs = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, month: 30 * 24 * HOUR_MS } as const;
+type Lifetime = keyof typeof lifetimesMs;
 const lifetimeNames = ["hour", "day", "week", "month"] as const satisfies readonly Lifetime[];
-/** Must match the contract, of which only types are bundled. */
-const MIN_PASSWORD = 8;
-const MAX_TITLE = 120;
+/** Must match the contract. Only the types of the contract are bundled. */
+const MIN_PASSWORD_LENGTH = 8;
+const MAX_TITLE_LENGTH = 120;
 
 export type ShareSubject = { job: string } | { assets: readonly string[] };
 type ShareDialogProps = { subject: ShareSubject; connectionId: string | undefined; onClose: () => void };
 
 const readNotCleanable = object({ notCleanable: list(text) });
 
-/** Creates a public link. It is shown once, since the console stores only a hash. */
+/** Creates a public link. The link is shown only once, because the console stores only its hash. */
 export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps) {
   const t = useTranslations("sharing.dialog");
   const form = useId();
@@ -34,23 +34,23 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
   const [createdShare, setCreatedShare] = useState<CreatedShare>();
   const [keepsMetadata, setKeepsMetadata] = useState(false);
   const copy = useCopy();
-  const notCleanable = failure?.code === "UNPROCESSABLE" ? readNotCleanable(failure.details)?.notCleanable : undefined;
+  const uncleanableFiles = failure?.code === "UNPROCESSABLE" ? readNotCleanable(failure.details)?.notCleanable : undefined;
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
     const password = String(fields.get("password") ?? "");
-    const end = lifetimeNames.find((name) => name === fields.get("end")) ?? "week";
+    const lifetimeName = lifetimeNames.find((name) => name === fields.get("end")) ?? "week";
     const json: ShareBody = {
       ...(isJob ? { job: subject.job } : { assets: [...subject.assets] }),
       title: String(fields.get("title") ?? ""),
-      expiresInMs: lifetimes[end],
+      expiresInMs: lifetimesMs[lifetimeName],
       ...(password !== "" && { password }),
       keepsMetadata,
       showsMaker: fields.has("showsMaker"),
       showsWorkflow: fields.has("showsWorkflow"),
-      // True on the second try, after the dialog has listed the files that can't be cleaned.
-      leavesOut: notCleanable !== undefined,
+      // True on the second attempt, after the dialog has listed the files that can't be cleaned.
+      leavesOut: uncleanableFiles !== undefined,
     };
     const path = withQuery("/api/console/shares", { connection: connectionId });
     const result = await send("make", callApi<CreatedShare>(path, { method: "POST", json }));
@@ -59,7 +59,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
     void copy(getShareUrl(result.value), t("copied"));
   }
 
-  if (createdShare) return <CreatedLink made={createdShare} onClose={onClose} />;
+  if (createdShare) return <CreatedLink share={createdShare} onClose={onClose} />;
   return (
     <ConfirmDialog
       isOpen
@@ -69,11 +69,11 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
       tone="primary"
       form={form}
       isBusy={isBusy}
-      label={isBusy ? t("making") : notCleanable && !keepsMetadata ? t("makeWithout") : t("make")}
+      label={isBusy ? t("making") : uncleanableFiles && !keepsMetadata ? t("makeWithout") : t("make")}
     >
       <form id={form} method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5" autoComplete="off">
         <p>{t("text")}</p>
-        <InputField label={t("name")} hint={t("nameHint")} name="title" maxLength={MAX_TITLE} autoComplete="off" autoFocus />
+        <InputField label={t("name")} hint={t("nameHint")} name="title" maxLength={MAX_TITLE_LENGTH} autoComplete="off" autoFocus />
         <SelectField label={t("expires")} name="end" defaultValue="week">
           <Options of={lifetimeNames.map((name) => [name, t(`end.${name}`)])} />
         </SelectField>
@@ -82,7 +82,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
           hint={t("passwordHint")}
           name="password"
           type="password"
-          minLength={MIN_PASSWORD}
+          minLength={MIN_PASSWORD_LENGTH}
           maxLength={200}
           autoComplete="new-password"
         />
@@ -97,13 +97,13 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
           <Option name="showsMaker" text={t("showsMaker")} />
           {isJob ? <Option name="showsWorkflow" text={t("showsWorkflow")} hint={t("showsWorkflowHint")} /> : null}
         </div>
-        {notCleanable && !keepsMetadata ? (
+        {uncleanableFiles && !keepsMetadata ? (
           <div role="alert" className="rounded-md border border-wait bg-wait-soft px-3 py-2 text-ink">
-            <p className="font-semibold">{t("notCleanable", { count: notCleanable.length })}</p>
-            <p className="break-words">{notCleanable.slice(0, 10).join(", ")}</p>
+            <p className="font-semibold">{t("notCleanable", { count: uncleanableFiles.length })}</p>
+            <p className="break-words">{uncleanableFiles.slice(0, 10).join(", ")}</p>
             <p>{t("notCleanableNext")}</p>
           </div>
-        ) : failure && !notCleanable ? (
+        ) : failure && !uncleanableFiles ? (
           <FailureMessage failure={failure} />
         ) : null}
       </form>
@@ -138,9 +138,9 @@ function Option({ name, text: label, hint, checked, onChange }: OptionProps) {
   );
 }
 
-function CreatedLink({ made: share, onClose }: { made: CreatedShare; onClose: () => void }) {
+function CreatedLink({ share, onClose }: { share: CreatedShare; onClose: () => void }) {
   const t = useTranslations("sharing.dialog");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   return (
     <Dialog
       isOpen
@@ -151,7 +151,7 @@ function CreatedLink({ made: share, onClose }: { made: CreatedShare; onClose: ()
     >
       <CopyField
         label={t("link")}
-        hint={t("linkHint", { until: clock(share.expiresAt, "until") ?? "", count: share.count })}
+        hint={t("linkHint", { until: formatTime(share.expiresAt, "until") ?? "", count: share.count })}
         text={getShareUrl(share)}
         copyLabel={t("copy")}
       />

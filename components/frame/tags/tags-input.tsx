@@ -3,7 +3,7 @@ import useSWR from "swr";
 import { Input } from "@/components/ui/controls/fields";
 import { isComposing } from "@/components/ui/hooks/page-events";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { parseTags } from "@/lib/shared/text";
@@ -12,39 +12,39 @@ type TagsInputProps = Omit<ComponentProps<"input">, "value" | "list" | "onChange
   connection: string | undefined;
   value: string;
   loadedTags?: readonly string[];
-  onText: (text: string) => void;
+  onTextChange: (text: string) => void;
 };
 
 const MAX_SUGGESTIONS = 30;
 
-/** Comma-separated tags. Enter completes a partial tag if only one matches; otherwise it submits the form. */
-export function TagsInput({ connection, value, loadedTags: loadedTags = [], onText, ...rest }: TagsInputProps) {
-  const list = useId();
-  const [isTyped, setTyped] = useState(false);
-  const { before, typed } = splitLastTag(value);
-  const { tags } = useTags(isTyped ? connection : undefined, typed);
+/** Comma-separated tags. Enter completes a partial tag if only one matches. Otherwise it submits the form. */
+export function TagsInput({ connection, value, loadedTags = [], onTextChange, ...rest }: TagsInputProps) {
+  const listId = useId();
+  const [hasInput, setHasInput] = useState(false);
+  const { before, partialTag } = splitLastTag(value);
+  const { tags } = useTags(hasInput ? connection : undefined, partialTag);
   const allTags = [...new Set([...tags.map(({ name }) => name), ...loadedTags])].filter((tag) => !tag.includes(","));
-  const offered = isTyped ? suggestTags(value, allTags) : [];
+  const suggestions = hasInput ? suggestTags(value, allTags) : [];
   return (
     <>
       <Input
         {...rest}
-        list={list}
+        list={listId}
         value={value}
         autoComplete="off"
         onChange={({ target }) => {
-          setTyped(true);
-          onText(target.value);
+          setHasInput(true);
+          onTextChange(target.value);
         }}
         onKeyDown={(event) => {
-          const only = onlyTag(typed, offered);
-          if (event.key !== "Enter" || isComposing(event.nativeEvent) || only === undefined || only === typed) return;
+          const completion = findCompletion(partialTag, suggestions);
+          if (event.key !== "Enter" || isComposing(event.nativeEvent) || completion === undefined || completion === partialTag) return;
           event.preventDefault();
-          onText(before + only);
+          onTextChange(before + completion);
         }}
       />
-      <datalist id={list}>
-        {offered.slice(0, MAX_SUGGESTIONS).map((tag) => (
+      <datalist id={listId}>
+        {suggestions.slice(0, MAX_SUGGESTIONS).map((tag) => (
           <option key={tag} value={before + tag} />
         ))}
       </datalist>
@@ -52,29 +52,29 @@ export function TagsInput({ connection, value, loadedTags: loadedTags = [], onTe
   );
 }
 
-/** The only suggestion, unless the text is already a complete tag. */
-export function onlyTag(typed: string, offered: readonly string[]): string | undefined {
-  if (typed === "" || offered.includes(typed)) return typed || undefined;
-  return offered.length === 1 ? offered[0] : undefined;
+/** Returns the partial tag if it is already complete, otherwise the only suggestion. */
+export function findCompletion(partialTag: string, suggestions: readonly string[]): string | undefined {
+  if (partialTag === "" || suggestions.includes(partialTag)) return partialTag || undefined;
+  return suggestions.length === 1 ? suggestions[0] : undefined;
 }
 
-/** Splits the text into the last tag, which is still being typed, and the text before it. */
-function splitLastTag(text: string): { before: string; typed: string } {
+/** Splits the text into the last tag, which may be incomplete, and the text before it. */
+function splitLastTag(text: string): { before: string; partialTag: string } {
   const [before = ""] = /^.*[,\n，]\s*/s.exec(text) ?? [];
-  return { before, typed: text.slice(before.length).trim() };
+  return { before, partialTag: text.slice(before.length).trim() };
 }
 
 function suggestTags(text: string, allTags: readonly string[]): string[] {
-  const { before, typed } = splitLastTag(text);
+  const { before, partialTag } = splitLastTag(text);
   const tags = parseTags(before);
-  return allTags.filter((tag) => tag.toLowerCase().includes(typed.toLowerCase()) && !tags.includes(tag));
+  return allTags.filter((tag) => tag.toLowerCase().includes(partialTag.toLowerCase()) && !tags.includes(tag));
 }
 
 export type TagCount = { name: string; count: number | undefined };
 type TagsResponse = { tags: { name: string; count: number }[] };
 type RefineResponse = { tag_counts: Record<string, number> };
 
-/** `absent`: the service has no such list. `unknown`: the request failed otherwise. */
+/** `absent`: the service has no such list. `unknown`: the request failed for another reason. */
 type TagsState = { state: "asking" | "present" | "absent" | "unknown"; tags: TagCount[]; failure?: ApiFailure };
 
 const swrOptions = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false, keepPreviousData: true };

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import { createStore } from "zustand/vanilla";
 
-/** Jobs that are being cancelled, stopped or removed, keyed by the component that started it. Empty on the server. */
+/** Jobs that are being cancelled, stopped or removed, keyed by the component that started the action. Empty on the server. */
 const store = createStore<ReadonlyMap<object, readonly string[]>>(() => new Map());
 
 /** Marks these jobs as busy, so that no other component repeats the action or reports it. */
@@ -22,13 +22,13 @@ export function useBusyJobs(): ReadonlySet<string> {
   return useMemo(() => collectIds(sources), [sources]);
 }
 
-/** Collects the jobs that are busy now or become busy until `end`. */
-export function watchBusy(): { ids: ReadonlySet<string>; end: () => void } {
+/** Collects the jobs that are busy now or become busy before `stop` is called. */
+export function watchBusyJobs(): { ids: ReadonlySet<string>; stop: () => void } {
   const ids = new Set(collectIds(store.getState()));
-  const end = store.subscribe((sources) => {
+  const stop = store.subscribe((sources) => {
     for (const id of collectIds(sources)) ids.add(id);
   });
-  return { ids, end };
+  return { ids, stop };
 }
 
 function collectIds(sources: ReadonlyMap<object, readonly string[]>): ReadonlySet<string> {

@@ -5,32 +5,32 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { InputField } from "@/components/ui/controls/fields";
 import { ConfirmDialog } from "@/components/ui/dialog";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { clearAllJobs, type ClearAllResult, hasNoResponse } from "@/lib/browser/bulk/bulk-calls";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { useConfirmed } from "./use-confirmed";
+import { useConfirmedAction } from "./use-confirmed-action";
 
 type ClearAllProps = {
-  words: "queue.clear" | "history.clear";
+  messageNamespace: "queue.clear" | "history.clear";
   /** The number of entries; absent if the service reports none. */
   count: number | undefined;
   /** A word to type as confirmation, if the entries can't be restored. */
-  word?: string;
-  parameter?: string;
+  confirmationWord?: string;
+  openParam?: string;
   isBusy: boolean;
   /** `shownCount`: the number that was on the button. */
   onClear: (shownCount: number | undefined) => Promise<ApiFailure | undefined>;
 };
 
-export function ClearAll({ words, count, word, parameter, isBusy, onClear }: ClearAllProps) {
-  const t = useTranslations(words);
-  const form = useId();
+export function ClearAll({ messageNamespace, count, confirmationWord, openParam, isBusy, onClear }: ClearAllProps) {
+  const t = useTranslations(messageNamespace);
+  const formId = useId();
   const [shownCount, setShownCount] = useState<{ count: number | undefined }>();
-  const [typed, setTyped] = useState("");
+  const [inputText, setInputText] = useState("");
   const getTitle = (count: number | undefined) => (count === undefined ? t("all") : t("counted", { count }));
   const title = getTitle(shownCount ? shownCount.count : count);
-  const isConfirmed = word === undefined || typed.trim().toLowerCase() === word;
-  const address = useSearchParams();
-  const isRequested = parameter !== undefined && (address?.has(parameter) ?? false);
+  const isConfirmed = confirmationWord === undefined || inputText.trim().toLowerCase() === confirmationWord;
+  const searchParams = useSearchParams();
+  const isRequested = openParam !== undefined && (searchParams?.has(openParam) ?? false);
   const [wasRequested, setWasRequested] = useState(false);
   if (isRequested !== wasRequested) {
     setWasRequested(isRequested);
@@ -38,17 +38,17 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
   }
   function close() {
     setShownCount(undefined);
-    setTyped("");
-    confirmation.begin();
+    setInputText("");
+    confirmation.reset();
     if (!isRequested) return;
-    // A reload must not open it again.
-    const withoutRequest = new URL(window.location.href);
-    withoutRequest.searchParams.delete(parameter);
-    window.history.replaceState(null, "", withoutRequest);
+    // A reload must not open the dialog again.
+    const url = new URL(window.location.href);
+    url.searchParams.delete(openParam);
+    window.history.replaceState(null, "", url);
   }
-  const confirmation = useConfirmed({
+  const confirmation = useConfirmedAction({
     isOpen: shownCount !== undefined,
-    act: async () => (shownCount ? onClear(shownCount.count) : undefined),
+    action: async () => (shownCount ? onClear(shownCount.count) : undefined),
     close,
   });
   function submit(event: FormEvent) {
@@ -63,8 +63,8 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
       <ConfirmDialog
         isOpen={shownCount !== undefined}
         title={title}
-        keep={t("keep")}
-        form={form}
+        cancelLabel={t("keep")}
+        form={formId}
         isBusy={confirmation.isBusy}
         isDisabled={!isConfirmed}
         onClose={close}
@@ -73,13 +73,18 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
         {confirmation.failure ? (
           <FailureMessage
             failure={confirmation.failure}
-            about={hasNoResponse(confirmation.failure) ? t("unclear") : undefined}
+            title={hasNoResponse(confirmation.failure) ? t("unclear") : undefined}
             className="mt-3"
           />
         ) : null}
-        <form id={form} onSubmit={submit} className="mt-3" autoComplete="off">
-          {word === undefined ? null : (
-            <InputField label={t("type", { word })} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoFocus />
+        <form id={formId} onSubmit={submit} className="mt-3" autoComplete="off">
+          {confirmationWord === undefined ? null : (
+            <InputField
+              label={t("type", { word: confirmationWord })}
+              value={inputText}
+              onChange={(event) => setInputText(event.currentTarget.value)}
+              autoFocus
+            />
           )}
         </form>
       </ConfirmDialog>
@@ -87,14 +92,14 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
   );
 }
 
-/** `path` clears all entries; `leftPath` lists the remaining ones. The dialog shows a failed request. */
-export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, refresh: () => Promise<unknown>) {
+/** Clears all entries at `path`. `remainingPath` lists the remaining ones. The dialog shows failures. */
+export function useClearAll<ClearResponse>(path: `/${string}`, remainingPath: `/${string}`, refresh: () => Promise<unknown>) {
   const [isBusy, setBusy] = useState(false);
-  const [cleared, setCleared] = useState<{ shownCount: number | undefined; outcome: ClearAllResult<Answer> }>();
+  const [cleared, setCleared] = useState<{ shownCount: number | undefined; outcome: ClearAllResult<ClearResponse> }>();
   async function clear(shownCount: number | undefined): Promise<ApiFailure | undefined> {
     setCleared(undefined);
     setBusy(true);
-    const result = await clearAllJobs<Answer>(path, leftPath);
+    const result = await clearAllJobs<ClearResponse>(path, remainingPath);
     setBusy(false);
     if (!result.ok) return result.failure;
     // If the service doesn't name cleared jobs, only the reloaded list shows the result.

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
-import { FailureMessage, failureText } from "@/components/frame/failure/failure-message";
+import { FailureMessage, formatFailure } from "@/components/frame/failure/failure-message";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { ConfirmDialog } from "@/components/ui/dialog";
@@ -11,13 +11,13 @@ import { useTimeFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { type SecretLocation } from "@/lib/contract/secrets/secret-locations";
 import { findFailure, getOutcomeTone, isRetryable } from "./end-jobs";
-import { useConfirmed } from "./use-confirmed";
+import { useConfirmedAction } from "./use-confirmed-action";
 import { type JobWork, useSummarizeEntries } from "./use-job-work";
 
 type JobLinesProps = {
-  actions: Pick<JobWork, "works" | "undo" | "stop" | "retry" | "dismiss">;
+  actions: Pick<JobWork, "operations" | "undo" | "stop" | "retry" | "dismiss">;
   connection: string | undefined;
   /** Called after Stop was requested for all running jobs. */
   onStopped: () => void;
@@ -26,78 +26,78 @@ type JobLinesProps = {
 export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const summarizeEntries = useSummarizeEntries();
   return (
     <BulkLines
-      words="acts"
+      namespace="acts"
       actions={actions}
-      undoableText={({ action, items }) => t(`undoable.${action === "remove" ? "remove" : "cancel"}`, { count: items.length })}
-      readingText={(count) => t("walking", { found: count })}
-      collectedText={(count) => t("collected", { count })}
-      workingText={({ action, doneCount, items }) => t(`working.${action}`, { done: doneCount, total: items.length })}
+      getUndoableText={({ action, items }) => t(`undoable.${action === "remove" ? "remove" : "cancel"}`, { count: items.length })}
+      getReadingText={(count) => t("walking", { found: count })}
+      getCollectedText={(count) => t("collected", { count })}
+      getWorkingText={({ action, doneCount, items }) => t(`working.${action}`, { done: doneCount, total: items.length })}
       summarize={summarizeEntries}
       getCause={(entries) => {
         const cause = findFailure(entries);
-        return cause && failureText(errors, cause);
+        return cause && formatFailure(errors, cause);
       }}
-      failureText={(failure) => failureText(errors, failure)}
+      getFailureText={(failure) => formatFailure(errors, failure)}
       isRetryable={isRetryable}
-      resultActions={({ entries }, dismiss) => {
-        const count = Math.max(0, ...entries.map(({ together = 0 }) => together));
-        const stopped = () => {
+      renderResultActions={({ entries }, dismiss) => {
+        const count = Math.max(0, ...entries.map(({ otherRunningCount: otherRunningCount = 0 }) => otherRunningCount));
+        const handleStopped = () => {
           dismiss();
           onStopped();
         };
-        return count > 0 ? <StopAllButton count={count} connection={connection} onDone={stopped} /> : null;
+        return count > 0 ? <StopAllButton count={count} connection={connection} onDone={handleStopped} /> : null;
       }}
-      entryLook={{
+      entryAppearance={{
         getTone: ({ outcome }) => getOutcomeTone(outcome),
         getText: ({ outcome, newId, failure }) =>
-          [t(`outcome.${outcome}`), newId && t("outcome.as", { id: newId }), failure && failureText(errors, failure)]
+          [t(`outcome.${outcome}`), newId && t("outcome.as", { id: newId }), failure && formatFailure(errors, failure)]
             .filter(Boolean)
             .join(" "),
         getName: ({ workflow, label, createdMs }) =>
-          [workflow, label, createdMs !== undefined && clock(createdMs, "until")].filter(Boolean).join(" · "),
+          [workflow, label, createdMs !== undefined && formatTime(createdMs, "until")].filter(Boolean).join(" · "),
       }}
-      copies={(jobs) => [{ label: t("copyIds"), text: () => jobs.map(({ id }) => id).join("\n") }]}
+      getCopyOptions={(jobs) => [{ label: t("copyIds"), text: () => jobs.map(({ id }) => id).join("\n") }]}
     />
   );
 }
 
-/** For services that can't stop a single job: asks for confirmation with the number, since the other jobs stop too. */
+/** Stops all running jobs, for services that can't stop a single one. Requires confirmation. */
 function StopAllButton({ count, connection, onDone }: { count: number; connection: string | undefined; onDone: () => void }) {
   const t = useTranslations("acts.together");
-  const [isConfirming, setConfirming] = useState(false);
-  const confirmation = useConfirmed({
-    isOpen: isConfirming,
-    act: async () => {
+  const [isDialogOpen, setDialogOpen] = useState(false);
+  const confirmation = useConfirmedAction({
+    isOpen: isDialogOpen,
+    action: async () => {
       const result = await callApi(withQuery("/api/interrupt", { connection }), { method: "POST", json: {} });
       if (!result.ok) return result.failure;
       showToast({ tone: "run", text: t("stopRequested") });
       onDone();
       return undefined;
     },
-    close: () => setConfirming(false),
+    close: () => setDialogOpen(false),
   });
   return (
     <>
       <Button
         size="small"
         onClick={() => {
-          confirmation.begin();
-          setConfirming(true);
+          confirmation.reset();
+          setDialogOpen(true);
         }}
       >
         {t("stop", { count })}
       </Button>
       <ConfirmDialog
-        isOpen={isConfirming}
+        isOpen={isDialogOpen}
         title={t("stop", { count })}
-        keep={t("keep")}
+        cancelLabel={t("keep")}
         isBusy={confirmation.isBusy}
         onConfirm={() => void confirmation.confirm()}
-        onClose={() => setConfirming(false)}
+        onClose={() => setDialogOpen(false)}
       >
         <p>{t("text")}</p>
         {confirmation.failure ? <FailureMessage failure={confirmation.failure} className="mt-3" /> : null}
@@ -106,17 +106,17 @@ function StopAllButton({ count, connection, onDone }: { count: number; connectio
   );
 }
 
-/** False if the service can't stop running jobs. If unknown, true, since the request will show it. Checked only while a job runs. */
+/** Returns false only if the service certainly can't stop running jobs. Checked only while a job is running. */
 export function useCanStop(connection: string | undefined, isRunning: boolean): boolean {
   return useCapabilities(isRunning ? connection : undefined, ["jobs.stop"]).has("jobs.stop") !== false;
 }
 
-type SecretsNoticeProps = { places: readonly SecretPlace[]; isSent?: boolean; actions?: ReactNode; className?: string };
+type SecretsNoticeProps = { places: readonly SecretLocation[]; wasSent?: boolean; actions?: ReactNode; className?: string };
 
 /** Shows the job's owner which node or field contained a key or token. The key itself is never sent to the browser. */
-export function SecretsNotice({ places, isSent = true, actions, className }: SecretsNoticeProps) {
+export function SecretsNotice({ places, wasSent: wasSent = true, actions, className }: SecretsNoticeProps) {
   const t = useTranslations("acts.secrets");
-  const title = t(isSent ? "title" : "leftOut", { count: places.length });
+  const title = t(wasSent ? "title" : "leftOut", { count: places.length });
   return (
     <section aria-label={title} className={cn("flex gap-2.5 rounded-lg border border-wait bg-surface px-3.5 py-3", className)}>
       <span className="mt-0.5 text-wait">
@@ -127,22 +127,22 @@ export function SecretsNotice({ places, isSent = true, actions, className }: Sec
         <ul className="my-1 list-inside list-disc">
           {places.map((secretPlace) => (
             <li key={[secretPlace.kind, ...Object.values(secretPlace)].join("/")} className="break-words">
-              {toPlaceText(secretPlace, t)}
+              {formatSecretPlace(secretPlace, t)}
             </li>
           ))}
         </ul>
-        <p className="text-ink-2">{t(isSent ? "advice" : "leftOutAdvice")}</p>
+        <p className="text-ink-2">{t(wasSent ? "advice" : "leftOutAdvice")}</p>
         {actions ? <div className="mt-2 flex flex-wrap gap-2">{actions}</div> : null}
       </div>
     </section>
   );
 }
 
-export function hasRemovableSecrets(secretPlaces: readonly SecretPlace[]): boolean {
+export function hasRemovableSecrets(secretPlaces: readonly SecretLocation[]): boolean {
   return secretPlaces.some(({ kind }) => kind === "input" || kind === "extra");
 }
 
-function toPlaceText(secretPlace: SecretPlace, t: ReturnType<typeof useTranslations<"acts.secrets">>): string {
+function formatSecretPlace(secretPlace: SecretLocation, t: ReturnType<typeof useTranslations<"acts.secrets">>): string {
   switch (secretPlace.kind) {
     case "input":
       return t("input", { node: secretPlace.node, id: secretPlace.node_id, input: secretPlace.input });

@@ -12,30 +12,30 @@ export type Submission = { prompt: Graph; extra_data?: JsonObject };
 /** `masked`: inputs without a stored value, so the workflow can't be rerun as it is. */
 export type Resubmission = { kind: "ready"; submission: Submission } | { kind: "masked"; inputs: MaskedInput[] } | { kind: "no-graph" };
 
-/** The workflow of a job, ready to resubmit. A masked value is never sent, since it would be used as the secret. */
-export function toResubmission(workflow: unknown, newSeed?: () => number): Resubmission {
+/** Prepares a job's workflow for resubmission. A masked value is never sent, since the service would use it as the secret. */
+export function toResubmission(workflow: unknown, createSeed?: () => number): Resubmission {
   const unwrapped = unwrapWorkflow(workflow);
   if (!unwrapped) return { kind: "no-graph" };
-  const inputs = maskedInputs(unwrapped.graph);
+  const inputs = findMaskedInputs(unwrapped.graph);
   if (inputs.length > 0) return { kind: "masked", inputs };
-  const prompt = newSeed ? withNewSeeds(unwrapped.graph, newSeed) : unwrapped.graph;
+  const prompt = createSeed ? withNewSeeds(unwrapped.graph, createSeed) : unwrapped.graph;
   return { kind: "ready", submission: { prompt, ...(unwrapped.extraData && { extra_data: removeMasks(unwrapped.extraData) }) } };
 }
 
-export function randomSeed(): number {
+export function createRandomSeed(): number {
   const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
   return seed % SEED_COUNT;
 }
 
-/** A seed that is a literal number; a linked seed changes at the other node. */
+/** Returns true for a literal number. A linked seed is changed at its source node. */
 function isSeed(name: string, value: unknown): boolean {
   return isSeedName(name) && (Number.isInteger(value) || typeof value === "bigint");
 }
 
-function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
+function withNewSeeds(graph: Graph, createSeed: () => number): Graph {
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => {
-      const inputs = Object.entries(node.inputs).map(([name, value]) => [name, isSeed(name, value) ? newSeed() : value] as const);
+      const inputs = Object.entries(node.inputs).map(([name, value]) => [name, isSeed(name, value) ? createSeed() : value] as const);
       return [id, { ...node, inputs: copySpellings(node.inputs, Object.fromEntries(inputs)) }];
     }),
   );
@@ -46,7 +46,7 @@ export function countSeeds(workflow: JsonObject): number {
   return inputs.filter(([name, value]) => isSeed(name, value)).length;
 }
 
-function maskedInputs(graph: Graph): MaskedInput[] {
+function findMaskedInputs(graph: Graph): MaskedInput[] {
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([input, value]) =>
       !isLink(value) && isMasked(value) ? [{ nodeId, node: getNodeName(node), input }] : [],

@@ -1,6 +1,6 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { affectsAllCalls, type BatchOutcome, callWithRetry, runInBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { affectsAllCalls, type BatchOutcome, type BulkCallContext,callWithRetry, runInBatches } from "@/lib/browser/bulk/bulk-calls";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { couldHaveStarted, getSubmittedJob, IDEMPOTENCY_HEADER, RERUN_HEADER } from "@/lib/contract/workflow/submission";
@@ -18,20 +18,20 @@ type RunAgainResult =
   | { kind: "unread" | "refused"; failure: ApiFailure };
 
 type RunAgainOptions = {
-  newSeed?: () => number;
+  createSeed?: () => number;
   call?: <T>(path: `/${string}`, init?: CallInit) => Promise<Result<T, ApiFailure>>;
   isStopped?: () => boolean;
 };
 
-/** Submits the job's workflow again, as the service returns it now. */
+/** Resubmits the job's workflow as the service returns it now. */
 export async function runAgain(
   id: string,
   connection: string | undefined,
-  { newSeed, call = callApi, isStopped }: RunAgainOptions,
+  { createSeed, call = callApi, isStopped }: RunAgainOptions,
 ): Promise<RunAgainResult> {
   const result = await call<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
   if (!result.ok) return { kind: "unread", failure: result.failure };
-  const resubmission = toResubmission(result.value.workflow, newSeed);
+  const resubmission = toResubmission(result.value.workflow, createSeed);
   if (resubmission.kind !== "ready") return resubmission;
   if (isStopped?.()) return { kind: "stopped" };
   const headers = { [IDEMPOTENCY_HEADER]: createIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
@@ -46,26 +46,27 @@ function mayHaveSubmitted(failure: ApiFailure): boolean {
   return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
 }
 
-export async function runJobsAgain(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
-  return withJobNames(jobs, await runInBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
+export async function runJobsAgain(jobs: readonly TargetJob[], work: BulkCallContext): Promise<ResultEntry[]> {
+  return withJobNames(jobs, await runInBatches(jobs, 1, ([job]) => rerunJob(job?.id ?? "", work), work));
 }
 
-async function runOneAgain(id: string, work: Work): Promise<BatchOutcome<ResultEntry>> {
+async function rerunJob(id: string, work: BulkCallContext): Promise<BatchOutcome<ResultEntry>> {
   const result = await runAgain(id, work.connection, {
     call: (path, init = {}) => callWithRetry(path, init, work),
     isStopped: () => work.signal.aborted,
   });
   if (result.kind === "submitted") return { entries: [{ id, outcome: "ranAgain", newId: result.id }] };
   const failure = "failure" in result ? result.failure : undefined;
-  if (result.kind === "unread" && failure?.code === "CONSOLE_UNREACHABLE") return { entries: [{ id, outcome: "unsent" }], isOver: true };
+  if (result.kind === "unread" && failure?.code === "CONSOLE_UNREACHABLE")
+    return { entries: [{ id, outcome: "unsent" }], shouldStop: true };
   const isMissing = result.kind === "unread" && failure?.status === 404;
   return {
-    entries: [{ id, outcome: isMissing ? "missing" : outcomes[result.kind], ...(failure && { failure }) }],
-    ...(failure && { isOver: affectsAllCalls(failure) }),
+    entries: [{ id, outcome: isMissing ? "missing" : outcomeByKind[result.kind], ...(failure && { failure }) }],
+    ...(failure && { shouldStop: affectsAllCalls(failure) }),
   };
 }
 
-const outcomes = {
+const outcomeByKind = {
   masked: "secret",
   "no-graph": "noWorkflow",
   stopped: "notDone",

@@ -5,9 +5,9 @@ import useSWR from "swr";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
-import { findCommonInputs, type SeenInput } from "@/lib/contract/jobs/job-inputs";
+import { type CommonInput,findCommonInputs } from "@/lib/contract/jobs/job-inputs";
 import { type InputId, MAX_INPUTS } from "@/lib/contract/jobs/job-list";
-import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pinInput, useColumnName } from "./columns";
+import { addInput, type ColumnChoice, type ColumnId, isInputId, pinInput, requiredColumns, useColumnName } from "./columns";
 
 type ColumnsDialogProps = {
   choice: ColumnChoice;
@@ -39,7 +39,7 @@ export function ColumnsDialog({ choice, defaultChoice, jobs, connection, onChoos
     >
       <ul aria-label={t("list")} className="flex flex-col">
         {choice.order.map((id, index) => (
-          <ColumnLine
+          <ColumnRow
             key={id}
             id={id}
             name={getColumnName(id)}
@@ -47,7 +47,7 @@ export function ColumnsDialog({ choice, defaultChoice, jobs, connection, onChoos
             isFirst={index === 0}
             isLast={index === choice.order.length - 1}
             onShow={(isShown) => onChoose(showColumn(choice, id, isShown))}
-            onMove={(by) => onChoose(moveColumn(choice, id, by))}
+            onMove={(offset) => onChoose(moveColumn(choice, id, offset))}
             {...(isInputId(id) && {
               isPinned: choice.pinned.includes(id),
               onPin: (isPinned: boolean) => onChoose(pinInput(choice, id, isPinned)),
@@ -75,22 +75,22 @@ export function ColumnsDialog({ choice, defaultChoice, jobs, connection, onChoos
   );
 }
 
-type ColumnLineProps = {
+type ColumnRowProps = {
   id: ColumnId;
   name: string;
   isShown: boolean;
   isFirst: boolean;
   isLast: boolean;
   onShow: (isShown: boolean) => void;
-  onMove: (by: -1 | 1) => void;
+  onMove: (offset: -1 | 1) => void;
   isPinned?: boolean;
   onPin?: (isPinned: boolean) => void;
   onRemove?: () => void;
 };
 
-function ColumnLine({ id, name, isShown, isFirst, isLast, onShow, onMove, isPinned, onPin, onRemove }: ColumnLineProps) {
+function ColumnRow({ id, name, isShown, isFirst, isLast, onShow, onMove, isPinned, onPin, onRemove }: ColumnRowProps) {
   const t = useTranslations("jobList.columns");
-  const isFixed = alwaysShown.includes(id);
+  const isFixed = requiredColumns.includes(id);
   return (
     <li className="flex items-center gap-1 py-0.5">
       <label className="flex min-w-0 flex-1 items-center gap-2 text-ink">
@@ -134,20 +134,20 @@ type InputPickerProps = {
   onAdd: (id: InputId) => void;
 };
 
-const MAX_READ_JOBS = 10;
-const MAX_SHOWN = 50;
+const MAX_SAMPLED_JOBS = 10;
+const MAX_SHOWN_INPUTS = 50;
 
 /** The inputs of the newest jobs on the page, with an example of each. */
 function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
   const t = useTranslations("jobList.columns");
   const common = useTranslations("common");
-  const [words, setWords] = useState("");
-  const ids = jobs.slice(0, MAX_READ_JOBS);
+  const [searchInput, setSearchInput] = useState("");
+  const ids = jobs.slice(0, MAX_SAMPLED_JOBS);
   const { data: fetchedInputs, error } = useSWR(["seen inputs", connection, ...ids], () => fetchInputs(ids, connection), {
     revalidateOnFocus: false,
   });
-  const searchText = words.trim().toLowerCase();
-  const seenInputs = fetchedInputs?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(searchText)) ?? [];
+  const searchText = searchInput.trim().toLowerCase();
+  const matchingInputs = fetchedInputs?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(searchText)) ?? [];
   const isFull = choice.order.filter(isInputId).length >= MAX_INPUTS;
   return (
     <section aria-label={t("inputs")} className="mt-3 border-t border-line pt-3">
@@ -158,12 +158,12 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
         aria-label={t("find")}
         placeholder={t("find")}
         maxLength={200}
-        value={words}
-        onChange={(event) => setWords(event.currentTarget.value)}
+        value={searchInput}
+        onChange={(event) => setSearchInput(event.currentTarget.value)}
         className="mt-2"
       />
       <ul aria-label={t("inputs")} className="mt-1 flex max-h-56 flex-col overflow-y-auto">
-        {seenInputs.slice(0, MAX_SHOWN).map(({ id, name, jobs: count, example }) => {
+        {matchingInputs.slice(0, MAX_SHOWN_INPUTS).map(({ id, name, jobs: count, example }) => {
           const isShown = choice.order.includes(id) && !choice.hidden.includes(id);
           return (
             <li key={id}>
@@ -186,7 +186,7 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
           );
         })}
       </ul>
-      {fetchedInputs && seenInputs.length === 0 ? <p role="status">{t("noInputs")}</p> : null}
+      {fetchedInputs && matchingInputs.length === 0 ? <p role="status">{t("noInputs")}</p> : null}
       {!fetchedInputs && !error ? <p role="status">{common("loading")}</p> : null}
       {error ? (
         <p role="alert" className="text-bad">
@@ -198,30 +198,35 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
 }
 
 /** Skips unreadable jobs. Fails only if all of them are unreadable. */
-async function fetchInputs(ids: readonly string[], connection: string | undefined): Promise<SeenInput[]> {
-  const { readJobInputs } = await import("./value-cell");
-  const outcomes = await Promise.allSettled(ids.map((id) => readJobInputs(id, connection)));
+async function fetchInputs(ids: readonly string[], connection: string | undefined): Promise<CommonInput[]> {
+  const { fetchJobInputs } = await import("./value-cell");
+  const outcomes = await Promise.allSettled(ids.map((id) => fetchJobInputs(id, connection)));
   const jobs = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
   if (jobs.length === 0 && failure) throw failure.reason;
   return findCommonInputs(jobs);
 }
 
-export function moveColumn(choice: ColumnChoice, id: ColumnId, by: -1 | 1): ColumnChoice {
+export function moveColumn(choice: ColumnChoice, id: ColumnId, offset: -1 | 1): ColumnChoice {
   const index = choice.order.indexOf(id);
-  const to = index + by;
-  if (index < 0 || to < 0 || to >= choice.order.length) return choice;
-  const order = choice.order.filter((each) => each !== id);
-  order.splice(to, 0, id);
+  const targetIndex = index + offset;
+  if (index < 0 || targetIndex < 0 || targetIndex >= choice.order.length) return choice;
+  const order = choice.order.filter((columnId) => columnId !== id);
+  order.splice(targetIndex, 0, id);
   return { ...choice, order };
 }
 
 export function showColumn(choice: ColumnChoice, id: ColumnId, isShown: boolean): ColumnChoice {
-  const hidden = choice.hidden.filter((each) => each !== id);
+  const hidden = choice.hidden.filter((columnId) => columnId !== id);
   return { ...choice, hidden: isShown ? hidden : [...hidden, id] };
 }
 
 export function removeInput(choice: ColumnChoice, id: InputId): ColumnChoice {
-  const pinned = choice.pinned.filter((each) => each !== id);
-  return { ...choice, pinned, order: choice.order.filter((each) => each !== id), hidden: choice.hidden.filter((each) => each !== id) };
+  const pinned = choice.pinned.filter((columnId) => columnId !== id);
+  return {
+    ...choice,
+    pinned,
+    order: choice.order.filter((columnId) => columnId !== id),
+    hidden: choice.hidden.filter((columnId) => columnId !== id),
+  };
 }

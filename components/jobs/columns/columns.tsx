@@ -4,30 +4,30 @@ import { type ComponentProps, type ReactNode, useCallback, useMemo, useSyncExter
 import { DataTable } from "@/components/data-table/data-table";
 import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection";
 import { type ColumnStyle, createColumns } from "@/components/data-table/table-columns";
-import { plainPicture } from "@/components/ui/pictures/plain-picture";
-import { Truncated, truncateIfLong } from "@/components/ui/truncated";
-import { type Persisted, persisted } from "@/lib/browser/persisted";
-import { createLivePreviewUrl, createThumbnailUrl, shortId } from "@/lib/browser/urls";
+import { renderPlainPicture } from "@/components/ui/pictures/plain-picture";
+import { renderTruncated,Truncated } from "@/components/ui/truncated";
+import { createPersistedValue,type PersistedValue } from "@/lib/browser/persisted-value";
+import { createLivePreviewUrl, createThumbnailUrl, toShortId } from "@/lib/browser/urls";
 import { type InputId, MAX_INPUTS, parseInputId, splitInputId } from "@/lib/contract/jobs/job-list";
 import { filter, isTrue, list, map, number, object } from "@/lib/contract/json/readers";
 import { type JobRow } from "../job-row";
 import {
-  type CellWords,
-  copyButton,
-  detailsCell,
+  type CellTexts,
+  getRowHref,
   getRowTitle,
-  ranCell,
-  rowHref,
-  rowLink,
-  stateCell,
-  submittedCell,
+  renderCopyButton,
+  renderDetailsCell,
+  renderRowLink,
+  renderRunTimeCell,
+  renderStateCell,
+  renderSubmittedCell,
   useRowClick,
 } from "./cells";
 
 // Loaded only if the list shows a column of workflow values.
 const ValueCell = dynamic(() => import("./value-cell").then((module) => module.ValueCell), { ssr: false, loading: () => " " });
 
-export const column = createColumns<JobRow>();
+export const columnHelper = createColumns<JobRow>();
 
 export const jobColumnStyles = {
   select: { width: "w-10 md:w-[46px]", visibility: "whole-cell", isFixedWidth: true },
@@ -35,7 +35,7 @@ export const jobColumnStyles = {
   status: { width: "w-[120px] max-sm:takes-rest" },
   job: { width: "w-[108px]" },
   workflow: { width: "w-[176px] min-[90rem]:w-[260px]", visibility: "max-lg:hidden max-xl:in-[.with-panel]:hidden" },
-  /** Columns of workflow values never shrink the others: the table scrolls instead. */
+  /** Columns of workflow values never shrink the others. The table scrolls instead. */
   what: { visibility: "max-lg:hidden xl:min-w-[144px] xl:in-[.with-panel]:min-w-0", hiddenHeader: true },
   outputs: { width: "w-[78px]", visibility: "max-md:hidden in-[.with-panel]:hidden", align: "end" },
   by: { width: "w-[116px]", visibility: "max-xl:hidden in-[.with-panel]:hidden" },
@@ -49,7 +49,7 @@ const pinnedColumnStyle = { ...valueColumnStyle, visibility: jobColumnStyles.wor
 
 type SelectColumn = {
   store: SelectionStore;
-  t: CellWords["t"];
+  t: CellTexts["t"];
   selectAllLabel: string;
   /** Whether a row has a checkbox. Default: all rows. */
   hasCheckbox?: (row: JobRow) => boolean;
@@ -58,16 +58,16 @@ type SelectColumn = {
 
 const ID_PLACEHOLDER = "\u0001";
 
-export function selectColumn({ store, t, selectAllLabel, hasCheckbox, isEmpty }: SelectColumn) {
+export function createSelectColumn({ store, t, selectAllLabel, hasCheckbox, isEmpty }: SelectColumn) {
   // Formatted once, not once per row.
   const label = t("select", { id: ID_PLACEHOLDER });
-  return column.display({
+  return columnHelper.display({
     id: "select",
     meta: jobColumnStyles.select,
     header: () => <SelectAllRows label={selectAllLabel} store={store} isEmpty={isEmpty} />,
     cell: ({ row: { original } }) =>
       hasCheckbox?.(original) === false ? null : (
-        <SelectRow id={original.id} label={label.replace(ID_PLACEHOLDER, shortId(original.id))} store={store} />
+        <SelectRow id={original.id} label={label.replace(ID_PLACEHOLDER, toShortId(original.id))} store={store} />
       ),
   });
 }
@@ -77,60 +77,67 @@ type JobColumnsOptions = {
   /** The page's `?connection=`, which its links keep. */
   connectionParam: string | undefined;
   /** Content at the end of a row's second line. Default: the submission time. */
-  lineEnd?: (row: JobRow) => ReactNode;
-  /** True if the user set the column's width: longer text is truncated. */
+  renderLineEnd?: (row: JobRow) => ReactNode;
+  /** True if the user set the column's width, so that longer text is truncated. */
   isWorkflowTruncated?: boolean;
   isSubmitterTruncated?: boolean;
-  columnStyles?: Partial<Record<NamedId, ColumnStyle>>;
+  columnStyles?: Partial<Record<NamedColumnId, ColumnStyle>>;
 };
 
-/** All columns of job lists; each list picks its own. */
-export function jobColumns(
-  words: CellWords,
-  { connection, connectionParam, lineEnd, isWorkflowTruncated, isSubmitterTruncated, columnStyles = jobColumnStyles }: JobColumnsOptions,
+/** Creates all columns of job lists. Each list uses some of them. */
+export function createJobColumns(
+  texts: CellTexts,
+  {
+    connection,
+    connectionParam,
+    renderLineEnd,
+    isWorkflowTruncated,
+    isSubmitterTruncated,
+    columnStyles = jobColumnStyles,
+  }: JobColumnsOptions,
 ) {
-  const { t } = words;
+  const { t } = texts;
   const copyLabel = t("copyId");
-  const getHref = (id: string) => rowHref(id, connectionParam);
-  const namedColumn = (id: NamedId, cell: (row: JobRow) => ReactNode) =>
-    column.display({ id, header: t(`column.${id}`), meta: columnStyles[id], cell: ({ row }) => cell(row.original) });
+  const getHref = (id: string) => getRowHref(id, connectionParam);
+  const createNamedColumn = (id: NamedColumnId, cell: (row: JobRow) => ReactNode) =>
+    columnHelper.display({ id, header: t(`column.${id}`), meta: columnStyles[id], cell: ({ row }) => cell(row.original) });
   return {
-    preview: namedColumn("preview", (row) => rowPicture(row, connection)),
-    status: namedColumn("status", (row) => stateCell({ row, words, getHref, lineEnd })),
-    job: namedColumn("job", ({ id }) => (
+    preview: createNamedColumn("preview", (row) => renderRowPreview(row, connection)),
+    status: createNamedColumn("status", (row) => renderStateCell({ row, texts, getHref, renderLineEnd })),
+    job: createNamedColumn("job", ({ id }) => (
       <>
-        {rowLink(id, getHref(id), words.cannotOpen)}
-        {copyButton(copyLabel)}
+        {renderRowLink(id, getHref(id), texts.cannotOpen)}
+        {renderCopyButton(copyLabel)}
       </>
     )),
-    workflow: namedColumn("workflow", (row) =>
-      isWorkflowTruncated ? <Truncated text={getRowTitle(row)} /> : truncateIfLong(getRowTitle(row)),
+    workflow: createNamedColumn("workflow", (row) =>
+      isWorkflowTruncated ? <Truncated text={getRowTitle(row)} /> : renderTruncated(getRowTitle(row)),
     ),
-    what: namedColumn("what", (row) => detailsCell({ row, words, getHref })),
-    outputs: namedColumn("outputs", ({ outputs }) => outputs || t("nothing")),
-    by: namedColumn("by", ({ by, token }) => {
-      if (by === undefined) return t("nothing");
-      const text = token === undefined ? by : t("byToken", { token, name: by });
-      return isSubmitterTruncated ? <Truncated text={text} /> : truncateIfLong(text);
+    what: createNamedColumn("what", (row) => renderDetailsCell({ row, texts, getHref })),
+    outputs: createNamedColumn("outputs", ({ outputs }) => outputs || t("nothing")),
+    by: createNamedColumn("by", ({ submittedBy, submittedToken }) => {
+      if (submittedBy === undefined) return t("nothing");
+      const text = submittedToken === undefined ? submittedBy : t("byToken", { token: submittedToken, name: submittedBy });
+      return isSubmitterTruncated ? <Truncated text={text} /> : renderTruncated(text);
     }),
-    submitted: namedColumn("submitted", (row) => submittedCell(row, words)),
-    ran: namedColumn("ran", (row) => ranCell(row, words)),
+    submitted: createNamedColumn("submitted", (row) => renderSubmittedCell(row, texts)),
+    ran: createNamedColumn("ran", (row) => renderRunTimeCell(row, texts)),
   };
 }
 
 /** A running job's newest preview, or a finished job's first output. */
-export function rowPicture({ id, preview, previewKind, livePreview }: JobRow, connection: string | undefined): ReactNode {
+export function renderRowPreview({ id, preview, previewKind, livePreview }: JobRow, connection: string | undefined): ReactNode {
   const src =
     livePreview === undefined
       ? preview && createThumbnailUrl({ connection, file: preview, edge: 128 })
       : createLivePreviewUrl({ connection, jobId: id, version: livePreview });
-  return plainPicture({ src, width: 52, height: 36, kind: previewKind, className: "h-9 w-[52px]" });
+  return renderPlainPicture({ src, width: 52, height: 36, kind: previewKind, className: "h-9 w-[52px]" });
 }
 
-export function valueColumn(id: InputId, { pinned }: ColumnChoice, connection: string | undefined) {
+export function createValueColumn(id: InputId, { pinned }: ColumnChoice, connection: string | undefined) {
   const isPinned = pinned.includes(id);
   const { node, input, name } = splitInputId(id);
-  return column.display({
+  return columnHelper.display({
     id,
     header: name,
     meta: isPinned ? pinnedColumnStyle : valueColumnStyle,
@@ -138,10 +145,10 @@ export function valueColumn(id: InputId, { pinned }: ColumnChoice, connection: s
   });
 }
 
-export const rowId = (row: JobRow) => row.id;
+export const getRowId = (row: JobRow) => row.id;
 
 type JobTableProps = Omit<ComponentProps<typeof DataTable<JobRow>>, "rowId" | "placeholderText" | "onClick" | "className"> & {
-  /** Opens a job in the side panel. Returns false if there is no space; the job's page opens instead. */
+  /** Opens a job in the side panel. Returns false if there is no space, and the job's page opens instead. */
   onOpen?: (id: string) => boolean;
 };
 
@@ -150,62 +157,62 @@ export function JobTable({ onOpen, ...table }: JobTableProps) {
   const onClick = useRowClick(onOpen);
   const placeholderText = useCallback(
     (row: JobRow) =>
-      [row.state === "unknown" ? row.word : states(row.state), shortId(row.id), getRowTitle(row), row.error ?? ""].join("   "),
+      [row.state === "unknown" ? row.rawStatus : states(row.state), toShortId(row.id), getRowTitle(row), row.error ?? ""].join("   "),
     [states],
   );
-  return <DataTable {...table} rowId={rowId} placeholderText={placeholderText} onClick={onClick} className="two-lines" />;
+  return <DataTable {...table} rowId={getRowId} placeholderText={placeholderText} onClick={onClick} className="two-lines" />;
 }
 
 // The columns of the job list, their order and widths.
 
 const columnIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
-export type NamedId = (typeof columnIds)[number];
-export type ColumnId = NamedId | InputId;
+export type NamedColumnId = (typeof columnIds)[number];
+export type ColumnId = NamedColumnId | InputId;
 
 export type ColumnChoice = {
   order: readonly ColumnId[];
   hidden: readonly ColumnId[];
   widths: Readonly<Record<string, number>>;
-  /** Pinned inputs: shown next to the workflow while a job is open. */
+  /** Inputs that stay visible next to the workflow while a job is open. */
   pinned: readonly ColumnId[];
   isCompact: boolean;
 };
 
 /** The `job` column contains the row's link. */
-export const alwaysShown: readonly ColumnId[] = ["status", "job"];
+export const requiredColumns: readonly ColumnId[] = ["status", "job"];
 export const DEFAULT_CHOICE: ColumnChoice = { order: columnIds, hidden: [], widths: {}, pinned: [], isCompact: false };
 /** Used while one member has submitted all jobs, where this column is redundant. */
 export const singleMemberChoice: ColumnChoice = { ...DEFAULT_CHOICE, hidden: ["by"] };
 
-export function shownColumns({ order, hidden }: ColumnChoice): ColumnId[] {
-  return order.filter((id) => alwaysShown.includes(id) || !hidden.includes(id));
+export function getVisibleColumns({ order, hidden }: ColumnChoice): ColumnId[] {
+  return order.filter((id) => requiredColumns.includes(id) || !hidden.includes(id));
 }
 
 export function isInputId(id: ColumnId): id is InputId {
   return id.startsWith("input:");
 }
 
-const readStored = object(
+const parseStoredFields = object(
   {},
   {
-    order: list(readId, 50),
-    hidden: list(readId, 50),
-    pinned: list(readId, 50),
+    order: list(parseColumnId, 50),
+    hidden: list(parseColumnId, 50),
+    pinned: list(parseColumnId, 50),
     widths: map(filter(number, (width) => width >= 40 && width <= 1000)),
     isCompact: isTrue,
   },
 );
 
-/** Reads the stored choice; anything invalid falls back to the default. */
-export function readChoice(storedValue: unknown): ColumnChoice {
-  const { order = [], hidden = [], ...choice } = readStored(storedValue) ?? {};
-  const ordered = limitInputs(order);
+/** Parses the stored choice. Invalid fields fall back to the default. */
+export function parseColumnChoice(storedValue: unknown): ColumnChoice {
+  const { order = [], hidden = [], ...choice } = parseStoredFields(storedValue) ?? {};
+  const orderedIds = limitInputs(order);
   return {
     ...DEFAULT_CHOICE,
     ...choice,
-    order: [...ordered, ...columnIds.filter((id) => !ordered.includes(id))],
-    // In choices stored before the column "by" existed, it is hidden.
-    hidden: limitInputs(ordered.length > 0 && !ordered.includes("by") ? [...hidden, "by"] : hidden),
+    order: [...orderedIds, ...columnIds.filter((id) => !orderedIds.includes(id))],
+    // Hides the "by" column in choices that were stored before it existed.
+    hidden: limitInputs(orderedIds.length > 0 && !orderedIds.includes("by") ? [...hidden, "by"] : hidden),
   };
 }
 
@@ -214,40 +221,40 @@ function limitInputs(ids: readonly ColumnId[]): ColumnId[] {
   return [...new Set(ids)].filter((id) => !isInputId(id) || values.includes(id));
 }
 
-function readId(value: unknown): ColumnId | undefined {
+function parseColumnId(value: unknown): ColumnId | undefined {
   return columnIds.find((id) => id === value) ?? parseInputId(value);
 }
 
 export function addInput(choice: ColumnChoice, id: InputId): ColumnChoice {
-  if (choice.order.includes(id)) return { ...choice, hidden: choice.hidden.filter((each) => each !== id) };
+  if (choice.order.includes(id)) return { ...choice, hidden: choice.hidden.filter((columnId) => columnId !== id) };
   return choice.order.filter(isInputId).length >= MAX_INPUTS ? choice : { ...choice, order: insertAfterWorkflow(choice.order, id) };
 }
 
 export function pinInput(choice: ColumnChoice, id: InputId, isPinned: boolean): ColumnChoice {
-  const pinned = choice.pinned.filter((each) => each !== id);
+  const pinned = choice.pinned.filter((columnId) => columnId !== id);
   return isPinned ? { ...choice, order: insertAfterWorkflow(choice.order, id), pinned: [...pinned, id] } : { ...choice, pinned };
 }
 
 export function withInputs(choice: ColumnChoice, ids: readonly InputId[]): ColumnChoice {
   const choiceWithoutInputs: ColumnChoice = { ...choice, order: choice.order.filter((id) => !isInputId(id)), pinned: [] };
-  return ids.toReversed().reduce((now, id) => pinInput(addInput(now, id), id, true), choiceWithoutInputs);
+  return ids.toReversed().reduce((current, id) => pinInput(addInput(current, id), id, true), choiceWithoutInputs);
 }
 
-export function shownInputs(choice: ColumnChoice): InputId[] {
-  return shownColumns(choice).filter(isInputId);
+export function getVisibleInputs(choice: ColumnChoice): InputId[] {
+  return getVisibleColumns(choice).filter(isInputId);
 }
 
 function insertAfterWorkflow(order: readonly ColumnId[], id: InputId): ColumnId[] {
-  const otherColumns = order.filter((each) => each !== id);
+  const otherColumns = order.filter((columnId) => columnId !== id);
   return otherColumns.toSpliced(otherColumns.indexOf("workflow") + 1, 0, id);
 }
 
 /** By connection, shared by all callers. Empty on the server. */
-const choices = new Map<string, Persisted<ColumnChoice | undefined>>();
+const choices = new Map<string, PersistedValue<ColumnChoice | undefined>>();
 
-function getStoredChoice(connection: string): Persisted<ColumnChoice | undefined> {
-  const parseStored = (value: unknown) => (value === undefined ? undefined : readChoice(value));
-  const storedChoice = choices.get(connection) ?? persisted(`lightdesk:jobs-columns:${connection}`, parseStored);
+function getStoredChoice(connection: string): PersistedValue<ColumnChoice | undefined> {
+  const parseStored = (value: unknown) => (value === undefined ? undefined : parseColumnChoice(value));
+  const storedChoice = choices.get(connection) ?? createPersistedValue(`lightdesk:jobs-columns:${connection}`, parseStored);
   if (typeof window !== "undefined") choices.set(connection, storedChoice);
   return storedChoice;
 }

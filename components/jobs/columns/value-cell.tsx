@@ -12,18 +12,18 @@ import { createLimiter } from "@/lib/shared/async";
 export function ValueCell({ id, connection, node, input }: { id: string; connection: string | undefined; node: string; input: string }) {
   const t = useTranslations("jobList");
   const cell = useRef<HTMLSpanElement>(null);
-  const [wasSeen, setSeen] = useState(false);
+  const [wasVisible, setWasVisible] = useState(false);
   useEffect(() => {
     const element = cell.current;
-    if (!element || wasSeen) return;
+    if (!element || wasVisible) return;
     const observer = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) setSeen(true);
+      if (entries.some((entry) => entry.isIntersecting)) setWasVisible(true);
     });
     observer.observe(element);
     return () => observer.disconnect();
-  }, [wasSeen]);
-  const path = getPath(id, connection);
-  const { data, error } = useSWR(wasSeen ? ["inputs", path] : null, () => readInputs(path), {
+  }, [wasVisible]);
+  const path = getJobPath(id, connection);
+  const { data, error } = useSWR(wasVisible ? ["inputs", path] : null, () => fetchInputs(path), {
     // Submitted inputs never change.
     revalidateIfStale: false,
     revalidateOnFocus: false,
@@ -37,18 +37,18 @@ export function ValueCell({ id, connection, node, input }: { id: string; connect
   );
 }
 
-const limiter = createLimiter(4);
+const limitRequests = createLimiter(4);
 
-export function readJobInputs(id: string, connection: string | undefined): Promise<JobInputs> {
-  return readInputs(getPath(id, connection));
+export function fetchJobInputs(id: string, connection: string | undefined): Promise<JobInputs> {
+  return fetchInputs(getJobPath(id, connection));
 }
 
-function getPath(id: string, connection: string | undefined): `/${string}` {
+function getJobPath(id: string, connection: string | undefined): `/${string}` {
   return withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
 }
 
-function readInputs(path: `/${string}`): Promise<JobInputs> {
-  return limiter(async () => {
+function fetchInputs(path: `/${string}`): Promise<JobInputs> {
+  return limitRequests(async () => {
     const result = await callApi<{ workflow?: JsonObject }>(path);
     if (!result.ok) throw result.failure;
     return collectInputs(result.value.workflow);

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { type MouseEvent, useState } from "react";
-import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
+import { BottomBar, StatusLine, StatusLines } from "@/components/data-table/bulk/bottom-bar";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useBusyJobs } from "@/components/jobs/actions/busy-jobs";
@@ -10,10 +10,10 @@ import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { ButtonLink } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { shortId, toJobHref, withQuery } from "@/lib/browser/urls";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { toJobHref, toShortId, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { type MaskedInput, randomSeed } from "../actions/resubmission";
+import { createRandomSeed,type MaskedInput } from "../actions/resubmission";
 import { runAgain } from "../actions/run-again";
 import { type JobFacts } from "./job-facts";
 
@@ -22,21 +22,21 @@ type JobActionsProps = {
   actions: ReturnType<typeof useJobActions>;
 };
 
-export function JobActions({ facts: { job, workflowParts }, actions }: JobActionsProps) {
+export function JobActions({ facts: { job, workflowCounts: workflowParts }, actions }: JobActionsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
   const { isEnding } = actions;
-  const isBusy = actions.again.isBusy === true;
+  const isBusy = actions.rerun.isBusy === true;
   const canStop = useCanStop(actions.connection, job.state === "in_progress");
   return (
     <span className="flex flex-wrap justify-end gap-2">
       {job.state === "pending" ? (
-        <Button tone="danger" busy={isEnding} onClick={() => actions.end(job.state)}>
+        <Button tone="danger" busy={isEnding} onClick={() => actions.endJob(job.state)}>
           {t("cancel")}
         </Button>
       ) : null}
       {job.state !== "in_progress" ? null : canStop ? (
-        <Button tone="danger" busy={isEnding} onClick={() => actions.end(job.state)}>
+        <Button tone="danger" busy={isEnding} onClick={() => actions.endJob(job.state)}>
           {t("stop")}
         </Button>
       ) : (
@@ -47,7 +47,7 @@ export function JobActions({ facts: { job, workflowParts }, actions }: JobAction
           <ButtonLink href={withQuery("/apps/new", { job: job.id, connection: connectionParam })} tone="quiet">
             {t("makeApp")}
           </ButtonLink>
-          <ButtonLink href={editHref(job.id, connectionParam)}>{t("edit")}</ButtonLink>
+          <ButtonLink href={getEditHref(job.id, connectionParam)}>{t("edit")}</ButtonLink>
           {workflowParts.seeds > 0 ? (
             <Button busy={isBusy} onClick={ignoreDoubleClick(() => void actions.runAgain(true))}>
               {t("newSeeds")}
@@ -62,43 +62,43 @@ export function JobActions({ facts: { job, workflowParts }, actions }: JobAction
   );
 }
 
-/** Undo, the newest result and errors, at the bottom of the page so that nothing moves. */
+/** Shows undo, the newest result and errors at the bottom of the page, so that nothing moves. */
 export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
   const common = useTranslations("common");
   const actionTexts = useTranslations("acts");
-  const { result, failure, masked } = actions.again;
+  const { result, failure, maskedInputs } = actions.rerun;
   return (
     <>
-      <LowerEdge>
+      <BottomBar>
         <JobLines actions={actions.work} connection={actions.connection} onStopped={actions.refresh} />
         {result ? (
-          <WorkLines label={t("label")}>
-            <WorkLine tone={result.tone} text={result.text} onDismiss={actions.dismiss}>
+          <StatusLines label={t("label")}>
+            <StatusLine tone={result.tone} text={result.text} onDismiss={actions.dismiss}>
               {result.jobId ? (
                 <ButtonLink href={toJobHref(result.jobId, connectionParam)} size="small">
-                  {t("open", { id: shortId(result.jobId) })}
+                  {t("open", { id: toShortId(result.jobId) })}
                 </ButtonLink>
               ) : null}
-            </WorkLine>
-          </WorkLines>
+            </StatusLine>
+          </StatusLines>
         ) : null}
         {failure ? (
           <div className="w-[min(640px,calc(100%-32px))] rounded-lg bg-surface shadow-xl">
             <FailureMessage failure={failure} actions={<Button onClick={actions.dismiss}>{common("dismiss")}</Button>} />
           </div>
         ) : null}
-      </LowerEdge>
+      </BottomBar>
       <Dialog
-        isOpen={masked !== undefined}
+        isOpen={maskedInputs !== undefined}
         onClose={actions.dismiss}
-        title={t("maskedTitle", { count: masked?.length ?? 0 })}
+        title={t("maskedTitle", { count: maskedInputs?.length ?? 0 })}
         actions={
           <>
             <Button onClick={actions.dismiss}>{common("cancel")}</Button>
-            <ButtonLink href={withoutSecretsHref(job.id, connectionParam)}>{actionTexts("secrets.again")}</ButtonLink>
-            <ButtonLink href={editHref(job.id, connectionParam)} tone="primary">
+            <ButtonLink href={getRunWithoutSecretsHref(job.id, connectionParam)}>{actionTexts("secrets.again")}</ButtonLink>
+            <ButtonLink href={getEditHref(job.id, connectionParam)} tone="primary">
               {t("edit")}
             </ButtonLink>
           </>
@@ -106,7 +106,7 @@ export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
       >
         <p>{t("maskedText")}</p>
         <ul className="mt-2 list-inside list-disc">
-          {masked?.map(({ nodeId, node, input }) => (
+          {maskedInputs?.map(({ nodeId, node, input }) => (
             <li key={`${nodeId}/${input}`} className="break-words">
               {t("maskedInput", { node, id: nodeId, input })}
             </li>
@@ -118,33 +118,33 @@ export function JobActionResult({ facts: { job }, actions }: JobActionsProps) {
 }
 
 /** Ignores the second click of a double click, even after a response in between. */
-function ignoreDoubleClick(act: () => void) {
-  return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
+function ignoreDoubleClick(callback: () => void) {
+  return ({ detail }: MouseEvent) => (detail > 1 ? undefined : callback());
 }
 
 /** The Run page with the job's workflow, without its masked values. */
-export function withoutSecretsHref(id: string, connection: string | undefined) {
+export function getRunWithoutSecretsHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, without: "secrets", connection });
 }
 
-function editHref(id: string, connection: string | undefined) {
+function getEditHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, connection });
 }
 
 type RerunResult = { tone: Tone; text: string; jobId?: string };
-type RerunState = { isBusy?: boolean; result?: RerunResult; failure?: ApiFailure; masked?: MaskedInput[] };
+type RerunState = { isBusy?: boolean; result?: RerunResult; failure?: ApiFailure; maskedInputs?: MaskedInput[] };
 
-/** Ends a job, which can be undone for a moment, and runs its workflow again. */
+/** Cancels a job with a short undo period, and reruns its workflow. */
 export function useJobActions({ jobId, connection, onDone }: { jobId: string; connection: string | undefined; onDone: () => void }) {
   const t = useTranslations("jobs.job.acts");
   const [rerun, setRerun] = useState<RerunState>({});
   const work = useJobWork({ connection, onDone });
 
-  async function run(withNewSeeds: boolean) {
+  async function run(hasNewSeeds: boolean) {
     setRerun({ isBusy: true });
-    const result = await runAgain(jobId, connection, { newSeed: withNewSeeds ? randomSeed : undefined });
+    const result = await runAgain(jobId, connection, { createSeed: hasNewSeeds ? createRandomSeed : undefined });
     if (result.kind === "submitted") setRerun({ result: { tone: "ok", text: t("submitted"), jobId: result.id } });
-    else if (result.kind === "masked") setRerun({ masked: result.inputs });
+    else if (result.kind === "masked") setRerun({ maskedInputs: result.inputs });
     else if (result.kind === "no-graph") setRerun({ result: { tone: "off", text: t("noGraph") } });
     else if (result.kind === "unread" || result.kind === "refused") setRerun({ failure: result.failure });
     else setRerun({ result: { tone: "unknown", text: t("outcomeUnknown") } });
@@ -153,9 +153,9 @@ export function useJobActions({ jobId, connection, onDone }: { jobId: string; co
   return {
     connection,
     work,
-    again: rerun,
+    rerun,
     isEnding: useBusyJobs().has(jobId),
-    end: (state: JobState) => {
+    endJob: (state: JobState) => {
       setRerun({});
       work.dismissEnded();
       work.schedule({ action: "cancel", items: [{ id: jobId, state }] });

@@ -7,16 +7,16 @@ import { CopyableId } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { Duration, durationText, RelativeTime, RunningDuration, useNow, useTimeFormat } from "@/components/ui/time";
-import { createLivePreviewUrl, shortId, toJobHref } from "@/lib/browser/urls";
+import { Duration, formatDuration, RelativeTime, RunningDuration, useNow, useTimeFormat } from "@/components/ui/time";
+import { createLivePreviewUrl, toJobHref,toShortId } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
-import { type JobFacts, type RawTexts as Words } from "./job-facts";
+import { type JobFacts, type RawStates as RawStates } from "./job-facts";
 
 export function JobDetails({ facts }: { facts: JobFacts }) {
-  const { job, workflow, label, submittedBy, rerunOf, reruns, runner, words } = facts;
+  const { job, workflow, label, submittedBy, rerunOf, reruns, runner, rawStates } = facts;
   const t = useTranslations("jobs.job.details");
-  const list = useTranslations("jobList");
+  const listTexts = useTranslations("jobList");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitEndMs = startedMs ?? (job.terminal ? endedMs : undefined);
   // A workflow without an id and a name is named after the job.
@@ -24,9 +24,9 @@ export function JobDetails({ facts }: { facts: JobFacts }) {
   return (
     <Card title={t("title")}>
       <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-y-1.5">
-        {hasOwnMeaning(words) ? (
+        {shouldShowRawStates(rawStates) ? (
           <Fact name={t("state")}>
-            <RawTexts words={words} />
+            <RawStateTexts rawStates={rawStates} />
           </Fact>
         ) : null}
         <Fact name={t("job")}>
@@ -50,11 +50,11 @@ export function JobDetails({ facts }: { facts: JobFacts }) {
         ) : null}
         {createdMs === undefined ? null : (
           <Fact name={t("submitted")}>
-            <Clock ms={createdMs} />{" "}
+            <AbsoluteTime ms={createdMs} />{" "}
             <span className="text-ink-3">
               (<RelativeTime ms={createdMs} />)
             </span>
-            {submittedBy ? <span className="block">{t("by", { name: toSubmitterText(submittedBy, list) })}</span> : null}
+            {submittedBy ? <span className="block">{t("by", { name: toSubmitterText(submittedBy, listTexts) })}</span> : null}
           </Fact>
         )}
         {createdMs === undefined || (waitEndMs === undefined && job.state !== "pending") ? null : (
@@ -103,7 +103,7 @@ function JobLinks({ ids }: { ids: readonly string[] }) {
           prefetch={false}
           className="font-mono text-sm text-accent hover:underline"
         >
-          {shortId(id)}
+          {toShortId(id)}
         </Link>
       ))}
     </span>
@@ -113,25 +113,25 @@ function JobLinks({ ids }: { ids: readonly string[] }) {
 /** Services may report whole seconds, so a short wait is only an upper bound. */
 function WaitDuration({ fromMs, toMs }: { fromMs: number; toMs: number }) {
   const t = useTranslations("jobs.job.details");
-  const duration = durationText(useTranslations("common.duration"), toMs - fromMs);
+  const duration = formatDuration(useTranslations("common.duration"), toMs - fromMs);
   const isRounded = fromMs % 1000 === 0 && toMs - fromMs < 10_000;
   return <>{isRounded ? t("upTo", { duration }) : duration}</>;
 }
 
-const isSameState = ({ details, status }: Words) => status === undefined || toJobState(status) === toJobState(details);
-const hasOwnMeaning = (words: Words) => !isSameState(words) || toJobState(words.details) === "unknown";
+const isSameState = ({ details, status }: RawStates) => status === undefined || toJobState(status) === toJobState(details);
+const shouldShowRawStates = (rawStates: RawStates) => !isSameState(rawStates) || toJobState(rawStates.details) === "unknown";
 
 /** The raw state of both views, since a service may use different words for the same state. */
-function RawTexts({ words }: { words: Words }) {
-  const { details, status } = words;
+function RawStateTexts({ rawStates }: { rawStates: RawStates }) {
+  const { details, status } = rawStates;
   const t = useTranslations("jobs.job.details");
-  const raw = { code: (word: ReactNode) => <span className="font-mono text-sm">{word}</span> };
-  // Views are named only if there are two; a local server has no status view.
-  if (status === undefined || status === details) return raw.code(details);
+  const richTags = { code: (word: ReactNode) => <span className="font-mono text-sm">{word}</span> };
+  // Names the views only if there are two. A local server has no status view.
+  if (status === undefined || status === details) return richTags.code(details);
   return (
     <>
-      {t.rich("wordOfDetails", { ...raw, word: details })}, {t.rich("wordOfStatus", { ...raw, word: status })}
-      {isSameState(words) ? null : <span className="block text-wait">{t("disagree")}</span>}
+      {t.rich("wordOfDetails", { ...richTags, word: details })}, {t.rich("wordOfStatus", { ...richTags, word: status })}
+      {isSameState(rawStates) ? null : <span className="block text-wait">{t("disagree")}</span>}
     </>
   );
 }
@@ -139,13 +139,13 @@ function RawTexts({ words }: { words: Words }) {
 const DAY_MS = 86_400_000;
 
 /** The time in the browser's time zone, with the date if it is another day. */
-function Clock({ ms }: { ms: number }) {
-  const clock = useTimeFormat();
+function AbsoluteTime({ ms }: { ms: number }) {
+  const formatTime = useTimeFormat();
   const isToday = useNow() - ms < DAY_MS;
-  return clock(ms, isToday ? "second" : "until") ?? <span className="inline-block w-[52px]" />;
+  return formatTime(ms, isToday ? "second" : "until") ?? <span className="inline-block w-[52px]" />;
 }
 
-/** The progress of a pending or running job, in the service's own words and numbers. */
+/** The progress of a pending or running job, as the service reports it. */
 export function JobProgress({ facts: { job, currentNode, waiting }, connection }: { facts: JobFacts; connection?: string }) {
   const t = useTranslations("jobs.job.progress");
   const { state, createdAtMs, startedAtMs, progress, expected } = job;

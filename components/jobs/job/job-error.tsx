@@ -14,14 +14,18 @@ type JobErrorProps = {
   onShowNode: (nodeId: string) => void;
 };
 
-/** The failed part, its node and duration, then further collapsed details from the service. */
+/** Shows the failed node and the duration, then collapsed details from the service. */
 export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobErrorProps) {
   const t = useTranslations("jobs.job.error");
   const { startedAtMs, endedAtMs } = job;
   const nodesDone = timeline.filter(({ state }) => state === "done" || state === "cached").length;
   const traceback = failure.traceback.join("").trimEnd();
   const node = failure.node ?? failure.nodeId;
-  const title = failure.refused ? t("refused") : node ? t("inNode", { node, id: failure.nodeId ? `#${failure.nodeId}` : "" }) : t("title");
+  const title = failure.refusedNodes
+    ? t("refused")
+    : node
+      ? t("inNode", { node, id: failure.nodeId ? `#${failure.nodeId}` : "" })
+      : t("title");
   return (
     <section aria-label={t("title")} className="flex gap-2.5 rounded-lg border border-bad bg-bad-soft px-3.5 py-3">
       <span className="mt-0.5 text-bad">
@@ -37,7 +41,7 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
             </span>
           ) : null}
         </p>
-        {failure.refused ? <RefusedNodes nodes={failure.refused} onShowNode={onShowNode} /> : <Reason failure={failure} />}
+        {failure.refusedNodes ? <RefusedNodes nodes={failure.refusedNodes} onShowNode={onShowNode} /> : <FailureReason failure={failure} />}
         <div className="flex flex-wrap items-start gap-2">
           {failure.isInGraph ? <Button onClick={() => onShowNode(failure.nodeId ?? "")}>{t("show")}</Button> : null}
           {traceback ? <Disclosure title={t("traceback")}>{traceback}</Disclosure> : null}
@@ -49,7 +53,7 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
   );
 }
 
-/** Notes about a job that ran twice, or of which a runner refused some outputs. */
+/** Notes about a job that ran twice, or of whose outputs a runner refused some. */
 export function JobNotes({ notes, onShowNode }: { notes: readonly JobNote[]; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.notes");
   return notes.map((jobNote, index) => (
@@ -63,7 +67,7 @@ export function JobNotes({ notes, onShowNode }: { notes: readonly JobNote[]; onS
         ) : (
           <>
             <p>{t("outputsRefused", { runner: jobNote.runner })}</p>
-            <RefusedNodes nodes={jobNote.refused} onShowNode={onShowNode} />
+            <RefusedNodes nodes={jobNote.refusedNodes} onShowNode={onShowNode} />
           </>
         )}
       </div>
@@ -71,14 +75,14 @@ export function JobNotes({ notes, onShowNode }: { notes: readonly JobNote[]; onS
   ));
 }
 
-function Reason({ failure }: { failure: JobFailure }) {
+function FailureReason({ failure }: { failure: JobFailure }) {
   const t = useTranslations("jobs.job.error");
   const reason = [failure.type, failure.message].filter(Boolean).join(": ");
   return <p className="font-mono text-sm break-words whitespace-pre-wrap">{reason || t("silent")}</p>;
 }
 
-/** The refusal's problems per node, with a link to the node in the graph. */
-function RefusedNodes({ nodes, onShowNode }: { nodes: NonNullable<JobFailure["refused"]>; onShowNode: (nodeId: string) => void }) {
+/** The problems of each refused node, with a link to the node in the graph. */
+function RefusedNodes({ nodes, onShowNode }: { nodes: NonNullable<JobFailure["refusedNodes"]>; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.error");
   return (
     <ul className="flex flex-col gap-1.5">
@@ -114,12 +118,12 @@ function CopyReport({ text }: { text: string }) {
 /** Everything needed to investigate the failure, as plain text. Secrets are already masked. */
 function toReport(job: JobFacts["job"], failure: JobFailure, traceback: string): string {
   const toIso = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
-  const refused = failure.refused?.flatMap(({ nodeId, node, errors }) =>
+  const refusedLines = failure.refusedNodes?.flatMap(({ nodeId, node, errors }) =>
     errors.map(({ message, details }) => `#${nodeId} ${node ?? ""}: ${[message, details].filter(Boolean).join(": ")}`),
   );
-  const facts = [
+  const headerLines = [
     `Job ${job.id}`,
-    `Status ${job.word}`,
+    `Status ${job.rawStatus}`,
     job.workflowId && `Workflow ${job.workflowId}`,
     job.assignedTo && `Machine ${job.assignedTo}`,
     job.createdAtMs !== undefined && `Submitted ${toIso(job.createdAtMs)}`,
@@ -127,8 +131,10 @@ function toReport(job: JobFacts["job"], failure: JobFailure, traceback: string):
     job.endedAtMs !== undefined && `Ended ${toIso(job.endedAtMs)}`,
     failure.nodeId !== undefined && `Node #${failure.nodeId} ${failure.nodeType ?? failure.node ?? ""}`,
   ];
-  const reason = refused ? refused.join("\n") : [failure.type, failure.message].filter(Boolean).join(": ");
-  return [facts.filter(Boolean).join("\n"), reason, traceback, failure.inputs && `Inputs\n${failure.inputs}`].filter(Boolean).join("\n\n");
+  const reason = refusedLines ? refusedLines.join("\n") : [failure.type, failure.message].filter(Boolean).join(": ");
+  return [headerLines.filter(Boolean).join("\n"), reason, traceback, failure.inputs && `Inputs\n${failure.inputs}`]
+    .filter(Boolean)
+    .join("\n\n");
 }
 
 type JobMissingProps = {
@@ -136,22 +142,28 @@ type JobMissingProps = {
   /** Whether the job had not ended when it was last seen. */
   wasActive?: boolean;
   isForbidden?: boolean;
-  /** The id can't be part of a URL, so no request was sent. */
-  isUnopenable?: boolean;
+  /** True if the id can't be part of a URL, so that no request was sent. */
+  hasInvalidId?: boolean;
   /** The link back, if the list isn't next to it. */
   backLink?: ReactNode;
 };
 
 /** Shown instead of a state if the service lost an unfinished job. */
-export function GoneBadge() {
-  return <StatusBadge tone="off" word={useTranslations("jobs.job.missing")("badge")} />;
+export function MissingJobBadge() {
+  return <StatusBadge tone="off" label={useTranslations("jobs.job.missing")("badge")} />;
 }
 
-/** Most services respond the same for a deleted job and for another member's job, and so does this page. */
-export function JobMissing({ hasExisted, wasActive = false, isForbidden = false, isUnopenable = false, backLink }: JobMissingProps) {
+/** Most services respond the same for a deleted job and for another member's job. This page shows the same text for both. */
+export function JobMissing({
+  hasExisted,
+  wasActive = false,
+  isForbidden = false,
+  hasInvalidId: hasInvalidId = false,
+  backLink,
+}: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
   const cannotOpen = useTranslations("common")("cannotOpen");
-  if (isUnopenable) return <EmptyState title={cannotOpen} action={backLink} />;
+  if (hasInvalidId) return <EmptyState title={cannotOpen} action={backLink} />;
   if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={backLink} />;
   if (!hasExisted) return <EmptyState title={t("title")} text={t("text")} action={backLink} />;
   return (
@@ -161,7 +173,7 @@ export function JobMissing({ hasExisted, wasActive = false, isForbidden = false,
   );
 }
 
-/** Collapsed text that opens without a script. */
+/** Collapsed text that opens without JavaScript. */
 function Disclosure({ title, children }: { title: ReactNode; children: ReactNode }) {
   return (
     <details className="min-w-0 open:basis-full">

@@ -2,10 +2,10 @@ import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asText, getOwn } from "@/lib/contract/json/json";
 import { anyText, list, withFallback } from "@/lib/contract/json/readers";
-import { type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
+import { type JobRunner, type JobWaitReason } from "@/lib/contract/runners/runners";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
-import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { type SecretLocation } from "@/lib/contract/secrets/secret-locations";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type JobErrorView, type JobView, listLiveOutputs, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
@@ -20,17 +20,17 @@ export type JobFailure = JobErrorView & {
   node?: string;
   /** The node's input values, as JSON text. */
   inputs?: string;
-  refused?: RefusedNode[];
+  refusedNodes?: RefusedNode[];
   isInGraph: boolean;
 };
 
 /** The raw state in both views of the service. The status view may be missing. */
-export type RawTexts = { details: string; status?: string };
+export type RawStates = { details: string; status?: string };
 
 /**
- * `cache_cleared`: a runner's output files were gone, so the job ran a second time. `outputs_refused`: the runner ran only some outputs.
+ * `cache_cleared`: a runner's output files were missing, so the job ran a second time. `outputs_refused`: the runner ran only some outputs.
  */
-export type JobNote = { code: "cache_cleared" } | { code: "outputs_refused"; runner: string; refused: RefusedNode[] };
+export type JobNote = { code: "cache_cleared" } | { code: "outputs_refused"; runner: string; refusedNodes: RefusedNode[] };
 
 export type JobFacts = {
   job: Omit<JobView, "preview" | "error">;
@@ -41,25 +41,25 @@ export type JobFacts = {
   rerunOf?: string;
   reruns?: readonly string[];
   /** Where the submission contained a key or token. Only the job's owner gets this. */
-  secretPlaces?: readonly SecretPlace[];
-  /** Its runner, and the attempt. */
+  secretPlaces?: readonly SecretLocation[];
+  /** The job's runner and attempt. */
   runner?: JobRunner;
-  /** Why the job is pending, if no suitable runner accepts jobs. */
-  waiting?: JobWaits;
+  /** The reason that the job is pending, if no suitable runner accepts jobs. */
+  waiting?: JobWaitReason;
   currentNode?: string;
   failure?: JobFailure;
   notes: JobNote[];
   outputs: { view: OutputView; node: string }[];
   timeline: TimelineNode[];
-  words: RawTexts;
-  /** The parts of the workflow that decide which actions are possible; absent if the service has none. */
-  workflowParts?: { nodes: number; seeds: number };
+  rawStates: RawStates;
+  /** Counts that determine which actions are possible. Absent if the service has no workflow. */
+  workflowCounts?: { nodes: number; seeds: number };
 };
 
 export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
-  const names = nodeNames(detail);
+  const names = getNodeNames(detail);
   const { preview: _preview, error, ...job } = toJobView(detail, status);
-  const current = job.progress?.currentNode;
+  const currentNodeId = job.progress?.currentNode;
   const facts: JobFacts = {
     job,
     workflow: getWorkflowName(detail),
@@ -70,19 +70,19 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     ...(detail.held_secrets && { secretPlaces: detail.held_secrets }),
     ...(detail.runner && { runner: detail.runner }),
     ...(detail.waits && job.state === "pending" && { waiting: detail.waits }),
-    ...(current !== undefined && { currentNode: names.get(current) ?? current }),
-    ...(error && { failure: withNames(error, detail, names) }),
+    ...(currentNodeId !== undefined && { currentNode: names.get(currentNodeId) ?? currentNodeId }),
+    ...(error && { failure: toJobFailure(error, detail, names) }),
     notes: getNotes(detail, names),
     outputs: getOutputs(detail, job).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),
     timeline: buildTimeline(detail, names, job),
-    words: { details: detail.status },
-    ...(detail.workflow && { workflowParts: { nodes: names.size, seeds: countSeeds(detail.workflow) } }),
+    rawStates: { details: detail.status },
+    ...(detail.workflow && { workflowCounts: { nodes: names.size, seeds: countSeeds(detail.workflow) } }),
   };
   return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
 }
 
-/** Services list the outputs of finished jobs; live updates report those of running ones. */
-function getOutputs(detail: JobDetail, { terminal }: Course): OutputView[] {
+/** Services list the outputs of finished jobs. Live updates report those of running jobs. */
+function getOutputs(detail: JobDetail, { terminal }: JobLifecycle): OutputView[] {
   const outputs = listOutputs(detail.outputs);
   return outputs.length > 0 || terminal ? outputs : listLiveOutputs(detail);
 }
@@ -91,24 +91,24 @@ function getOutputs(detail: JobDetail, { terminal }: Course): OutputView[] {
 function withUnknownOutcome(facts: JobFacts): JobFacts {
   if (facts.job.terminal) return facts;
   const { progress: _progress, ...job } = facts.job;
-  const { currentNode: _node, ...rest } = facts;
+  const { currentNode: _node, ...otherFacts } = facts;
   const timeline = facts.timeline.map((node) => (node.state === "running" ? { ...node, state: "unreached" as const } : node));
-  return { ...rest, timeline, job: { ...job, state: "unknown", terminal: true } };
+  return { ...otherFacts, timeline, job: { ...job, state: "unknown", terminal: true } };
 }
 
-/** The facts to show after a failed request. `last`: the last known facts. */
-export function getFactsAfterFailure(last: JobFacts | undefined, failure: Failure | undefined) {
+/** Returns the facts to show after a failed request. */
+export function getFactsAfterFailure(lastFacts: JobFacts | undefined, failure: Failure | undefined) {
   const isMissing = failure?.code === "NOT_FOUND";
   return {
-    facts: last && isMissing ? withUnknownOutcome(last) : last,
-    isGone: isMissing,
-    wasActive: isMissing && last?.job.terminal === false,
+    facts: lastFacts && isMissing ? withUnknownOutcome(lastFacts) : lastFacts,
+    isMissing,
+    wasActive: isMissing && lastFacts?.job.terminal === false,
     isForbidden: failure?.code === "FORBIDDEN",
   };
 }
 
-/** The workflow's name, undefined if derived from an id, which is next to the title anyway. */
-export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
+/** Returns the workflow's name. Undefined if the name is derived from an id, which is shown next to the title. */
+export function getCustomWorkflowName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
   return workflow === formatNamelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
 }
 
@@ -124,11 +124,11 @@ export function withStatusFacts(facts: JobFacts, { assignedTo, createdAtMs, word
   return {
     ...facts,
     job: { ...facts.job, ...(assignedTo && { assignedTo }), ...(isMoreExact && { createdAtMs }) },
-    words: { ...facts.words, ...(word !== undefined && { status: word }) },
+    rawStates: { ...facts.rawStates, ...(word !== undefined && { status: word }) },
   };
 }
 
-function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<string, string>): JobFailure {
+function toJobFailure(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<string, string>): JobFailure {
   const node = (error.nodeId === undefined ? undefined : names.get(error.nodeId)) ?? error.nodeType;
   const inputs = detail.execution_error?.current_inputs;
   const nodeErrors = error.lateValidation?.nodeErrors;
@@ -137,21 +137,21 @@ function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<st
     isInGraph: error.nodeId !== undefined && names.has(error.nodeId),
     ...(node && { node }),
     ...(inputs && Object.keys(inputs).length > 0 && { inputs: writeExactJson(inputs, 2) }),
-    ...(nodeErrors && { refused: refusedNodes(nodeErrors, names) }),
+    ...(nodeErrors && { refusedNodes: toRefusedNodes(nodeErrors, names) }),
   };
 }
 
-/** The messages named "note" of the embedded service. Skips unknown notes. */
+/** Reads the "note" messages of the embedded service. Skips unknown codes. */
 function getNotes(detail: JobDetail, names: ReadonlyMap<string, string>): JobNote[] {
   return (detail.execution_status?.messages ?? []).flatMap(([event, { code, runner, nodeErrors }]): JobNote[] => {
     if (event !== "note") return [];
     if (code === "cache_cleared") return [{ code }];
     const errors = code === "outputs_refused" ? readNodeErrors(nodeErrors) : undefined;
-    return errors ? [{ code: "outputs_refused", runner: asText(runner) ?? "", refused: refusedNodes(errors, names) }] : [];
+    return errors ? [{ code: "outputs_refused", runner: asText(runner) ?? "", refusedNodes: toRefusedNodes(errors, names) }] : [];
   });
 }
 
-function refusedNodes(nodeErrors: NodeErrors, names: ReadonlyMap<string, string>): RefusedNode[] {
+function toRefusedNodes(nodeErrors: NodeErrors, names: ReadonlyMap<string, string>): RefusedNode[] {
   return Object.entries(nodeErrors).map(([nodeId, entry]) => ({
     nodeId,
     node: names.get(nodeId) ?? entry.class_type ?? undefined,
@@ -168,27 +168,27 @@ type TimelineNode = {
 };
 
 /** The names of the submitted graph's nodes, if the service sends the graph. */
-function nodeNames({ workflow, class_names: names = {} }: Pick<JobDetail, "workflow" | "class_names">): ReadonlyMap<string, string> {
+function getNodeNames({ workflow, class_names: names = {} }: Pick<JobDetail, "workflow" | "class_names">): ReadonlyMap<string, string> {
   const nodes = Object.entries(readLooseGraph(workflow) ?? {});
   return new Map(
     nodes.flatMap(([id, node]) =>
-      node.class_type === undefined ? [] : [[id, getNodeName(node, nameOfClass(names, node.class_type))] as const],
+      node.class_type === undefined ? [] : [[id, getNodeName(node, getClassDisplayName(names, node.class_type))] as const],
     ),
   );
 }
 
-export function nameOfClass(names: Readonly<Record<string, string>>, className: string): string | undefined {
+export function getClassDisplayName(names: Readonly<Record<string, string>>, className: string): string | undefined {
   return getOwn(names, className);
 }
 
-type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
+type JobLifecycle = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
 
 /**
- * The nodes in the order in which they began. Nodes without times keep the service's order. The failed, stopped or running node follows them,
+ * The nodes in the order in which they started. Nodes without times keep the service's order. The failed, stopped or running node follows them,
  * and unreached nodes are last. In an incomplete job, a node is done only if the service reports it or nothing else is possible.
  */
-function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, job: Course): TimelineNode[] {
-  // A late refusal has no node id here, or an empty one.
+function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, job: JobLifecycle): TimelineNode[] {
+  // A late validation error has no node id, or an empty one.
   const failedId = asText(detail.execution_error?.node_id);
   const currentId = job.terminal ? undefined : detail.progress?.current_node;
   const isIncomplete = job.terminal && job.state !== "completed";
@@ -205,28 +205,34 @@ function buildTimeline(detail: JobDetail, names: ReadonlyMap<string, string>, jo
     };
   });
   timeline.sort((timelineNode, other) => (timelineNode.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
-  const last = failedId ?? stoppedId ?? currentId;
-  const isListed = last === undefined || timeline.some(({ nodeId }) => nodeId === last);
-  const reportedEntries = reportedStates(detail);
-  const executed = new Set(reportedEntries.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
+  const lastNodeId = failedId ?? stoppedId ?? currentId;
+  const isListed = lastNodeId === undefined || timeline.some(({ nodeId }) => nodeId === lastNodeId);
+  const reportedStates = getReportedStates(detail);
+  const executedIds = new Set(reportedStates.flatMap(([nodeId, reportedState]) => (reportedState === "done" ? [nodeId] : [])));
   if (isIncomplete)
-    for (const node of timeline) if (node.state === "done" && !hasEnded(node, timeline, stoppedId, executed)) node.state = "stopped";
-  const untimed = reportedEntries.filter(([nodeId]) => getOwn(detail.execution_meta, nodeId) === undefined && nodeId !== last);
-  const unlisted = (state: "cached" | "done") =>
-    untimed.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
-  const timelineNodes: TimelineNode[] = [...unlisted("cached"), ...timeline, ...unlisted("done")];
+    for (const node of timeline) if (node.state === "done" && !hasEnded(node, timeline, stoppedId, executedIds)) node.state = "stopped";
+  const untimedEntries = reportedStates.filter(([nodeId]) => getOwn(detail.execution_meta, nodeId) === undefined && nodeId !== lastNodeId);
+  const createUntimedNodes = (state: "cached" | "done") =>
+    untimedEntries.flatMap(([nodeId, reportedState]) =>
+      reportedState === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : [],
+    );
+  const timelineNodes: TimelineNode[] = [...createUntimedNodes("cached"), ...timeline, ...createUntimedNodes("done")];
   const startedNodes: TimelineNode[] = isListed
     ? timelineNodes
     : [
         ...timelineNodes,
-        { nodeId: last, name: names.get(last) ?? last, state: last === failedId ? "failed" : last === stoppedId ? "stopped" : "running" },
+        {
+          nodeId: lastNodeId,
+          name: names.get(lastNodeId) ?? lastNodeId,
+          state: lastNodeId === failedId ? "failed" : lastNodeId === stoppedId ? "stopped" : "running",
+        },
       ];
-  const isTimed = timeline.length === 0 ? detail.execution_meta !== undefined : timeline.some(({ startMs }) => startMs !== undefined);
-  const nodesWithSpans = isTimed
-    ? startedNodes.map((node) => (node.state === "failed" || node.state === "stopped" ? withSpan(node, timeline, job) : node))
+  const hasTimes = timeline.length === 0 ? detail.execution_meta !== undefined : timeline.some(({ startMs }) => startMs !== undefined);
+  const nodesWithSpans = hasTimes
+    ? startedNodes.map((node) => (node.state === "failed" || node.state === "stopped" ? withTimes(node, timeline, job) : node))
     : startedNodes;
-  const reached = new Set([...startedNodes.map(({ nodeId }) => nodeId), ...metas.flatMap(([, meta]) => meta.real_node_id ?? [])]);
-  return isIncomplete && startedNodes.length > 0 ? [...nodesWithSpans, ...getUnreachedNodes(names, reached)] : nodesWithSpans;
+  const reachedIds = new Set([...startedNodes.map(({ nodeId }) => nodeId), ...metas.flatMap(([, meta]) => meta.real_node_id ?? [])]);
+  return isIncomplete && startedNodes.length > 0 ? [...nodesWithSpans, ...getUnreachedNodes(names, reachedIds)] : nodesWithSpans;
 }
 
 /** The node at which the run was interrupted, if the service names it. */
@@ -236,7 +242,7 @@ function findStoppedNode({ execution_status: status }: JobDetail): string | unde
   return undefined;
 }
 
-/** Whether a node of an incomplete job had ended. If the service reports nothing, only the last node counts as not ended. */
+/** Returns whether a node of an incomplete job had ended. If the service reports nothing, only the last node had not. */
 function hasEnded(
   node: TimelineNode,
   timeline: readonly TimelineNode[],
@@ -251,8 +257,8 @@ function hasEnded(
 
 const readIds = withFallback(list(anyText), []);
 
-/** The cached and done nodes in the run's messages. */
-function reportedStates(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {
+/** Returns the cached and done nodes from the run's messages. */
+function getReportedStates(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {
   const messages = detail.execution_status?.messages ?? [];
   const states = new Map<string, "cached" | "done">();
   for (const id of readIds(detail.execution_error?.executed)) states.set(id, "done");
@@ -262,28 +268,28 @@ function reportedStates(detail: JobDetail): [nodeId: string, state: "cached" | "
 }
 
 /** Services report times only for finished nodes, so the failed or stopped node gets the remaining time. */
-function withSpan(node: TimelineNode, timeline: readonly TimelineNode[], { startedAtMs, endedAtMs }: Course): TimelineNode {
-  const ends = timeline.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
-  const startMs = node.startMs ?? (ends.length > 0 ? Math.max(...ends) : startedAtMs);
+function withTimes(node: TimelineNode, timeline: readonly TimelineNode[], { startedAtMs, endedAtMs }: JobLifecycle): TimelineNode {
+  const endTimes = timeline.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
+  const startMs = node.startMs ?? (endTimes.length > 0 ? Math.max(...endTimes) : startedAtMs);
   const endMs = node.endMs ?? endedAtMs;
   if (startMs === undefined || endMs === undefined) return node;
   return { ...node, startMs, endMs: Math.max(startMs, endMs) };
 }
 
-function getUnreachedNodes(names: ReadonlyMap<string, string>, reached: ReadonlySet<string>): TimelineNode[] {
-  return [...names].flatMap(([nodeId, name]) => (reached.has(nodeId) ? [] : [{ nodeId, name, state: "unreached" as const }]));
+function getUnreachedNodes(names: ReadonlyMap<string, string>, reachedIds: ReadonlySet<string>): TimelineNode[] {
+  return [...names].flatMap(([nodeId, name]) => (reachedIds.has(nodeId) ? [] : [{ nodeId, name, state: "unreached" as const }]));
 }
 
 export type Bar = { from: number; to: number };
 
-/** Each bar's position in percent, from the first start to the last end. */
+/** Returns each bar's position in percent, from the first start to the last end. */
 export function toBars(spans: readonly { startMs?: number; endMs?: number }[], nowMs: number): (Bar | undefined)[] {
   const starts = spans.flatMap(({ startMs }) => (startMs === undefined ? [] : [startMs]));
   const ends = spans.flatMap(({ startMs, endMs }) => (startMs === undefined ? [] : [endMs ?? nowMs]));
   if (starts.length === 0) return spans.map(() => undefined);
-  const first = Math.min(...starts);
-  const totalMs = Math.max(1, Math.max(...ends) - first);
-  const toPercent = (ms: number) => Math.min(100, Math.max(0, ((ms - first) / totalMs) * 100));
+  const firstMs = Math.min(...starts);
+  const totalMs = Math.max(1, Math.max(...ends) - firstMs);
+  const toPercent = (ms: number) => Math.min(100, Math.max(0, ((ms - firstMs) / totalMs) * 100));
   return spans.map(({ startMs, endMs }) =>
     startMs === undefined ? undefined : { from: toPercent(startMs), to: toPercent(endMs ?? nowMs) },
   );

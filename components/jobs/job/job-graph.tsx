@@ -3,20 +3,20 @@ import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { getRunningMarks, type NodeMark, type NodeMarks, withTitles } from "@/components/graph/node-search";
-import { storedTextOfJob } from "@/components/graph/save-workflow";
+import { toStoredJobText } from "@/components/graph/save-workflow";
 import { type NodeRequest } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
-import { useIsNear } from "@/components/ui/hooks/use-media";
+import { useIsNearViewport } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Duration, useClampedNow } from "@/components/ui/time";
-import { useOnce } from "@/lib/browser/live/use-live";
+import { useReadOnce } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
-import { type Bar, type JobFacts, nameOfClass, toBars } from "./job-facts";
+import { type Bar, getClassDisplayName, type JobFacts, toBars } from "./job-facts";
 
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
   ssr: false,
@@ -24,11 +24,11 @@ const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((mo
 });
 const Json = dynamic(() => import("@/components/graph/graph-json").then((module) => module.GraphJson), { ssr: false });
 
-function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
+function parseSubmittedWorkflow({ workflow, class_names: names = {} }: JobDetail) {
   const { graph, extraData } = unwrapWorkflow(workflow) ?? {};
   return {
     json: workflow,
-    graph: graph && withTitles(graph, (className) => nameOfClass(names, className)),
+    graph: graph && withTitles(graph, (className) => getClassDisplayName(names, className)),
     drawing: getDrawing(extraData),
   };
 }
@@ -39,18 +39,18 @@ type JobGraphProps = { facts: JobFacts; connection?: string; nodeRequest?: NodeR
 /** The workflow of a job. The graph and its code load when the card scrolls into view. */
 export function JobGraph({ facts, connection, nodeRequest, canSave }: JobGraphProps) {
   const t = useTranslations("jobs.job.graph");
-  const card = useRef<HTMLDivElement>(null);
-  const isNear = useIsNear(card) || nodeRequest !== undefined;
+  const cardRef = useRef<HTMLDivElement>(null);
+  const isNear = useIsNearViewport(cardRef) || nodeRequest !== undefined;
   const id = facts.job.id;
   // A separate cache key, since the page parses the same details differently.
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
-  const submitted = useOnce(isNear && facts.workflowParts ? `${path}#workflow` : undefined, readSubmitted);
-  const graph = submitted.value?.graph;
+  const submittedWorkflow = useReadOnce(isNear && facts.workflowCounts ? `${path}#workflow` : undefined, parseSubmittedWorkflow);
+  const graph = submittedWorkflow.value?.graph;
   const marks = useMemo(() => getNodeMarks(facts, graph ?? {}), [facts, graph]);
   useEffect(() => {
-    if (nodeRequest) card.current?.scrollIntoView({ block: "nearest" });
+    if (nodeRequest) cardRef.current?.scrollIntoView({ block: "nearest" });
   }, [nodeRequest]);
-  if (!facts.workflowParts) {
+  if (!facts.workflowCounts) {
     return (
       <Card title={t("title")}>
         <p className="text-ink-3">{t("none")}</p>
@@ -59,24 +59,24 @@ export function JobGraph({ facts, connection, nodeRequest, canSave }: JobGraphPr
   }
   const fileName = `${facts.workflow.replace(/[^\p{L}\p{N} ._-]/gu, "_")}.json`;
   return (
-    <div ref={card} className="min-w-0 scroll-mt-16">
+    <div ref={cardRef} className="min-w-0 scroll-mt-16">
       {graph ? (
         <Graph
           graph={graph}
-          drawing={submitted.value?.drawing}
+          drawing={submittedWorkflow.value?.drawing}
           marks={marks}
-          json={submitted.value?.json}
+          json={submittedWorkflow.value?.json}
           fileName={fileName}
           nodeRequest={nodeRequest}
-          save={canSave ? { title: facts.workflow, connection, getText: () => storedTextOfJob(submitted.value?.json) } : undefined}
+          save={canSave ? { title: facts.workflow, connection, getText: () => toStoredJobText(submittedWorkflow.value?.json) } : undefined}
         />
-      ) : submitted.value ? (
+      ) : submittedWorkflow.value ? (
         <Card title={t("title")} bodyClassName="p-0">
           <p className="border-b border-line px-3.5 py-2.5 text-ink-3">{t("undrawable")}</p>
-          <Json json={submitted.value.json} fileName={fileName} />
+          <Json json={submittedWorkflow.value.json} fileName={fileName} />
         </Card>
-      ) : submitted.failure ? (
-        <FailureMessage failure={submitted.failure} onRetry={() => void submitted.refresh()} />
+      ) : submittedWorkflow.failure ? (
+        <FailureMessage failure={submittedWorkflow.failure} onRetry={() => void submittedWorkflow.refresh()} />
       ) : (
         <GraphSkeleton />
       )}
@@ -106,20 +106,20 @@ export function getNodeMarks({ job, timeline, failure, outputs }: JobFacts, grap
       ...(state === "failed" && failure && { problems: [[failure.type, failure.message].filter(Boolean).join(": ")] }),
     });
   }
-  for (const { nodeId, errors } of failure?.refused ?? []) {
+  for (const { nodeId, errors } of failure?.refusedNodes ?? []) {
     marks.set(nodeId, { state: "refused", problems: errors.map(({ message, details }) => [message, details].filter(Boolean).join(": ")) });
   }
   return marks;
 }
 
-/** The wait and each node as a bar, in execution order. Without times, only the order is shown. */
+/** Shows the wait and each node as a bar, in execution order. Without times, shows only the order. */
 export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.timeline");
   const nowMs = useClampedNow();
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   if (timeline.length === 0) return null;
-  const wait = { startMs: startedMs === undefined ? undefined : createdMs, endMs: startedMs };
-  const spans = [wait, ...timeline].map((span) => ({
+  const waitSpan = { startMs: startedMs === undefined ? undefined : createdMs, endMs: startedMs };
+  const spans = [waitSpan, ...timeline].map((span) => ({
     ...span,
     endMs: span.endMs ?? (job.terminal ? (endedMs ?? span.startMs) : undefined),
   }));
@@ -130,35 +130,44 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
     <Card title={t("title")} bodyClassName="py-2.5">
       <ol className="flex flex-col">
         {waitBar && startedMs !== undefined && createdMs !== undefined ? (
-          <Line name={t("queued")} bar={waitBar} fill="fill-wait" fromMs={createdMs} toMs={startedMs} />
+          <TimelineRow name={t("queued")} bar={waitBar} fill="fill-wait" fromMs={createdMs} toMs={startedMs} />
         ) : null}
         {timeline.map((node, index) =>
-          index >= MAX_COUNT && node.state !== "failed" && node.state !== "stopped" && node.state !== "running" ? null : (
-            <Line
+          index >= MAX_TIMELINE_NODES && node.state !== "failed" && node.state !== "stopped" && node.state !== "running" ? null : (
+            <TimelineRow
               key={node.nodeId}
               name={t("node", { id: node.nodeId, name: node.name })}
-              note={node.state === "done" || (node.state === "failed" && bars[index]) ? undefined : t(node.state)}
+              caption={node.state === "done" || (node.state === "failed" && bars[index]) ? undefined : t(node.state)}
               isMuted={node.state === "unreached"}
               bar={bars[index]}
-              fill={fills[node.state]}
+              fill={stateFills[node.state]}
               fromMs={node.startMs}
               toMs={spans[index + 1]?.endMs ?? nowMs}
             />
           ),
         )}
       </ol>
-      {timeline.length > MAX_COUNT ? <p className="pt-1 text-xs text-ink-3">{t("more", { count: timeline.length - MAX_COUNT })}</p> : null}
+      {timeline.length > MAX_TIMELINE_NODES ? (
+        <p className="pt-1 text-xs text-ink-3">{t("more", { count: timeline.length - MAX_TIMELINE_NODES })}</p>
+      ) : null}
     </Card>
   );
 }
 
-/** The graph shows all nodes. */
-const MAX_COUNT = 60;
-const fills = { done: "fill-ok", cached: "fill-off", running: "fill-run", stopped: "fill-off", failed: "fill-bad", unreached: "fill-off" };
+/** The graph shows the other nodes. */
+const MAX_TIMELINE_NODES = 60;
+const stateFills = {
+  done: "fill-ok",
+  cached: "fill-off",
+  running: "fill-run",
+  stopped: "fill-off",
+  failed: "fill-bad",
+  unreached: "fill-off",
+};
 
-type LineProps = { name: string; note?: string; isMuted?: boolean; bar?: Bar; fill: string; fromMs?: number; toMs?: number };
+type TimelineRowProps = { name: string; caption?: string; isMuted?: boolean; bar?: Bar; fill: string; fromMs?: number; toMs?: number };
 
-function Line({ name, note, isMuted = false, bar, fill, fromMs, toMs }: LineProps) {
+function TimelineRow({ name, caption, isMuted = false, bar, fill, fromMs, toMs }: TimelineRowProps) {
   return (
     <li className="grid grid-cols-[128px_minmax(0,1fr)_68px] items-center gap-2 py-[3px] text-xs">
       <span title={name} className={cn("truncate", isMuted ? "text-ink-3" : "text-ink-2")}>
@@ -172,7 +181,7 @@ function Line({ name, note, isMuted = false, bar, fill, fromMs, toMs }: LineProp
         <span />
       )}
       <span className="text-right whitespace-nowrap text-ink-3">
-        {note ?? (bar && fromMs !== undefined && toMs !== undefined ? <Duration fromMs={fromMs} toMs={toMs} /> : null)}
+        {caption ?? (bar && fromMs !== undefined && toMs !== undefined ? <Duration fromMs={fromMs} toMs={toMs} /> : null)}
       </span>
     </li>
   );

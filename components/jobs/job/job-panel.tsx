@@ -7,19 +7,19 @@ import { JobStatus } from "@/components/frame/job-status";
 import { Freshness } from "@/components/frame/list/tool-bar";
 import { buttonStyle, IconButton } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copy-button";
-import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-events";
+import { isShortcutKey, useEscape, usePageKey } from "@/components/ui/hooks/page-events";
 import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { ClampedClock } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
 import { useLive } from "@/lib/browser/live/use-live";
-import { createThumbnailUrl, createViewUrl, getNewTabProps, shortId, toJobHref, withQuery } from "@/lib/browser/urls";
+import { createThumbnailUrl, createViewUrl, getNewTabProps, toJobHref, toShortId, withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobPanelFrame } from "../list/list-screen";
 import { JobActionResult, JobActions, useJobActions } from "./job-actions";
 import { JobDetails, JobProgress } from "./job-details";
-import { GoneBadge, JobError, JobMissing, JobNotes } from "./job-error";
+import { JobError, JobMissing, JobNotes,MissingJobBadge } from "./job-error";
 import { getFactsAfterFailure, type JobFacts, toJobFacts } from "./job-facts";
 
 type JobPanelProps = {
@@ -37,26 +37,26 @@ export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPreviou
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.panel");
   const panel = useRef<HTMLElement>(null);
-  const page = useRef<HTMLAnchorElement>(null);
-  const shownId = useRef(jobId);
+  const pageLink = useRef<HTMLAnchorElement>(null);
+  const currentJobId = useRef(jobId);
   useEffect(() => {
-    shownId.current = jobId;
+    currentJobId.current = jobId;
   }, [jobId]);
   useEffect(() => {
     panel.current?.focus({ preventScroll: true });
     // Runs after the list is rendered without the panel, since a re-rendered row would lose the focus.
     return () => {
-      if (document.activeElement === document.body) focusRow(shownId.current);
+      if (document.activeElement === document.body) focusRow(currentJobId.current);
     };
   }, []);
   usePanelKeys(panel, { onClose, onNext, onPrevious });
   return (
-    <JobPanelFrame ref={panel} tabIndex={-1} aria-label={t("label", { id: shortId(jobId) })}>
+    <JobPanelFrame ref={panel} tabIndex={-1} aria-label={t("label", { id: toShortId(jobId) })}>
       <div className="mb-2.5 flex items-center gap-1">
         <h2 className="mr-auto min-w-0">
-          <CopyableId id={jobId} displayText={8} />
+          <CopyableId id={jobId} maxLength={8} />
         </h2>
-        <Link ref={page} href={toJobHref(jobId, connectionParam)} className={buttonStyle({ tone: "quiet", size: "small" })}>
+        <Link ref={pageLink} href={toJobHref(jobId, connectionParam)} className={buttonStyle({ tone: "quiet", size: "small" })}>
           {t("openPage")}
         </Link>
         <IconButton
@@ -70,7 +70,7 @@ export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPreviou
         <IconButton icon={ChevronRight} label={t("next")} tone="quiet" title={`${t("next")} (j)`} disabled={!onNext} onClick={onNext} />
         <IconButton icon={X} label={t("close")} tone="quiet" title={`${t("close")} (Esc)`} onClick={onClose} />
       </div>
-      <JobPanelBody key={jobId} jobId={jobId} connection={connection} canRun={canRun} onOpenPage={() => page.current?.click()} />
+      <JobPanelBody key={jobId} jobId={jobId} connection={connection} canRun={canRun} onOpenPage={() => pageLink.current?.click()} />
     </JobPanelFrame>
   );
 }
@@ -80,13 +80,13 @@ function focusRow(id: string): void {
   (row?.querySelector<HTMLElement>(".row-link") ?? row?.querySelector<HTMLElement>("a[href]"))?.focus();
 }
 
-type PanelKeys = { onClose: () => void; onNext?: () => void; onPrevious?: () => void };
+type PanelKeyOptions = { onClose: () => void; onNext?: () => void; onPrevious?: () => void };
 
-/** Handled before the list's own keys: with a job open, j and k switch jobs. */
-function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, onPrevious }: PanelKeys): void {
+/** Takes precedence over the list's shortcuts. With a job open, j and k switch jobs. */
+function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, onPrevious }: PanelKeyOptions): void {
   useEscape("panel", onClose);
   const handleKey = (event: KeyboardEvent): boolean => {
-    if (!isFreeKey(event)) return false;
+    if (!isShortcutKey(event)) return false;
     // Inside the panel, up and down scroll it.
     const isInside = panel.current?.contains(document.activeElement) ?? false;
     const step =
@@ -109,22 +109,22 @@ function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, o
 }
 
 /** The job's page shows all outputs. */
-const MAX_SHOWN = 12;
+const MAX_STRIP_FILES = 12;
 
-/** Shows the first picture large, and the other outputs in a strip below it. */
+/** Shows the first image large, and the other outputs in a strip below it. */
 function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; connection: string | undefined }) {
   const t = useTranslations("jobs.job.outputs");
   const files = outputs.flatMap(({ view }) => (view.file ? [{ ...view, file: view.file }] : []));
-  const first = files.find(({ kind, temporary }) => kind === "image" && !temporary) ?? files.find(({ kind }) => kind === "image");
-  const rest = files.filter((file) => file !== first);
+  const mainImage = files.find(({ kind, temporary }) => kind === "image" && !temporary) ?? files.find(({ kind }) => kind === "image");
+  const otherFiles = files.filter((file) => file !== mainImage);
   if (files.length === 0) return null;
   return (
     <section aria-label={t("title")} className="flex flex-col gap-2">
-      {first ? (
-        <a href={createViewUrl({ ...first.file, connection })} {...getNewTabProps()} className="block rounded-sm">
+      {mainImage ? (
+        <a href={createViewUrl({ ...mainImage.file, connection })} {...getNewTabProps()} className="block rounded-sm">
           <Picture
-            src={createThumbnailUrl({ connection, file: first.file, edge: 512 })}
-            alt={first.name}
+            src={createThumbnailUrl({ connection, file: mainImage.file, edge: 512 })}
+            alt={mainImage.name}
             width={512}
             height={384}
             fit="contain"
@@ -132,9 +132,9 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
           />
         </a>
       ) : null}
-      {rest.length > 0 ? (
+      {otherFiles.length > 0 ? (
         <ul className="flex gap-1.5 overflow-x-auto py-0.5">
-          {rest.slice(0, MAX_SHOWN).map(({ nodeId, key, index, kind, name, file }) => (
+          {otherFiles.slice(0, MAX_STRIP_FILES).map(({ nodeId, key, index, kind, name, file }) => (
             <li key={`${nodeId}/${key}/${index}`} className="shrink-0">
               <a href={createViewUrl({ ...file, connection })} {...getNewTabProps()} title={name} className="block rounded-sm">
                 {kind === "image" || kind === "video" || kind === "audio" ? (
@@ -157,7 +157,9 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
               </a>
             </li>
           ))}
-          {rest.length > MAX_SHOWN ? <li className="self-center px-1 text-ink-3">+{rest.length - MAX_SHOWN}</li> : null}
+          {otherFiles.length > MAX_STRIP_FILES ? (
+            <li className="self-center px-1 text-ink-3">+{otherFiles.length - MAX_STRIP_FILES}</li>
+          ) : null}
         </ul>
       ) : null}
     </section>
@@ -171,32 +173,32 @@ type JobPanelBodyProps = {
   onOpenPage: () => void;
 };
 
-const readJob = (detail: JobDetail) => toJobFacts(detail);
+const parseJob = (detail: JobDetail) => toJobFacts(detail);
 const hasEnded = (facts: JobFacts) => facts.job.terminal;
 
 /** Uses the cache key of the job's page, so that the page opens immediately. */
 function JobPanelBody({ jobId, connection, canRun, onOpenPage }: JobPanelBodyProps) {
   const t = useTranslations("jobs.panel");
   const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
-  const live = useLive(path, { read: readJob, isFinal: hasEnded });
+  const live = useLive(path, { read: parseJob, isFinal: hasEnded });
   const actions = useJobActions({ jobId, connection, onDone: () => void live.refresh() });
   const { value, failure } = live;
-  const { facts, isGone, wasActive, isForbidden } = getFactsAfterFailure(value, failure);
+  const { facts, isMissing, wasActive, isForbidden } = getFactsAfterFailure(value, failure);
   return (
     <div className="flex flex-col gap-3">
-      {isGone || isForbidden ? <JobMissing hasExisted={facts !== undefined} wasActive={wasActive} isForbidden={isForbidden} /> : null}
-      {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void live.refresh()} /> : null}
+      {isMissing || isForbidden ? <JobMissing hasExisted={facts !== undefined} wasActive={wasActive} isForbidden={isForbidden} /> : null}
+      {failure && !isMissing && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void live.refresh()} /> : null}
       {facts ? (
         <>
           <p className="flex flex-wrap items-center gap-2">
-            {wasActive ? <GoneBadge /> : <JobStatus word={facts.job.word} state={facts.job.state} />}
+            {wasActive ? <MissingJobBadge /> : <JobStatus word={facts.job.rawStatus} state={facts.job.state} />}
             <span title={facts.workflow} className="min-w-0 flex-1 truncate font-medium">
               {facts.workflow}
             </span>
             {facts.job.terminal ? null : <Freshness atMs={live.atMs} isFailing={failure !== undefined} />}
           </p>
           <JobPanelOutputs facts={facts} connection={connection} />
-          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} actions={actions} /> : null}
+          {canRun && !isMissing && !isForbidden ? <JobActions facts={facts} actions={actions} /> : null}
           {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
           <ClampedClock value={failure && live.atMs}>
             <JobProgress facts={facts} connection={connection} />

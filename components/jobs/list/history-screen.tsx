@@ -6,44 +6,58 @@ import { useDenialText } from "@/components/frame/member-context";
 import { ResultLine } from "@/components/ui/result-line";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobsResponse } from "@/lib/contract/schemas/job";
 import { ClearAll, useClearAll } from "../actions/clear-all";
 import { type JobListProps, JobListScreen } from "./jobs-screen";
-import { endedJobsPath, isFilteredList } from "./list-address";
+import { getEndedJobsPath, isFilteredList } from "./list-urls";
 import { useJobList } from "./use-job-list";
 
-const getTotal = (response: JobsAnswer) => response.pagination.total;
+const getTotal = (response: JobsResponse) => response.pagination.total;
 
-export function HistoryScreen({ query: initialQuery, ignored, connection: connectionParam, view, canRun, isTeam, first }: JobListProps) {
+export function HistoryScreen({
+  query: initialQuery,
+  ignored,
+  connection: connectionParam,
+  view,
+  canRun,
+  isTeam,
+  initialResponse,
+}: JobListProps) {
   const t = useTranslations("history");
   const getDenialText = useDenialText();
   const links = { connection: connectionParam, view };
-  const jobList = useJobList({ list: "history", initialQuery, first, links });
+  const jobList = useJobList({ list: "history", initialQuery, initialResponse, links });
   const { connection, live } = jobList;
-  // The history reports no total of its own.
-  const ended = useLive(connection ? endedJobsPath(connection) : undefined, { read: getTotal });
+  // The history endpoint reports no total.
+  const endedTotal = useLive(connection ? getEndedJobsPath(connection) : undefined, { read: getTotal });
   const refreshCounts = useRefreshCounts();
-  const refresh = () => Promise.all([live.refresh(), ended.refresh(), refreshCounts()]);
-  const clearAll = useClearAll(withQuery("/api/history", { connection }), endedJobsPath(connection), refresh);
-  const remainingCount = clearAll.cleared?.outcome.kind === "lost" ? clearAll.cleared.outcome.left : 0;
+  const refresh = () => Promise.all([live.refresh(), endedTotal.refresh(), refreshCounts()]);
+  const clearAll = useClearAll(withQuery("/api/history", { connection }), getEndedJobsPath(connection), refresh);
+  const remainingCount = clearAll.cleared?.outcome.kind === "unconfirmed" ? clearAll.cleared.outcome.remainingCount : 0;
   const isFiltered = isFilteredList(jobList.query);
   // Hidden while filtered, since it would also clear the hidden entries.
   const canClear = canRun && jobList.view && !isFiltered;
-  const note = canRun ? t("stays") : getDenialText(t("viewerHint"));
+  const hint = canRun ? t("stays") : getDenialText(t("viewerHint"));
   const isBusy = clearAll.isBusy || jobList.isActing;
   return (
     <JobListScreen
       {...{ displayed: jobList, initialQuery, ignored, links, canRun, isTeam }}
-      total={isFiltered ? jobList.total : ended.value}
+      total={isFiltered ? jobList.total : endedTotal.value}
       actions={
         canClear ? (
-          <ClearAll words="history.clear" count={ended.value} word={t("clear.word")} isBusy={isBusy} onClear={clearAll.clear} />
+          <ClearAll
+            messageNamespace="history.clear"
+            count={endedTotal.value}
+            confirmationWord={t("clear.word")}
+            isBusy={isBusy}
+            onClear={clearAll.clear}
+          />
         ) : null
       }
-      note={
+      hint={
         <>
-          <span title={note} className="text-ink-3 max-md:whitespace-nowrap md:min-w-0 md:truncate">
-            {note}
+          <span title={hint} className="text-ink-3 max-md:whitespace-nowrap md:min-w-0 md:truncate">
+            {hint}
           </span>
           {clearAll.cleared ? (
             <ResultLine

@@ -1,30 +1,30 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
-import { type SelectionStore, useAllRowsKey, useSelectionValue } from "@/components/data-table/selection";
+import { type SelectionStore, useSelectAllRowsKey, useSelectionValue } from "@/components/data-table/selection";
 import { type Sizing, type Sorting } from "@/components/data-table/table-columns";
 import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { type OpenPanel, useListField } from "@/components/frame/list/list-state";
 import { useRegisterActions } from "@/components/frame/palette/palette-button";
-import { isFreeKey, useEscape, useOnFirstInteraction, usePageKey } from "@/components/ui/hooks/page-events";
+import { isShortcutKey, useEscape, useOnFirstInteraction, usePageKey } from "@/components/ui/hooks/page-events";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { useCellWords } from "../columns/cells";
+import { useCellTexts } from "../columns/cells";
 import {
   type ColumnChoice,
   type ColumnId,
+  createJobColumns,
+  createSelectColumn,
+  createValueColumn,
+  getRowId,
+  getVisibleColumns,
   isInputId,
-  jobColumns,
   JobTable,
-  rowId,
-  selectColumn,
-  shownColumns,
   useColumnName,
-  valueColumn,
 } from "../columns/columns";
 import { type JobRow } from "../job-row";
-import { type Command } from "./use-bulk";
+import { type Command } from "./use-bulk-job-actions";
 import { type JobListState } from "./use-job-list";
 
 type JobListTableProps = {
@@ -41,27 +41,29 @@ type JobListTableProps = {
   isBusy?: (row: JobRow) => boolean;
 };
 
-/** The table of Jobs and History. Memoized: clicking a filter or a row does not render it again. */
+/** The table of Jobs and History. Memoized, so that clicking a filter or a row does not render it again. */
 export const JobListTable = memo(function JobListTable(props: JobListTableProps) {
   const { caption, rows, state, connection, selection, choice, onChoiceChange, canSort = true, openPanel, isBusy } = props;
   const connectionParam = useConnectionParam();
-  const words = useCellWords();
-  const { t } = words;
+  const texts = useCellTexts();
+  const { t } = texts;
   const sortBy = useListField(state, (query) => query.sort_by);
   const sortOrder = useListField(state, (query) => query.sort_order);
   const getColumnName = useColumnName();
-  useEffect(() => selection.list(rows.map(rowId)), [selection, rows]);
+  useEffect(() => selection.setRows(rows.map(getRowId)), [selection, rows]);
   const columns = useMemo(() => {
     const { workflow, by } = choice.widths;
     const truncation = { isWorkflowTruncated: workflow !== undefined, isSubmitterTruncated: by !== undefined };
-    const columnById = jobColumns(words, { connection, connectionParam, ...truncation });
-    const displayColumnDefs = shownColumns(choice).map((id) => (isInputId(id) ? valueColumn(id, choice, connection) : columnById[id]));
-    return [selectColumn({ store: selection, t: words.t, selectAllLabel: words.t("selectAll") }), ...displayColumnDefs];
-  }, [words, connection, connectionParam, selection, choice]);
+    const columnById = createJobColumns(texts, { connection, connectionParam, ...truncation });
+    const visibleColumns = getVisibleColumns(choice).map((id) =>
+      isInputId(id) ? createValueColumn(id, choice, connection) : columnById[id],
+    );
+    return [createSelectColumn({ store: selection, t: texts.t, selectAllLabel: texts.t("selectAll") }), ...visibleColumns];
+  }, [texts, connection, connectionParam, selection, choice]);
   const sizing: Sizing | undefined = onChoiceChange && {
     widths: choice.widths,
     onResize: (id, px) => onChoiceChange({ ...choice, widths: { ...choice.widths, [id]: px } }),
-    label: (id) => t("resize", { name: getColumnName(choice.order.find((columnId): columnId is ColumnId => columnId === id) ?? "job") }),
+    getLabel: (id) => t("resize", { name: getColumnName(choice.order.find((columnId): columnId is ColumnId => columnId === id) ?? "job") }),
     defaultWidth: t("defaultWidth"),
   };
   return (
@@ -72,7 +74,7 @@ export const JobListTable = memo(function JobListTable(props: JobListTableProps)
       onOpen={openPanel?.open}
       marks={openPanel}
       isBusy={isBusy}
-      sorting={onChoiceChange && canSort ? getSorting(sortBy, sortOrder, state.go) : undefined}
+      sorting={onChoiceChange && canSort ? getSorting(sortBy, sortOrder, state.navigate) : undefined}
       sizing={sizing}
       isFixed
       isCompact={choice.isCompact}
@@ -80,8 +82,8 @@ export const JobListTable = memo(function JobListTable(props: JobListTableProps)
   );
 });
 
-/** The first click sorts by newest or longest, the second reverses the order. */
-function getSorting(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_order"], onSortChange: JobListState["go"]): Sorting {
+/** The first click sorts by newest or longest. The second click reverses the order. */
+function getSorting(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_order"], onSortChange: JobListState["navigate"]): Sorting {
   const getFieldSort = (field: JobsQuery["sort_by"]) => {
     const isActive = sortBy === field;
     const nextOrder = isActive && sortOrder === "desc" ? "asc" : "desc";
@@ -94,7 +96,7 @@ function getSorting(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_ord
 }
 
 const loadActions = () => import("./selection-actions");
-const Actions = dynamic(() => loadActions().then((module) => module.OwnSelectionActions), { ssr: false });
+const LazySelectionActions = dynamic(() => loadActions().then((module) => module.JobSelectionActions), { ssr: false });
 
 type SelectedJobsProps = {
   store: SelectionStore;
@@ -111,14 +113,14 @@ type SelectedJobsProps = {
 /** Builds the command for the selection. Undefined if nothing is selected. */
 function toCommand(store: SelectionStore, action: Command["action"]): Command | undefined {
   if (store.isMatching()) return { action };
-  return store.ids().size > 0 ? { action, ids: [...store.ids()] } : undefined;
+  return store.getIds().size > 0 ? { action, ids: [...store.getIds()] } : undefined;
 }
 
 /** `c` cancels and `r` reruns the selected jobs, or the focused row's job if none is selected. */
 export function useJobKeys(store: SelectionStore, onCommand: (command: Command) => void): void {
   usePageKey((event) => {
     const action = event.key === "c" ? "cancel" : event.key === "r" ? "runAgain" : undefined;
-    if (!action || event.repeat || event.defaultPrevented || !isFreeKey(event)) return;
+    if (!action || event.repeat || event.defaultPrevented || !isShortcutKey(event)) return;
     const row = document.activeElement?.closest<HTMLElement>("tr[data-row]")?.dataset.row;
     const command = toCommand(store, action) ?? (row === undefined ? undefined : { action, ids: [row] });
     if (!command) return;
@@ -129,7 +131,7 @@ export function useJobKeys(store: SelectionStore, onCommand: (command: Command) 
 
 /** The actions for the selected jobs and the offer to select all matches. Deferred, so that checkboxes respond first. */
 export function SelectedJobs(props: SelectedJobsProps) {
-  const ids = useDeferredValue(useSelectionValue(props.store, props.store.ids));
+  const ids = useDeferredValue(useSelectionValue(props.store, props.store.getIds));
   const isMatching = useDeferredValue(useSelectionValue(props.store, props.store.isMatching));
   const { store, rows, total = 0 } = props;
   useOnFirstInteraction(loadActions);
@@ -138,7 +140,7 @@ export function SelectedJobs(props: SelectedJobsProps) {
   useSelectionActions(store, !props.canRun ? 0 : isMatching ? total : ids.size, setCommand);
   // Registered here so that Escape works before the bar has loaded.
   useEscape("selection", store.clear);
-  useAllRowsKey(store, total > rows.length ? store.selectMatching : undefined);
+  useSelectAllRowsKey(store, total > rows.length ? store.selectMatching : undefined);
   return <SelectionActions {...props} command={command} ids={ids} isMatching={isMatching} />;
 }
 
@@ -148,32 +150,49 @@ const actionSearchTerms = { cancel: "stop", runAgain: "rerun" } as const;
 function useSelectionActions(store: SelectionStore, count: number, onCommand: (command: Command | undefined) => void): void {
   const t = useTranslations("acts.selected");
   const actions = useMemo(() => {
-    const action = (action: Command["action"]) => {
+    const createAction = (createAction: Command["action"]) => {
       return {
-        key: action,
-        label: t(action, { count }),
-        searchTerms: actionSearchTerms[action],
-        run: () => onCommand(toCommand(store, action)),
+        key: createAction,
+        label: t(createAction, { count }),
+        searchTerms: actionSearchTerms[createAction],
+        run: () => onCommand(toCommand(store, createAction)),
       };
     };
-    return count === 0 ? [] : [action("cancel"), action("runAgain")];
+    return count === 0 ? [] : [createAction("cancel"), createAction("runAgain")];
   }, [store, count, onCommand, t]);
   useRegisterActions(actions);
 }
 
 type SelectionActionsProps = SelectedJobsProps & { command: Command | undefined; ids: ReadonlySet<string>; isMatching: boolean };
 
-const SelectionActions = memo(function SelectionActions({ store, query, rows, total, ids, isMatching, ...rest }: SelectionActionsProps) {
-  const memo = useMemo(
+const SelectionActions = memo(function SelectionActions({
+  store,
+  query,
+  rows,
+  total,
+  ids,
+  isMatching,
+  ...otherProps
+}: SelectionActionsProps) {
+  const selection = useMemo(
     () => (isMatching ? { kind: "matching" as const, query, total: total ?? ids.size } : { kind: "ids" as const, ids: [...ids] }),
     [isMatching, ids, query, total],
   );
   // Stays mounted after the first use, because it shows the result of an action.
   const [isMounted, setMounted] = useState(false);
-  if ((ids.size > 0 || rest.command) && !isMounted) setMounted(true);
+  if ((ids.size > 0 || otherProps.command) && !isMounted) setMounted(true);
   if (!isMounted) return null;
   const isPageSelected = rows.length > 0 && rows.every(({ id }) => ids.has(id));
   const hasMore = total !== undefined && total > rows.length;
-  const all = hasMore && isPageSelected && !isMatching ? { total, onChoose: store.selectMatching } : undefined;
-  return <Actions {...rest} chosen={memo} rows={rows} onClear={store.clear} onRestored={store.add} all={all} />;
+  const selectAll = hasMore && isPageSelected && !isMatching ? { total, onChoose: store.selectMatching } : undefined;
+  return (
+    <LazySelectionActions
+      {...otherProps}
+      selection={selection}
+      rows={rows}
+      onClear={store.clear}
+      onRestored={store.add}
+      selectAll={selectAll}
+    />
+  );
 });

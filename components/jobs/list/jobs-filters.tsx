@@ -5,24 +5,24 @@ import { useCounts } from "@/components/frame/counts-context";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
 import { useIsNavigating, useListQuery } from "@/components/frame/list/list-state";
 import { TimeFilter } from "@/components/frame/list/time-filter";
-import { FILTERS } from "@/components/frame/list/tool-bar";
+import { FILTERS_ATTRIBUTE } from "@/components/frame/list/tool-bar";
 import { chipStyle } from "@/components/ui/controls/button";
 import { Options, SearchField, Select } from "@/components/ui/controls/fields";
 import { useOnFirstInteraction } from "@/components/ui/hooks/page-events";
 import { Link } from "@/components/ui/link";
 import { useNumberFormat } from "@/components/ui/time";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { isSearch, type KnownJobState } from "@/lib/contract/jobs/job-list";
+import { hasSearchFilter, type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
-import { isFilteredList, type ListName, noFilters } from "./list-address";
+import { isFilteredList, type ListName, noFilters } from "./list-urls";
 import { type JobListState } from "./use-job-list";
 
-const loadMore = () => import("./more-filters");
-const MoreFilters = dynamic(() => loadMore().then((module) => module.MoreFilters), { ssr: false });
+const loadMoreFilters = () => import("./more-filters");
+const MoreFilters = dynamic(() => loadMoreFilters().then((module) => module.MoreFilters), { ssr: false });
 
 const timeSpans = ["hour", "day", "week", "month"] as const;
 
-const sortings = {
+const sortOptions = {
   newest: { sort_by: "create_time", sort_order: "desc" },
   oldest: { sort_by: "create_time", sort_order: "asc" },
   longest: { sort_by: "execution_time", sort_order: "desc" },
@@ -34,13 +34,13 @@ type JobsFiltersProps = { list: ListName; state: JobListState; rows: readonly Jo
 
 export function JobsFilters({ list, state, rows, total, connection }: JobsFiltersProps) {
   const query = useListQuery(state);
-  const { go } = state;
-  useOnFirstInteraction(loadMore);
+  const { navigate: go } = state;
+  useOnFirstInteraction(loadMoreFilters);
   return (
     <>
       <StatusFilter list={list} state={state} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
-      <TimeFilter range={query} spans={timeSpans} hasAny onGo={go} />
+      <TimeFilter range={query} spans={timeSpans} allowsAnyTime onChange={go} />
       <FiltersPopover count={[query.member, query.workflow_id, query.output_type].filter(Boolean).length}>
         <MoreFilters state={state} rows={rows} connection={connection} />
       </FiltersPopover>
@@ -50,17 +50,17 @@ export function JobsFilters({ list, state, rows, total, connection }: JobsFilter
 }
 
 /** The search field for prompts, errors and names. */
-export function SearchTextField({ text = "", go }: { text: string | undefined; go: JobListState["go"] }) {
+export function SearchTextField({ text = "", go }: { text: string | undefined; go: JobListState["navigate"] }) {
   const t = useTranslations("jobSearch");
   return (
-    <div role="search" {...{ [FILTERS]: "" }} className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3 lg:w-80">
+    <div role="search" {...{ [FILTERS_ATTRIBUTE]: "" }} className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3 lg:w-80">
       <SearchField
         aria-label={t("field")}
         placeholder={t("placeholder")}
         text={text}
         maxLength={200}
         className="w-full"
-        onSearch={(words) => go({ text: words || undefined }, true)}
+        onSearch={(searchText) => go({ text: searchText || undefined }, true)}
       />
     </div>
   );
@@ -69,14 +69,16 @@ export function SearchTextField({ text = "", go }: { text: string | undefined; g
 export function SortSelect({ state }: { state: JobListState }) {
   const t = useTranslations("jobList.filter");
   const query = useListQuery(state);
-  const sort = sortNames.find((name) => sortings[name].sort_by === query.sort_by && sortings[name].sort_order === query.sort_order);
+  const selectedSort = sortNames.find(
+    (name) => sortOptions[name].sort_by === query.sort_by && sortOptions[name].sort_order === query.sort_order,
+  );
   return (
     <Select
       aria-label={t("sort")}
-      value={sort}
+      value={selectedSort}
       onChange={({ currentTarget: { value } }) => {
         const sortName = sortNames.find((name) => name === value);
-        if (sortName) state.go(sortings[sortName]);
+        if (sortName) state.navigate(sortOptions[sortName]);
       }}
       className="shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
     >
@@ -85,9 +87,9 @@ export function SortSelect({ state }: { state: JobListState }) {
   );
 }
 
-const order = ["in_progress", "pending", "completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
+const statusOrder = ["in_progress", "pending", "completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
 
-/** `total`: the length of the shown list. */
+/** `total`: the number of jobs in the current list. */
 type StatusFilterProps = { list: ListName; state: JobListState; total?: number };
 
 /** Chips that toggle a state. Counts are shown if they need no request. */
@@ -98,21 +100,26 @@ export function StatusFilter({ list, state: listState, total }: StatusFilterProp
   const query = useListQuery(listState);
   const isNavigating = useIsNavigating(listState);
   const selectedStatuses = query.status ?? [];
-  const isAllWorkflows = !query.workflow_id && !query.output_type && !isSearch(query);
+  const isAllWorkflows = !query.workflow_id && !query.output_type && !hasSearchFilter(query);
   const counts: Partial<Record<KnownJobState, number>> = {
     ...(isAllWorkflows && { in_progress: running, pending }),
     ...(selectedStatuses.length === 1 && selectedStatuses[0] && !isNavigating && { [selectedStatuses[0]]: total }),
   };
   return (
     <>
-      <Chip state={listState} change={{ status: undefined }} isOn={selectedStatuses.length === 0}>
+      <Chip state={listState} change={{ status: undefined }} isSelected={selectedStatuses.length === 0}>
         {t("filter.all")}
       </Chip>
-      {order.slice(list === "history" ? 2 : 0).map((state) => {
-        const isOn = selectedStatuses.includes(state);
-        const next = order.filter((each) => (each === state ? !isOn : selectedStatuses.includes(each)));
+      {statusOrder.slice(list === "history" ? 2 : 0).map((state) => {
+        const isSelected = selectedStatuses.includes(state);
+        const nextStatuses = statusOrder.filter((each) => (each === state ? !isSelected : selectedStatuses.includes(each)));
         return (
-          <Chip key={state} state={listState} change={{ status: next.length > 0 ? next : undefined }} isOn={isOn}>
+          <Chip
+            key={state}
+            state={listState}
+            change={{ status: nextStatuses.length > 0 ? nextStatuses : undefined }}
+            isSelected={isSelected}
+          >
             {states(state)}{" "}
             <Count value={counts[state]} reservesSpace={isAllWorkflows && (state === "in_progress" || state === "pending")} />
           </Chip>
@@ -122,28 +129,28 @@ export function StatusFilter({ list, state: listState, total }: StatusFilterProp
   );
 }
 
-type ChipProps = { state: JobListState; change: Partial<JobSearchQuery>; isOn: boolean; children: ReactNode };
+type ChipProps = { state: JobListState; change: Partial<JobSearchQuery>; isSelected: boolean; children: ReactNode };
 
-function Chip({ state, change, isOn, children }: ChipProps) {
+function Chip({ state, change, isSelected, children }: ChipProps) {
   return (
     <Link
       href={state.getHref(change)}
       prefetch={false}
       onNavigate={(event) => {
         event.preventDefault();
-        state.go(change);
+        state.navigate(change);
       }}
-      aria-current={isOn ? "true" : undefined}
-      className={chipStyle(isOn)}
+      aria-current={isSelected ? "true" : undefined}
+      className={chipStyle(isSelected)}
     >
       {children}
     </Link>
   );
 }
 
-/** Space for counts is reserved, so that chips don't move while jobs run. */
+/** Reserves space for counts, so that chips don't move while jobs run. */
 function Count({ value, reservesSpace }: { value: number | undefined; reservesSpace: boolean }) {
-  const number = useNumberFormat();
+  const formatNumber = useNumberFormat();
   if (value === undefined && !reservesSpace) return null;
-  return <span className={reservesSpace ? "min-w-[1ch]" : undefined}>{value === undefined ? null : number(value)}</span>;
+  return <span className={reservesSpace ? "min-w-[1ch]" : undefined}>{value === undefined ? null : formatNumber(value)}</span>;
 }

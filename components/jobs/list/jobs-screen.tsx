@@ -13,13 +13,13 @@ import { ButtonLink } from "@/components/ui/link";
 import { toJobHref } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { parseInputIds } from "@/lib/contract/jobs/job-list";
-import { type ColumnChoice, DEFAULT_CHOICE, shownInputs, singleMemberChoice, useColumnChoice, withInputs } from "../columns/columns";
+import { type ColumnChoice, DEFAULT_CHOICE, getVisibleInputs, singleMemberChoice, useColumnChoice, withInputs } from "../columns/columns";
 import { type JobRow } from "../job-row";
 import { JobListTable, SelectedJobs } from "./job-list-table";
 import { JobsFilters, SearchTextField, SortSelect } from "./jobs-filters";
-import { INPUTS_PARAM, type ListLinks, type ListName, requestQuery, viewHref, viewQuery } from "./list-address";
 import { JobPanelFrame, ListEmpty, ListPages, ListRows, ListScreen } from "./list-screen";
-import { type FirstAnswer, type JobListState, type ShownList, useJobList } from "./use-job-list";
+import { getViewHref, getViewQuery,INPUTS_PARAM, type ListLinks, type ListName, toRequestQuery } from "./list-urls";
+import { type InitialResponse, type JobListData, type JobListState, useJobList } from "./use-job-list";
 
 const ColumnsDialog = dynamic(() => import("../columns/columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
 
@@ -40,27 +40,27 @@ type JobsToolsProps = {
 function JobsTools({ list, choice, defaultChoice, onChoose, state, rows, connection, canShare }: JobsToolsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations();
-  const [open, setOpen] = useState<"columns" | "views">();
-  const close = () => setOpen(undefined);
+  const [openDialog, setOpenDialog] = useState<"columns" | "views">();
+  const close = () => setOpenDialog(undefined);
   return (
     <div className="ml-auto flex shrink-0 items-center gap-2">
       {list === "jobs" ? <SortSelect state={state} /> : null}
-      <Button aria-haspopup="dialog" onClick={() => setOpen("views")}>
+      <Button aria-haspopup="dialog" onClick={() => setOpenDialog("views")}>
         {t("savedViews.open")} <span aria-hidden="true">▾</span>
       </Button>
-      <Button aria-haspopup="dialog" onClick={() => setOpen("columns")}>
+      <Button aria-haspopup="dialog" onClick={() => setOpenDialog("columns")}>
         {t("jobList.columns.open")} <span aria-hidden="true">▾</span>
       </Button>
-      {open === "views" ? (
+      {openDialog === "views" ? (
         <ViewsDialog
           screen={list}
-          query={viewQuery(list, state.query(), shownInputs(choice))}
-          getHref={(query) => viewHref(list, query, connectionParam)}
+          query={getViewQuery(list, state.query(), getVisibleInputs(choice))}
+          getHref={(query) => getViewHref(list, query, connectionParam)}
           canShare={canShare}
           onClose={close}
         />
       ) : null}
-      {open === "columns" ? (
+      {openDialog === "columns" ? (
         <ColumnsDialog
           choice={choice}
           defaultChoice={defaultChoice}
@@ -75,7 +75,7 @@ function JobsTools({ list, choice, defaultChoice, onChoose, state, rows, connect
 }
 
 type JobListScreenProps = {
-  displayed: ShownList;
+  displayed: JobListData;
   /** The query that the server read from the URL. */
   initialQuery: JobSearchQuery;
   /** The values in the URL that could not be parsed. */
@@ -83,10 +83,10 @@ type JobListScreenProps = {
   links: ListLinks;
   canRun: boolean;
   isTeam: boolean;
-  total?: number;
   /** The number of all jobs, shown in the header. */
+  total?: number;
   actions: ReactNode;
-  note?: ReactNode;
+  hint?: ReactNode;
   onStarted?: () => void;
   onDone: () => void;
 };
@@ -101,7 +101,7 @@ export function JobListScreen({
   isTeam,
   total,
   actions,
-  note,
+  hint,
   onStarted,
   onDone,
 }: JobListScreenProps) {
@@ -109,17 +109,17 @@ export function JobListScreen({
   const t = useTranslations(list);
   const connectionParam = links.connection;
   const defaultChoice = isTeam ? DEFAULT_CHOICE : singleMemberChoice;
-  const [choice, choose] = useColumnChoice(connection, defaultChoice);
-  const viewInputs = useSearchParams()?.get(INPUTS_PARAM) ?? "";
-  const showInputs = useEffectEvent((ids: string) => choose(withInputs(choice, parseInputIds(ids))));
+  const [choice, setChoice] = useColumnChoice(connection, defaultChoice);
+  const inputsParam = useSearchParams()?.get(INPUTS_PARAM) ?? "";
+  const showInputs = useEffectEvent((ids: string) => setChoice(withInputs(choice, parseInputIds(ids))));
   // A saved view restores its inputs as ordinary columns.
   useEffect(() => {
-    if (viewInputs !== "") showInputs(viewInputs);
-  }, [viewInputs]);
+    if (inputsParam !== "") showInputs(inputsParam);
+  }, [inputsParam]);
   const getJobHref = useCallback((id: string) => toJobHref(id, connectionParam), [connectionParam]);
   const openPanel = useOpenPanel("job", getJobHref);
-  const request = useMemo(() => requestQuery(list, query), [list, query]);
-  const shared = { rows, connection };
+  const requestedQuery = useMemo(() => toRequestQuery(list, query), [list, query]);
+  const sharedProps = { rows, connection };
   return (
     <>
       {urlQuery === initialQuery ? <IgnoredValues list={ignored} /> : null}
@@ -129,35 +129,35 @@ export function JobListScreen({
         live={live}
         atMs={displayed.atMs}
         reach={view?.reach}
-        isCut={view?.isCut}
+        hasOlderJobs={view?.hasOlderJobs}
         unreadable={view?.unreadable}
-        search={<SearchTextField text={urlQuery.text} go={state.go} />}
+        search={<SearchTextField text={urlQuery.text} go={state.navigate} />}
         actions={actions}
         tools={
           <>
             <JobsFilters list={list} state={state} rows={rows} total={displayed.total} connection={connection} />
-            {note}
+            {hint}
             <JobsTools
-              {...shared}
+              {...sharedProps}
               list={list}
               choice={choice}
               defaultChoice={defaultChoice}
-              onChoose={choose}
+              onChoose={setChoice}
               state={state}
               canShare={canRun}
             />
           </>
         }
       >
-        <JobsWithPanel {...shared} openPanel={openPanel} canRun={canRun} state={state}>
+        <JobsWithPanel {...sharedProps} openPanel={openPanel} canRun={canRun} state={state}>
           {view && rows.length > 0 ? (
             <JobListTable
-              {...shared}
+              {...sharedProps}
               caption={t("caption")}
               state={state}
               selection={selection}
               choice={choice}
-              onChoiceChange={choose}
+              onChoiceChange={setChoice}
               canSort={list === "jobs"}
               openPanel={openPanel}
               isBusy={isBusy}
@@ -169,12 +169,12 @@ export function JobListScreen({
         ) : null}
         <SelectedJobs
           store={selection}
-          query={request}
+          query={requestedQuery}
           rows={rows}
           total={total}
           connection={connection}
           canRun={canRun}
-          inputs={shownInputs(choice)}
+          inputs={getVisibleInputs(choice)}
           onStarted={onStarted}
           onDone={onDone}
         />
@@ -197,14 +197,14 @@ export type JobListProps = {
   view?: ListLinks["view"];
   canRun: boolean;
   isTeam: boolean;
-  first: FirstAnswer;
+  initialResponse: InitialResponse;
 };
 
-export function JobsScreen({ query: initialQuery, ignored, connection, view, canRun, isTeam, first }: JobListProps) {
+export function JobsScreen({ query: initialQuery, ignored, connection, view, canRun, isTeam, initialResponse }: JobListProps) {
   const t = useTranslations("jobs");
   const links = { connection, view };
-  const jobList = useJobList({ list: "jobs", initialQuery, first, links });
-  const run = (
+  const jobList = useJobList({ list: "jobs", initialQuery, initialResponse, links });
+  const runLink = (
     <ButtonLink href="/run" tone="primary">
       {t("run")}
     </ButtonLink>
@@ -212,7 +212,7 @@ export function JobsScreen({ query: initialQuery, ignored, connection, view, can
   return (
     <JobListScreen
       {...{ displayed: jobList, initialQuery, ignored, links, canRun, isTeam, total: jobList.total }}
-      actions={canRun ? run : null}
+      actions={canRun ? runLink : null}
       onDone={() => void jobList.live.refresh()}
     />
   );
@@ -230,14 +230,14 @@ type JobsWithPanelProps = {
   children: ReactNode;
 };
 
-/** The list with the open job in a panel. The row is marked immediately; the panel may follow a frame later. */
+/** The list with the open job in a panel. The row is marked immediately, and the panel may follow a frame later. */
 function JobsWithPanel({ openPanel, rows, connection, canRun, state, children }: JobsWithPanelProps) {
   const id = useDeferredValue(useOpenPanelId(openPanel));
   useOnFirstInteraction(loadPanel);
   const index = id === undefined ? -1 : rows.findIndex((row) => row.id === id);
-  const openNeighbour = (by: -1 | 1) => {
-    const next = index < 0 ? undefined : rows[index + by]?.id;
-    return next === undefined ? undefined : () => void openPanel.open(next);
+  const createAdjacentOpener = (offset: -1 | 1) => {
+    const adjacentId = index < 0 ? undefined : rows[index + offset]?.id;
+    return adjacentId === undefined ? undefined : () => void openPanel.open(adjacentId);
   };
   return (
     <div className="flex items-start">
@@ -250,8 +250,8 @@ function JobsWithPanel({ openPanel, rows, connection, canRun, state, children }:
           connection={connection}
           canRun={canRun}
           onClose={openPanel.close}
-          onNext={openNeighbour(1)}
-          onPrevious={openNeighbour(-1)}
+          onNext={createAdjacentOpener(1)}
+          onPrevious={createAdjacentOpener(-1)}
         />
       ) : null}
     </div>

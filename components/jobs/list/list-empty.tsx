@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { lastOffset } from "@/components/data-table/paging";
+import { getLastOffset } from "@/components/data-table/paging";
 import { useListQuery } from "@/components/frame/list/list-state";
 import { RunLink } from "@/components/frame/list/tool-bar";
 import { cn } from "@/components/ui/cn";
@@ -7,7 +7,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
 import { useTimeFormat } from "@/components/ui/time";
 import { type JobReach } from "@/lib/contract/console";
-import { isFilteredList, type ListName, noFilters } from "./list-address";
+import { isFilteredList, type ListName, noFilters } from "./list-urls";
 import { type JobListState } from "./use-job-list";
 
 type ListEmptyProps = { list: ListName; state: JobListState; total?: number; canRun: boolean };
@@ -18,34 +18,34 @@ export function ListEmpty({ list, state, total, canRun }: ListEmptyProps) {
   const { getHref } = state;
   const t = useTranslations(`${list}.empty`);
   const pages = useTranslations("jobList.empty");
-  const renderReset = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
+  const renderLink = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0 && total !== 0) {
-    const last = total === undefined ? undefined : lastOffset(total, query.limit);
-    // If all rows of the last page are gone, offers the first page.
+    const lastPageOffset = total === undefined ? undefined : getLastOffset(total, query.limit);
+    // If all rows of the last page were removed, offers the first page.
     const firstPageLink =
-      last === undefined || last >= query.offset
-        ? renderReset(getHref({ offset: 0 }), pages("firstPage"))
-        : renderReset(getHref({ offset: last }), pages("lastPage"));
+      lastPageOffset === undefined || lastPageOffset >= query.offset
+        ? renderLink(getHref({ offset: 0 }), pages("firstPage"))
+        : renderLink(getHref({ offset: lastPageOffset }), pages("lastPage"));
     return (
       <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={firstPageLink} />
     );
   }
-  if (isFilteredList(query)) return <EmptyState title={t("filtered")} action={renderReset(getHref(noFilters), t("showAll"))} />;
+  if (isFilteredList(query)) return <EmptyState title={t("filtered")} action={renderLink(getHref(noFilters), t("showAll"))} />;
   return <EmptyState title={t("title")} text={t("text")} action={canRun ? <RunLink /> : undefined} />;
 }
 
-/** How far back the search reached, since a job that was not found may still exist. */
-export function SearchReach({ reach }: { reach: JobReach | undefined }) {
+/** Shows how far back the search went, since a job that was not found may still exist. */
+export function SearchCoverageNotice({ reach }: { reach: JobReach | undefined }) {
   const t = useTranslations("jobSearch.reach");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   if (!reach) return null;
   const { extent, sinceMs, unread, asOfMs } = reach;
-  const date = sinceMs === undefined ? undefined : (clock(sinceMs, "day") ?? "…");
+  const date = sinceMs === undefined ? undefined : (formatTime(sinceMs, "day") ?? "…");
   const undated = extent === "newest" ? t("undated") : t("starting");
-  const covered = extent === "all" ? [] : [date === undefined ? undated : t(extent, { date })];
+  const coverageNotes = extent === "all" ? [] : [date === undefined ? undated : t(extent, { date })];
   const isOutage = asOfMs !== undefined;
-  const outage = () => (asOfMs ? t("outage", { date: clock(asOfMs, "until") ?? "…" }) : t("outageUnknown"));
-  const notes = [...(isOutage ? [outage()] : []), ...covered, ...(unread > 0 ? [t("unread", { count: unread })] : [])];
+  const getOutageText = () => (asOfMs ? t("outage", { date: formatTime(asOfMs, "until") ?? "…" }) : t("outageUnknown"));
+  const notes = [...(isOutage ? [getOutageText()] : []), ...coverageNotes, ...(unread > 0 ? [t("unread", { count: unread })] : [])];
   if (notes.length === 0) return null;
   return (
     <p role="status" className={cn("border-b border-line px-4 py-1.5 text-sm md:px-5", isOutage ? "bg-wait-soft text-wait" : "text-ink-3")}>
@@ -54,7 +54,7 @@ export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   );
 }
 
-export function ListLimitNote() {
+export function ListLimitNotice() {
   const t = useTranslations("jobSearch.reach");
   return <p className="border-b border-line px-4 py-1.5 text-sm text-ink-3 md:px-5">{t("listCut")}</p>;
 }

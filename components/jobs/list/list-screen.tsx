@@ -11,20 +11,22 @@ import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { ClampedClock } from "@/components/ui/time";
 import { type LiveValue } from "@/lib/browser/live/use-live";
 import { type JobReach } from "@/lib/contract/console";
-import { type JobListState, type ShownList } from "./use-job-list";
+import { type JobListData,type JobListState } from "./use-job-list";
 
 const loadFailure = () => import("@/components/frame/failure/failure-message");
-// If it fails to load, the tool bar still shows the outage.
+// If this code fails to load, the toolbar still shows the outage.
 const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage, loadEmptyComponent), { loading: () => null });
 
-// Each has its own fallback; otherwise loading it would suspend the page, and the search field would lose focus.
-const SearchReach = dynamic(() => import("./list-empty").then((module) => module.SearchReach, loadEmptyComponent), { loading: () => null });
+// Each component has its own fallback. Otherwise, loading it would suspend the page and the search field would lose focus.
+const SearchCoverageNotice = dynamic(() => import("./list-empty").then((module) => module.SearchCoverageNotice, loadEmptyComponent), {
+  loading: () => null,
+});
 
 export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty, loadEmptyComponent), {
   loading: () => null,
 });
 
-const ListLimitNote = dynamic(() => import("./list-empty").then((module) => module.ListLimitNote, loadEmptyComponent), {
+const ListLimitNotice = dynamic(() => import("./list-empty").then((module) => module.ListLimitNotice, loadEmptyComponent), {
   loading: () => null,
 });
 
@@ -34,7 +36,7 @@ type ListScreenProps = {
   live: Pick<LiveValue<unknown>, "failure" | "refresh" | "atMs">;
   atMs?: number;
   reach?: JobReach;
-  isCut?: boolean;
+  hasOlderJobs?: boolean;
   unreadable?: number;
   search?: ReactNode;
   actions?: ReactNode;
@@ -50,7 +52,7 @@ export function ListScreen({
   live,
   atMs = live.atMs,
   reach,
-  isCut,
+  hasOlderJobs,
   unreadable,
   search,
   actions,
@@ -72,19 +74,19 @@ export function ListScreen({
         {tools}
       </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="m-4 md:mx-5" /> : null}
-      {reach ? <SearchReach reach={reach} /> : null}
-      {isCut ? <ListLimitNote /> : null}
+      {reach ? <SearchCoverageNotice reach={reach} /> : null}
+      {hasOlderJobs ? <ListLimitNotice /> : null}
       <UnreadableRows count={unreadable} />
       <ClampedClock value={failure && live.atMs}>{children}</ClampedClock>
     </>
   );
 }
 
-/** The frame of the job panel, rendered before its content. Next to the list on wide screens, over it on narrow ones. */
-export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
+/** The frame of the job panel, rendered before its content. It is next to the list on wide screens and over it on narrow ones. */
+export function JobPanelFrame({ className, ...props }: ComponentProps<"aside">) {
   return (
     <aside
-      {...rest}
+      {...props}
       className={cn(
         "fixed inset-0 z-40 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[calc(52px+var(--tool-bar))] lg:z-10 lg:h-[calc(100*var(--dvh)-52px-var(--tool-bar))] lg:w-[360px] lg:shrink-0 lg:border-l lg:border-line",
         className,
@@ -93,22 +95,22 @@ export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
   );
 }
 
-const DIM_AFTER_MS = 300;
+const DIM_DELAY_MS = 300;
 
 /** The rows, dimmed while others are loading. */
 export function ListRows({ state, className, children }: { state: JobListState; className?: string; children: ReactNode }) {
   const isNavigating = useIsNavigating(state);
   // Dimming a thousand rows is slow and flickers if the next rows arrive at once.
-  const isSlow = useLate(isNavigating, DIM_AFTER_MS);
+  const shouldDim = useDelayedFlag(isNavigating, DIM_DELAY_MS);
   return (
-    <div aria-busy={isNavigating || undefined} className={cn("min-w-0", className, isSlow && "opacity-60")}>
+    <div aria-busy={isNavigating || undefined} className={cn("min-w-0", className, shouldDim && "opacity-60")}>
       {children}
     </div>
   );
 }
 
 /** The range of shown rows, the total, links to other pages, and the count of new rows. */
-export function ListPages({ query: { offset, limit }, rows, newCount, view, total, state }: ShownList) {
+export function ListPages({ query: { offset, limit }, rows, newCount, view, total, state }: JobListData) {
   const t = useTranslations("jobList");
   if (!view) return null;
   // Unreadable rows count towards the page, too.
@@ -118,7 +120,7 @@ export function ListPages({ query: { offset, limit }, rows, newCount, view, tota
       <NewRows
         count={newCount}
         text={t("newRows", { count: newCount })}
-        onFirstPage={offset > 0 ? () => state.go({ offset: 0 }) : undefined}
+        onFirstPage={offset > 0 ? () => state.navigate({ offset: 0 }) : undefined}
       />
       <Paging
         offset={offset}
@@ -127,25 +129,25 @@ export function ListPages({ query: { offset, limit }, rows, newCount, view, tota
         total={total}
         hasMore={hasMore}
         nextOffset={view.nextOffset}
-        getHref={(to) => state.getHref({ offset: to })}
+        getHref={(nextOffset) => state.getHref({ offset: nextOffset })}
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >
-        <PageControls offset={offset} limit={limit} total={total} onGo={state.go} />
+        <PageControls offset={offset} limit={limit} total={total} onNavigate={state.navigate} />
       </Paging>
     </>
   );
 }
 
-/** True once `isOn` has lasted for `afterMs`, so that short delays show nothing. */
-function useLate(isOn: boolean, afterMs: number): boolean {
-  const [isLate, setLate] = useState(false);
+/** Returns true once `isActive` has been true for `delayMs`, so that short delays show nothing. */
+function useDelayedFlag(isActive: boolean, delayMs: number): boolean {
+  const [hasElapsed, setElapsed] = useState(false);
   useEffect(() => {
-    if (!isOn) return;
-    const timer = setTimeout(() => setLate(true), afterMs);
+    if (!isActive) return;
+    const timer = setTimeout(() => setElapsed(true), delayMs);
     return () => {
       clearTimeout(timer);
-      setLate(false);
+      setElapsed(false);
     };
-  }, [isOn, afterMs]);
-  return isOn && isLate;
+  }, [isActive, delayMs]);
+  return isActive && hasElapsed;
 }

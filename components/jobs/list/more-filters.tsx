@@ -2,14 +2,14 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import useSWR from "swr";
 import { useFeature } from "@/components/frame/connection/connection-context";
-import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
+import { filterButtonStyle, FilterRow } from "@/components/frame/list/filters-panel";
 import { useListQuery } from "@/components/frame/list/list-state";
 import { Button } from "@/components/ui/controls/button";
 import { InputField, Options, Select } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { shortId, withQuery } from "@/lib/browser/urls";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { toShortId, withQuery } from "@/lib/browser/urls";
 import { type JobPeople } from "@/lib/contract/console";
 import { outputTypes } from "@/lib/contract/jobs/job-list";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
@@ -19,18 +19,18 @@ import { type JobListState } from "./use-job-list";
 
 type MoreFiltersProps = { state: JobListState; rows: readonly JobRow[]; connection: string | undefined };
 
-/** The less used filters. Members and workflows load when their filter is set or opened. */
+/** Less common filters. Members and workflows load when their filter is set or opened. */
 export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
   const t = useTranslations();
-  const [openPicker, setOpenPicker] = useState<"person" | "workflow">();
+  const [openPicker, setOpenPicker] = useState<"member" | "workflow">();
   const close = () => setOpenPicker(undefined);
   const { member, workflow_id: id } = useListQuery(state);
   const workflow = id && (rows.find((row) => row.workflowId === id)?.workflow ?? formatNamelessWorkflow(id));
   return (
     <>
       <FilterRow name={t("jobSearch.person")}>
-        <PickButton onClick={() => setOpenPicker("person")}>
-          {member === undefined ? t("jobSearch.personDialog.any") : <PersonName member={member} connection={connection} />}
+        <PickButton onClick={() => setOpenPicker("member")}>
+          {member === undefined ? t("jobSearch.personDialog.any") : <MemberName member={member} connection={connection} />}
         </PickButton>
       </FilterRow>
       <OutputFilter state={state} />
@@ -39,7 +39,7 @@ export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
           {workflow ?? t("jobList.filter.anyWorkflow")}
         </PickButton>
       </FilterRow>
-      {openPicker === "person" ? <PersonPicker state={state} connection={connection} onClose={close} /> : null}
+      {openPicker === "member" ? <MemberPicker state={state} connection={connection} onClose={close} /> : null}
       {openPicker === "workflow" ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={close} /> : null}
     </>
   );
@@ -47,7 +47,7 @@ export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
 
 function PickButton({ title, onClick, children }: { title?: string; onClick: () => void; children: ReactNode }) {
   return (
-    <button type="button" aria-haspopup="dialog" title={title} onClick={onClick} className={filterButton}>
+    <button type="button" aria-haspopup="dialog" title={title} onClick={onClick} className={filterButtonStyle}>
       <span className="min-w-0 flex-1">{children}</span>
       <span aria-hidden="true">▾</span>
     </button>
@@ -65,7 +65,7 @@ export function OutputFilter({ state }: { state: JobListState }) {
       <Select
         aria-label={t("output")}
         value={query.output_type ?? ""}
-        onChange={({ currentTarget: { value } }) => state.go({ output_type: outputTypes.find((type) => type === value) })}
+        onChange={({ currentTarget: { value } }) => state.navigate({ output_type: outputTypes.find((type) => type === value) })}
         className="w-full"
       >
         <option value="">{t("outputs.any")}</option>
@@ -77,18 +77,18 @@ export function OutputFilter({ state }: { state: JobListState }) {
 
 type PickDialogProps = {
   title: string;
-  /** Removes the filter; undefined while it is not set. */
-  any: string | undefined;
+  /** The label of the button that removes the filter. Undefined if the filter is not set. */
+  clearLabel: string | undefined;
   items: readonly { id: string; label: ReactNode; title?: string; isCurrent?: boolean }[];
   onPick: (id: string | undefined) => void;
   onClose: () => void;
-  /** Above the items. */
+  /** Shown above the items. */
   children: ReactNode;
-  /** Below the items. */
-  note?: ReactNode;
+  /** Shown below the items. */
+  footer?: ReactNode;
 };
 
-function PickDialog({ title, any, items, onPick, onClose, children, note }: PickDialogProps) {
+function PickDialog({ title, clearLabel, items, onPick, onClose, children, footer }: PickDialogProps) {
   const common = useTranslations("common");
   const pick = (id: string | undefined) => {
     onClose();
@@ -101,7 +101,7 @@ function PickDialog({ title, any, items, onPick, onClose, children, note }: Pick
       title={title}
       actions={
         <>
-          {any === undefined ? null : <Button onClick={() => pick(undefined)}>{any}</Button>}
+          {clearLabel === undefined ? null : <Button onClick={() => pick(undefined)}>{clearLabel}</Button>}
           <Button onClick={onClose}>{common("close")}</Button>
         </>
       }
@@ -122,80 +122,82 @@ function PickDialog({ title, any, items, onPick, onClose, children, note }: Pick
           </li>
         ))}
       </ul>
-      {note}
+      {footer}
     </Dialog>
   );
 }
 
-async function readPeople(path: `/${string}`): Promise<JobPeople["people"]> {
+async function fetchMembers(path: `/${string}`): Promise<JobPeople["people"]> {
   return unwrapResult(await callApi<JobPeople>(path)).people;
 }
 
-function usePeople(connection: string | undefined) {
+function useJobMembers(connection: string | undefined) {
   const path = withQuery("/api/console/jobs/people", { connection });
-  return useSWR<JobPeople["people"], ApiFailure>(path, readPeople, { revalidateOnFocus: false });
+  return useSWR<JobPeople["people"], ApiFailure>(path, fetchMembers, { revalidateOnFocus: false });
 }
 
-function PersonName({ member, connection }: { member: string; connection: string | undefined }) {
+function MemberName({ member, connection }: { member: string; connection: string | undefined }) {
   const t = useTranslations("jobSearch");
-  const { data: people } = usePeople(connection);
-  return people?.find(({ id }) => id === member)?.name ?? (people ? t("unknownPerson") : "…");
+  const { data: members } = useJobMembers(connection);
+  return members?.find(({ id }) => id === member)?.name ?? (members ? t("unknownPerson") : "…");
 }
 
 type PickerProps = { state: JobListState; connection: string | undefined; onClose: () => void };
 
 /** The members who submitted jobs. */
-function PersonPicker({ state, connection, onClose }: PickerProps) {
+function MemberPicker({ state, connection, onClose }: PickerProps) {
   const t = useTranslations("jobSearch.personDialog");
-  const { data: people, error } = usePeople(connection);
+  const { data: members, error } = useJobMembers(connection);
   const { member } = state.query();
   return (
     <PickDialog
       title={t("title")}
-      any={member === undefined ? undefined : t("any")}
-      items={(people ?? []).map(({ id, name }) => ({ id, label: <span className="truncate">{name}</span>, isCurrent: id === member }))}
-      onPick={(id) => state.go({ member: id })}
+      clearLabel={member === undefined ? undefined : t("any")}
+      items={(members ?? []).map(({ id, name }) => ({ id, label: <span className="truncate">{name}</span>, isCurrent: id === member }))}
+      onPick={(id) => state.navigate({ member: id })}
       onClose={onClose}
-      note={error ? <p className="text-bad">{t("failed")}</p> : people?.length === 0 ? <p role="status">{t("none")}</p> : null}
+      footer={error ? <p className="text-bad">{t("failed")}</p> : members?.length === 0 ? <p role="status">{t("none")}</p> : null}
     >
       <p className="text-sm text-ink-3">{t("hint")}</p>
     </PickDialog>
   );
 }
 
-type WorkflowChoice = { id: string; name: string };
+type WorkflowOption = { id: string; name: string };
 
-const MAX_SHOWN = 50;
+const MAX_SHOWN_WORKFLOWS = 50;
 
-async function readChoices(path: `/${string}`): Promise<WorkflowChoice[]> {
-  const result = await callApi<{ workflows: WorkflowChoice[] }>(path);
-  // On failure, offers the workflows on the page; an id can be pasted.
+async function fetchWorkflows(path: `/${string}`): Promise<WorkflowOption[]> {
+  const result = await callApi<{ workflows: WorkflowOption[] }>(path);
+  // On failure, offers only the workflows on the page. Users can still paste an id.
   return result.ok ? result.value.workflows : [];
 }
 
-/** Chooses a workflow by name or by a pasted id. */
+/** Selects a workflow by name or by a pasted id. */
 function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { rows: readonly JobRow[] }) {
   const t = useTranslations("jobList.workflowPicker");
   const [text, setText] = useState("");
-  const { data } = useSWR(withQuery("/api/console/workflows", { connection }), readChoices, { revalidateOnFocus: false });
+  const { data } = useSWR(withQuery("/api/console/workflows", { connection }), fetchWorkflows, { revalidateOnFocus: false });
   const search = text.trim().toLowerCase();
-  const workflowChoices = mergeWorkflows(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(search));
-  const pick = (id: string | undefined) => state.go({ workflow_id: id });
+  const matchingWorkflows = mergeWorkflows(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(search));
+  const pick = (id: string | undefined) => state.navigate({ workflow_id: id });
   return (
     <PickDialog
       title={t("title")}
-      any={state.query().workflow_id ? t("any") : undefined}
-      items={workflowChoices.slice(0, MAX_SHOWN).map(({ id, name }) => ({ id, title: id, label: <WorkflowLabel id={id} name={name} /> }))}
+      clearLabel={state.query().workflow_id ? t("any") : undefined}
+      items={matchingWorkflows
+        .slice(0, MAX_SHOWN_WORKFLOWS)
+        .map(({ id, name }) => ({ id, title: id, label: <WorkflowLabel id={id} name={name} /> }))}
       onPick={pick}
       onClose={onClose}
-      note={workflowChoices.length === 0 ? <p>{t("none")}</p> : null}
+      footer={matchingWorkflows.length === 0 ? <p>{t("none")}</p> : null}
     >
       <form
         onSubmit={(event) => {
           event.preventDefault();
           if (search === "") return;
           onClose();
-          pick((workflowChoices.length === 1 ? workflowChoices[0]?.id : undefined) ?? text.trim().slice(0, 200));
+          pick((matchingWorkflows.length === 1 ? matchingWorkflows[0]?.id : undefined) ?? text.trim().slice(0, 200));
         }}
       >
         <InputField
@@ -212,20 +214,21 @@ function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { ro
   );
 }
 
-function WorkflowLabel({ id, name }: WorkflowChoice) {
+function WorkflowLabel({ id, name }: WorkflowOption) {
   if (name === formatNamelessWorkflow(id)) return <span className="min-w-0 flex-1 truncate font-mono text-sm">{id}</span>;
   return (
     <>
       <span className="min-w-0 flex-1 truncate">{name}</span>
-      <span className="font-mono text-sm text-ink-3">{shortId(id)}</span>
+      <span className="font-mono text-sm text-ink-3">{toShortId(id)}</span>
     </>
   );
 }
 
-function mergeWorkflows(rows: readonly JobRow[], choices: readonly WorkflowChoice[]): WorkflowChoice[] {
-  const byId = new Map(choices.map((workflow) => [workflow.id, workflow]));
+function mergeWorkflows(rows: readonly JobRow[], workflows: readonly WorkflowOption[]): WorkflowOption[] {
+  const workflowsById = new Map(workflows.map((workflow) => [workflow.id, workflow]));
   for (const { workflowId, workflow } of rows) {
-    if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? formatNamelessWorkflow(workflowId) });
+    if (workflowId && !workflowsById.has(workflowId))
+      workflowsById.set(workflowId, { id: workflowId, name: workflow ?? formatNamelessWorkflow(workflowId) });
   }
-  return [...byId.values()].sort((a, b) => a.name.localeCompare(b.name));
+  return [...workflowsById.values()].sort((a, b) => a.name.localeCompare(b.name));
 }

@@ -14,19 +14,19 @@ import { ResultLine } from "@/components/ui/result-line";
 import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { useRenderedMs, useRenderedValue } from "@/components/ui/time";
 import { type ClearAllResult } from "@/lib/browser/bulk/bulk-calls";
-import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, toInitialOptions, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { type QueueAnswer } from "@/lib/contract/schemas/job";
+import { type QueueResponse } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { ClearAll, useClearAll } from "../actions/clear-all";
-import { useCellWords } from "../columns/cells";
+import { useCellTexts } from "../columns/cells";
 import { JobTable } from "../columns/columns";
 import { type JobRow, type QueueList, toQueueList } from "../job-row";
 import { useJobKeys } from "../list/job-list-table";
 import { ListScreen } from "../list/list-screen";
-import { type Command, useBulk } from "../list/use-bulk";
-import { queueColumns, startRanges } from "./queue-columns";
+import { type Command, useBulkJobActions } from "../list/use-bulk-job-actions";
+import { createQueueColumns, estimateStartTimes } from "./queue-columns";
 
 const loadActions = () => import("../list/selection-actions");
 // If this fails to load, each row still has its own Cancel and Undo.
@@ -37,7 +37,7 @@ type QueueScreenProps = {
   queue: Promise<Result<TimedValue<QueueList>, Failure>>;
 };
 
-/** Step of the countdown of estimated starts. */
+/** Rounding step of estimated start times. */
 const START_STEP_MS = 5_000;
 const getId = (row: JobRow) => row.id;
 const emptyQueue: QueueList = { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false };
@@ -47,11 +47,11 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const t = useTranslations("queue");
   const getDenialText = useDenialText();
   useOnFirstInteraction(loadActions);
-  const words = useCellWords();
-  const first = use(queue);
+  const texts = useCellTexts();
+  const initialResult = use(queue);
   const connection = useConnection()?.id;
   const path = connection ? withQuery("/api/console/queue", { connection }) : undefined;
-  const live = useLive(path, { ...toInitial(first), read: toQueueList });
+  const live = useLive(path, { ...toInitialOptions(initialResult), read: toQueueList });
   const { value: list, failure } = live;
   const { running, pending, pendingTotal, isSortedBySubmission, canStop } = list ?? emptyQueue;
   const total = running.length + pendingTotal;
@@ -62,31 +62,31 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
   const refresh = () => Promise.all([live.refresh(), refreshCounts()]);
 
   const clockMs = useRenderedValue(useRenderedMs(), (ms) => Math.round(ms / START_STEP_MS) * START_STEP_MS);
-  const ranges = startRanges({ running, pending, nowMs: (failure && live.atMs) ?? clockMs });
-  const starts = new Map(pending.map(({ id }, index) => [id, ranges[index]]));
+  const ranges = estimateStartTimes({ running, pending, nowMs: (failure && live.atMs) ?? clockMs });
+  const startRangesById = new Map(pending.map(({ id }, index) => [id, ranges[index]]));
   const rows = [...running, ...pending];
-  const isOffered = ({ state }: JobRow) => state === "pending" || (canStop && state === "in_progress");
-  const { store: selection, ids } = useSelection(rows.filter(isOffered).map(getId), pending.map(getId));
+  const canCancelJob = ({ state }: JobRow) => state === "pending" || (canStop && state === "in_progress");
+  const { store: selection, ids } = useSelection(rows.filter(canCancelJob).map(getId), pending.map(getId));
   const pendingPath = withQuery("/api/jobs", { status: "pending", limit: 1, connection });
-  const clearAll = useClearAll<QueueAnswer>(withQuery("/api/queue", { connection }), pendingPath, refresh);
-  const begin = () => {
+  const clearAll = useClearAll<QueueResponse>(withQuery("/api/queue", { connection }), pendingPath, refresh);
+  const handleStarted = () => {
     selection.clear();
     clearAll.dismiss();
   };
-  const bulk = useBulk({ connection, onDone: () => void refresh(), onStarted: begin });
+  const bulk = useBulkJobActions({ connection, onDone: () => void refresh(), onStarted: handleStarted });
   const { busyIds, pendingIds } = bulk;
   const [command, setCommand] = useState<Command>();
   useJobKeys(selection, (next) => canCancel && setCommand(next));
-  const columns = queueColumns({
-    words,
+  const columns = createQueueColumns({
+    texts,
     connection,
     connectionParam,
     selection,
     selectAll: { label: t("selectAll", { count: pending.length }), isEmpty: pending.length === 0 },
-    isOffered: canCancel ? isOffered : undefined,
+    canCancel: canCancel ? canCancelJob : undefined,
     busyIds,
     pendingIds,
-    getStart: (id) => starts.get(id),
+    getStartRange: (id) => startRangesById.get(id),
     cancel: (row) => bulk.start("cancel", [row]),
     undo: bulk.undoOne,
   });
@@ -99,8 +99,8 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
       actions={
         canCancel && list ? (
           <ClearAll
-            words="queue.clear"
-            parameter="clear"
+            messageNamespace="queue.clear"
+            openParam="clear"
             count={pendingTotal}
             isBusy={clearAll.isBusy || busyIds.size > 0 || pendingIds.size > 0}
             onClear={clearAll.clear}
@@ -122,7 +122,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
             <ClearResult
               requestedCount={clearAll.cleared.shownCount ?? 0}
               outcome={clearAll.cleared.outcome}
-              waiting={pendingTotal}
+              waitingCount={pendingTotal}
               onDismiss={clearAll.dismiss}
             />
           ) : null}
@@ -142,7 +142,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
         <EmptyState title={t("empty.title")} text={t("empty.text")} action={canCancel ? <RunLink /> : undefined} />
       ) : null}
       <SelectionActions
-        chosen={{ kind: "ids", ids }}
+        selection={{ kind: "ids", ids }}
         rows={rows}
         connection={connection}
         bulk={bulk}
@@ -157,23 +157,24 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
 
 type ClearResultProps = {
   requestedCount: number;
-  outcome: ClearAllResult<QueueAnswer>;
-  waiting: number;
+  outcome: ClearAllResult<QueueResponse>;
+  waitingCount: number;
   onDismiss: () => void;
 };
 
-/** The outcome of clearing the queue. Some services name the cancelled jobs; others only return the remaining ones. */
-export function ClearResult({ requestedCount, outcome, waiting, onDismiss }: ClearResultProps) {
+/** The outcome of clearing the queue. Some services name the cancelled jobs, and others only return the remaining ones. */
+export function ClearResult({ requestedCount, outcome, waitingCount, onDismiss }: ClearResultProps) {
   const t = useTranslations("queue.result");
-  const cancelled = outcome.kind === "answered" ? (outcome.answer.deleted ?? []).length : 0;
-  const tooLate = Math.max(0, requestedCount - cancelled);
-  const unknownKey = outcome.kind === "answered" ? "unnamed" : "lost";
-  const key = cancelled === 0 ? (`${unknownKey}${waiting === 0 ? "Gone" : "Waiting"}` as const) : tooLate === 0 ? "all" : "some";
+  const cancelledCount = outcome.kind === "confirmed" ? (outcome.response.deleted ?? []).length : 0;
+  const tooLateCount = Math.max(0, requestedCount - cancelledCount);
+  const unknownKey = outcome.kind === "confirmed" ? "unnamed" : "lost";
+  const resultKey =
+    cancelledCount === 0 ? (`${unknownKey}${waitingCount === 0 ? "Gone" : "Waiting"}` as const) : tooLateCount === 0 ? "all" : "some";
   return (
     <ResultLine
       isResult
-      tone={cancelled > 0 ? "ok" : "off"}
-      text={t(key, { requested: requestedCount, waiting, cancelled, tooLate })}
+      tone={cancelledCount > 0 ? "ok" : "off"}
+      text={t(resultKey, { requested: requestedCount, waiting: waitingCount, cancelled: cancelledCount, tooLate: tooLateCount })}
       onDismiss={onDismiss}
     />
   );

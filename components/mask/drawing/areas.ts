@@ -1,13 +1,15 @@
-// Changes whole areas in slices of at most about two megapixels. Each `yield` reports the area changed since the last one, so that the page can
-// respond in between. Tiles are saved for the history before their first change.
+// Changes whole areas in slices of about two megapixels at most. Each `yield` returns the area changed since the previous one, so that the page
+// can respond in between. Tiles are saved for the history before their first change.
 
 import {
   compactTile,
   copyTile,
+  countTileColumns,
   type Coverage,
   emptyRect,
-  findTiles,
+  findTileIndexes,
   fullRect,
+  getTileRect,
   intersect,
   invertRows,
   isEmpty,
@@ -17,23 +19,22 @@ import {
   roundOut,
   type SavedTiles,
   type Size,
-  TILE,
-  tileColumns,
-  tileRect,
+  TILE_SIZE,
 } from "./coverage";
 
 export type AreaWork = Generator<Rect, SavedTiles>;
 
-/** Works on one row of tiles at a time. */
+/** Paints one row of tiles per slice. */
 export function* paintShape(coverage: Coverage, { bounds, row }: Shape, isErasing: boolean): AreaWork {
   const savedTiles: SavedTiles = new Map();
   if (isEmpty(bounds)) return savedTiles;
   const { left, right, bottom } = bounds;
   const amounts = new Uint8Array(right - left);
   for (let top = bounds.top; top < bottom;) {
-    const end = Math.min(bottom, (Math.floor(top / TILE) + 1) * TILE);
+    const end = Math.min(bottom, (Math.floor(top / TILE_SIZE) + 1) * TILE_SIZE);
     const band = { left, top, right, bottom: end };
-    for (const index of findTiles(coverage, band)) savedTiles.set(index, compactTile(copyTile(coverage, tileRect(coverage, index))));
+    for (const index of findTileIndexes(coverage, band))
+      savedTiles.set(index, compactTile(copyTile(coverage, getTileRect(coverage, index))));
     for (let y = top; y < end; y += 1) {
       row(y, amounts);
       paintRow(coverage, y * coverage.width + left, amounts, isErasing);
@@ -56,8 +57,8 @@ function paintRow({ data }: Coverage, start: number, amounts: Uint8Array, isEras
 export function* clearAll(coverage: Coverage): AreaWork {
   const savedTiles: SavedTiles = new Map();
   const { data, width } = coverage;
-  for (const [count, index] of findTiles(coverage, fullRect(coverage)).entries()) {
-    const rect = tileRect(coverage, index);
+  for (const [count, index] of findTileIndexes(coverage, fullRect(coverage)).entries()) {
+    const rect = getTileRect(coverage, index);
     const tile = compactTile(copyTile(coverage, rect));
     if (tile.length > 1 || tile[0] !== 0) {
       savedTiles.set(index, tile);
@@ -71,8 +72,8 @@ export function* clearAll(coverage: Coverage): AreaWork {
 /** Inverting is its own inverse, so no tiles are saved. */
 export function* invertAll(coverage: Coverage): AreaWork {
   const { width, height } = coverage;
-  for (let top = 0; top < height; top += TILE) {
-    const bottom = Math.min(height, top + TILE);
+  for (let top = 0; top < height; top += TILE_SIZE) {
+    const bottom = Math.min(height, top + TILE_SIZE);
     invertRows(coverage, top, bottom);
     yield { left: 0, top, right: width, bottom };
   }
@@ -84,27 +85,27 @@ export function* invertAll(coverage: Coverage): AreaWork {
 
 export type Shape = {
   bounds: Rect;
-  /** Writes row `y`, starting at `bounds.left`; rows are requested in order. */
+  /** Writes row `y`, starting at `bounds.left`. Rows are requested in order. */
   row: (y: number, into: Uint8Array) => void;
 };
 
-export function rectangle(size: Size, rect: Rect): Shape {
+export function createRectangle(size: Size, rect: Rect): Shape {
   const bounds = intersect(rect, fullRect(size));
   return { bounds, row: (_, into) => void into.fill(255, 0, bounds.right - bounds.left) };
 }
 
 /** Vertical samples per row. */
-const SLICES = 16;
+const SAMPLES_PER_ROW = 16;
 
 type Edge = { top: number; bottom: number; x: number; perRow: number; winds: 1 | -1 };
 
-export function lasso(size: Size, points: readonly Point[]): Shape {
-  const edges = toEdges(points).toSorted((edge, other) => edge.top - other.top);
+export function createLasso(size: Size, points: readonly Point[]): Shape {
+  const edges = toEdges(points).toSorted((edge, otherEdge) => edge.top - otherEdge.top);
   const bounds = intersect(getBounds(points), fullRect(size));
   const width = Math.max(0, bounds.right - bounds.left);
   const sums = new Float32Array(width + 2);
-  let active: Edge[] = [];
-  let next = 0;
+  let activeEdges: Edge[] = [];
+  let nextIndex = 0;
 
   function addSpan(from: number, to: number): void {
     const [left, right] = [Math.min(width, Math.max(0, from - bounds.left)), Math.min(width, Math.max(0, to - bounds.left))];
@@ -121,25 +122,25 @@ export function lasso(size: Size, points: readonly Point[]): Shape {
 
   function row(y: number, into: Uint8Array): void {
     sums.fill(0);
-    for (let edge = edges[next]; edge && edge.top < y + 1; edge = edges[(next += 1)]) active.push(edge);
-    active = active.filter(({ bottom }) => bottom > y);
-    for (let slice = 0; slice < SLICES; slice += 1) {
-      const sampleY = y + (slice + 0.5) / SLICES;
-      const crossings = active
+    for (let edge = edges[nextIndex]; edge && edge.top < y + 1; edge = edges[(nextIndex += 1)]) activeEdges.push(edge);
+    activeEdges = activeEdges.filter(({ bottom }) => bottom > y);
+    for (let slice = 0; slice < SAMPLES_PER_ROW; slice += 1) {
+      const sampleY = y + (slice + 0.5) / SAMPLES_PER_ROW;
+      const crossings = activeEdges
         .filter(({ top, bottom }) => top <= sampleY && sampleY < bottom)
         .map(({ x, top, perRow, winds }) => ({ x: x + (sampleY - top) * perRow, winds }))
-        .sort((item, other) => item.x - other.x);
+        .sort((crossing, otherCrossing) => crossing.x - otherCrossing.x);
       let winding = 0;
       for (const [index, { x, winds }] of crossings.entries()) {
         winding += winds;
-        const following = crossings[index + 1];
-        if (winding !== 0 && following) addSpan(x, following.x);
+        const nextCrossing = crossings[index + 1];
+        if (winding !== 0 && nextCrossing) addSpan(x, nextCrossing.x);
       }
     }
     let sum = 0;
     for (let column = 0; column < width; column += 1) {
       sum += sums[column] ?? 0;
-      into[column] = Math.min(255, Math.max(0, Math.round((sum * 255) / SLICES)));
+      into[column] = Math.min(255, Math.max(0, Math.round((sum * 255) / SAMPLES_PER_ROW)));
     }
   }
   return { bounds, row };
@@ -167,51 +168,51 @@ function getBounds(points: readonly Point[]): Rect {
 }
 
 // Fills the area around a point up to the painted lines, or erases the painted area at the point.
-// Guarantees: pixels from half strength on are part of a line. The soft inner side of a line is filled up to its ridge, which avoids a pale
-// seam; the outer side is unchanged. Works in slices.
+// Guarantees: a pixel with at least half strength is part of a line. The soft inner side of a line is filled up to its darkest pixels, which
+// avoids a pale seam. The outer side is unchanged. Works in slices.
 
 const LINE_THRESHOLD = 128;
-/** Pixels between two `yield`s. On a slope each pixel is examined separately, which is slower. */
-const SLICE = 50_000;
-const SLOPE_SLICE = 16_000;
+/** The number of pixels between two `yield`s. It is lower for slopes, where each pixel is examined separately. */
+const FILL_PIXELS_PER_SLICE = 50_000;
+const SLOPE_PIXELS_PER_SLICE = 16_000;
 
-export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): AreaWork {
+export function* floodFill(coverage: Coverage, start: Point, isErasing: boolean): AreaWork {
   const { width, height, data } = coverage;
   const savedTiles: SavedTiles = new Map();
-  const columns = tileColumns(coverage);
-  /** Erasing is painting on the inverted coverage. */
-  const flip = isErasing ? 255 : 0;
-  const full = isErasing ? 0 : 255;
-  const value = (index: number) => (data[index] ?? 0) ^ flip;
-  const isOpen = (index: number) => value(index) < LINE_THRESHOLD;
-  const [startX, startY] = [Math.floor(at.x), Math.floor(at.y)];
+  const columns = countTileColumns(coverage);
+  /** Erasing is the same as painting on the inverted coverage. */
+  const invertMask = isErasing ? 255 : 0;
+  const fillValue = isErasing ? 0 : 255;
+  const getValue = (index: number) => (data[index] ?? 0) ^ invertMask;
+  const isOpen = (index: number) => getValue(index) < LINE_THRESHOLD;
+  const [startX, startY] = [Math.floor(start.x), Math.floor(start.y)];
   if (startX < 0 || startY < 0 || startX >= width || startY >= height || !isOpen(startY * width + startX)) return savedTiles;
 
   /** Tiles changed since the last report. */
   const changedTiles = new Set<number>();
-  const touch = (left: number, right: number, y: number) => {
-    const row = Math.floor(y / TILE) * columns;
-    for (let column = Math.floor(left / TILE); column * TILE < right; column += 1) {
+  const markChanged = (left: number, right: number, y: number) => {
+    const row = Math.floor(y / TILE_SIZE) * columns;
+    for (let column = Math.floor(left / TILE_SIZE); column * TILE_SIZE < right; column += 1) {
       const index = row + column;
-      if (!savedTiles.has(index)) savedTiles.set(index, compactTile(copyTile(coverage, tileRect(coverage, index))));
+      if (!savedTiles.has(index)) savedTiles.set(index, compactTile(copyTile(coverage, getTileRect(coverage, index))));
       changedTiles.add(index);
     }
   };
   function* report(): Generator<Rect> {
-    for (const index of changedTiles) yield tileRect(coverage, index);
+    for (const index of changedTiles) yield getTileRect(coverage, index);
     changedTiles.clear();
   }
   const seeds = [startY * width + startX];
   /** Pixels on the soft side of a line: index and old value, alternating. */
-  const slope: number[] = [];
-  const climb = (index: number, from: number) => {
-    const now = value(index);
-    if (now < from || now === 255) return;
-    touch(index % width, (index % width) + 1, Math.floor(index / width));
-    data[index] = full;
-    slope.push(index, now);
+  const slopePixels: number[] = [];
+  const fillSlope = (index: number, minValue: number) => {
+    const currentValue = getValue(index);
+    if (currentValue < minValue || currentValue === 255) return;
+    markChanged(index % width, (index % width) + 1, Math.floor(index / width));
+    data[index] = fillValue;
+    slopePixels.push(index, currentValue);
   };
-  let work = 0;
+  let pixelCount = 0;
 
   for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
     if (!isOpen(seed)) continue;
@@ -220,34 +221,34 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
     let [left, right] = [seed, seed + 1];
     while (left > row && isOpen(left - 1)) left -= 1;
     while (right < row + width && isOpen(right)) right += 1;
-    touch(left - row, right - row, y);
-    data.fill(full, left, right);
-    if (left > row) climb(left - 1, LINE_THRESHOLD);
-    if (right < row + width) climb(right, LINE_THRESHOLD);
-    for (const shift of [-width, width]) {
-      if (row + shift < 0 || row + shift >= data.length) continue;
+    markChanged(left - row, right - row, y);
+    data.fill(fillValue, left, right);
+    if (left > row) fillSlope(left - 1, LINE_THRESHOLD);
+    if (right < row + width) fillSlope(right, LINE_THRESHOLD);
+    for (const rowOffset of [-width, width]) {
+      if (row + rowOffset < 0 || row + rowOffset >= data.length) continue;
       let isInside = false;
-      for (let index = left + shift; index < right + shift; index += 1) {
+      for (let index = left + rowOffset; index < right + rowOffset; index += 1) {
         const wasInside = isInside;
         isInside = isOpen(index);
-        if (!isInside) climb(index, LINE_THRESHOLD);
+        if (!isInside) fillSlope(index, LINE_THRESHOLD);
         else if (!wasInside) seeds.push(index);
       }
     }
-    work += right - left;
-    if (work < SLICE) continue;
+    pixelCount += right - left;
+    if (pixelCount < FILL_PIXELS_PER_SLICE) continue;
     yield* report();
-    work = 0;
+    pixelCount = 0;
   }
-  while (slope.length > 0) {
-    const was = slope.pop() ?? 0;
-    const index = slope.pop() ?? 0;
+  while (slopePixels.length > 0) {
+    const previousValue = slopePixels.pop() ?? 0;
+    const index = slopePixels.pop() ?? 0;
     const x = index % width;
-    if (x > 0) climb(index - 1, was);
-    if (x + 1 < width) climb(index + 1, was);
-    if (index >= width) climb(index - width, was);
-    if (index + width < data.length) climb(index + width, was);
-    if ((work += 1) % SLOPE_SLICE === 0) yield* report();
+    if (x > 0) fillSlope(index - 1, previousValue);
+    if (x + 1 < width) fillSlope(index + 1, previousValue);
+    if (index >= width) fillSlope(index - width, previousValue);
+    if (index + width < data.length) fillSlope(index + width, previousValue);
+    if ((pixelCount += 1) % SLOPE_PIXELS_PER_SLICE === 0) yield* report();
   }
   yield* report();
   return savedTiles;

@@ -1,4 +1,4 @@
-// How much of each pixel is painted: one byte per pixel, from 0 (not at all) to 255 (fully). The saved file's alpha is 255 minus the coverage.
+// Stores how much of each pixel is painted: one byte per pixel, from 0 (not at all) to 255 (fully). The saved file's alpha is 255 minus the coverage.
 
 // Points, sizes and rectangles of pixels. Rectangles are half open (`right` and `bottom` are exclusive) and have whole pixels.
 
@@ -16,29 +16,29 @@ export function isEmpty({ left, top, right, bottom }: Rect): boolean {
   return right <= left || bottom <= top;
 }
 
-export function intersect(rect: Rect, other: Rect): Rect {
+export function intersect(rect: Rect, otherRect: Rect): Rect {
   return {
-    left: Math.max(rect.left, other.left),
-    top: Math.max(rect.top, other.top),
-    right: Math.min(rect.right, other.right),
-    bottom: Math.min(rect.bottom, other.bottom),
+    left: Math.max(rect.left, otherRect.left),
+    top: Math.max(rect.top, otherRect.top),
+    right: Math.min(rect.right, otherRect.right),
+    bottom: Math.min(rect.bottom, otherRect.bottom),
   };
 }
 
 /** The smallest rectangle that contains both. */
-export function union(rect: Rect | undefined, other: Rect): Rect {
-  if (!rect || isEmpty(rect)) return other;
-  if (isEmpty(other)) return rect;
+export function union(rect: Rect | undefined, otherRect: Rect): Rect {
+  if (!rect || isEmpty(rect)) return otherRect;
+  if (isEmpty(otherRect)) return rect;
   return {
-    left: Math.min(rect.left, other.left),
-    top: Math.min(rect.top, other.top),
-    right: Math.max(rect.right, other.right),
-    bottom: Math.max(rect.bottom, other.bottom),
+    left: Math.min(rect.left, otherRect.left),
+    top: Math.min(rect.top, otherRect.top),
+    right: Math.max(rect.right, otherRect.right),
+    bottom: Math.max(rect.bottom, otherRect.bottom),
   };
 }
 
-export function containsRect(rect: Rect, other: Rect): boolean {
-  return rect.left <= other.left && rect.top <= other.top && rect.right >= other.right && rect.bottom >= other.bottom;
+export function containsRect(rect: Rect, otherRect: Rect): boolean {
+  return rect.left <= otherRect.left && rect.top <= otherRect.top && rect.right >= otherRect.right && rect.bottom >= otherRect.bottom;
 }
 
 /** The smallest rectangle of whole pixels around any area. */
@@ -47,22 +47,22 @@ export function roundOut({ left, top, right, bottom }: Rect): Rect {
 }
 
 /** The rectangle between two corners in any order, including the pixel under each corner. */
-export function rectBetween(point: Point, other: Point): Rect {
+export function createRectFromCorners(point: Point, otherPoint: Point): Rect {
   return {
-    left: Math.floor(Math.min(point.x, other.x)),
-    top: Math.floor(Math.min(point.y, other.y)),
-    right: Math.floor(Math.max(point.x, other.x)) + 1,
-    bottom: Math.floor(Math.max(point.y, other.y)) + 1,
+    left: Math.floor(Math.min(point.x, otherPoint.x)),
+    top: Math.floor(Math.min(point.y, otherPoint.y)),
+    right: Math.floor(Math.max(point.x, otherPoint.x)) + 1,
+    bottom: Math.floor(Math.max(point.y, otherPoint.y)) + 1,
   };
 }
 
-export function distance(point: Point, other: Point): number {
-  return Math.hypot(point.x - other.x, point.y - other.y);
+export function getDistance(point: Point, otherPoint: Point): number {
+  return Math.hypot(point.x - otherPoint.x, point.y - otherPoint.y);
 }
 
 export type Coverage = Size & { data: Uint8Array<ArrayBuffer> };
 
-export function emptyCoverage({ width, height }: Size): Coverage {
+export function createCoverage({ width, height }: Size): Coverage {
   return { width, height, data: new Uint8Array(width * height) };
 }
 
@@ -73,11 +73,11 @@ function multiplyBytes(a: number, b: number): number {
 }
 
 /** The new value of a pixel when `amount` is painted over it, or erased from it. */
-export function paintPixel(before: number, amount: number, isErasing: boolean): number {
-  return isErasing ? multiplyBytes(before, 255 - amount) : before + multiplyBytes(255 - before, amount);
+export function paintPixel(value: number, amount: number, isErasing: boolean): number {
+  return isErasing ? multiplyBytes(value, 255 - amount) : value + multiplyBytes(255 - value, amount);
 }
 
-/** Rows `top` to `bottom`, four pixels at once. */
+/** Inverts rows `top` to `bottom`, four pixels at a time. */
 export function invertRows({ data, width }: Coverage, top: number, bottom: number): void {
   const [from, to] = [top * width, bottom * width];
   const firstWord = Math.min(to, Math.ceil(from / 4) * 4);
@@ -88,37 +88,37 @@ export function invertRows({ data, width }: Coverage, top: number, bottom: numbe
   for (let index = lastWord; index < to; index += 1) data[index] = 255 - (data[index] ?? 0);
 }
 
-// A picture in tiles of 256 by 256 pixels, so that a history step stores only changed tiles.
+// The coverage is divided into tiles of 256 by 256 pixels, so that a history step stores only changed tiles.
 
-export const TILE = 256;
-/** Rows of TILE bytes, also at the right edge. A uniform tile is a single byte. */
+export const TILE_SIZE = 256;
+/** Rows of `TILE_SIZE` bytes, also at the right edge. A uniform tile is a single byte. */
 export type Tile = Uint8Array<ArrayBuffer>;
 export type SavedTiles = Map<number, Tile>;
 
-export function tileColumns({ width }: Size): number {
-  return Math.ceil(width / TILE);
+export function countTileColumns({ width }: Size): number {
+  return Math.ceil(width / TILE_SIZE);
 }
 
-export function tileRect(size: Size, index: number): Rect {
-  const columns = tileColumns(size);
-  const [left, top] = [(index % columns) * TILE, Math.floor(index / columns) * TILE];
-  return { left, top, right: Math.min(size.width, left + TILE), bottom: Math.min(size.height, top + TILE) };
+export function getTileRect(size: Size, index: number): Rect {
+  const columns = countTileColumns(size);
+  const [left, top] = [(index % columns) * TILE_SIZE, Math.floor(index / columns) * TILE_SIZE];
+  return { left, top, right: Math.min(size.width, left + TILE_SIZE), bottom: Math.min(size.height, top + TILE_SIZE) };
 }
 
-export function findTiles(size: Size, rect: Rect): number[] {
+export function findTileIndexes(size: Size, rect: Rect): number[] {
   const { left, top, right, bottom } = intersect(rect, fullRect(size));
   if (isEmpty({ left, top, right, bottom })) return [];
-  const columns = tileColumns(size);
+  const columns = countTileColumns(size);
   const tiles: number[] = [];
-  for (let row = Math.floor(top / TILE); row * TILE < bottom; row += 1) {
-    for (let column = Math.floor(left / TILE); column * TILE < right; column += 1) tiles.push(row * columns + column);
+  for (let row = Math.floor(top / TILE_SIZE); row * TILE_SIZE < bottom; row += 1) {
+    for (let column = Math.floor(left / TILE_SIZE); column * TILE_SIZE < right; column += 1) tiles.push(row * columns + column);
   }
   return tiles;
 }
 
 export function copyTile({ data, width }: Coverage, { left, top, right, bottom }: Rect): Tile {
-  const tile = new Uint8Array(TILE * TILE);
-  for (let y = top; y < bottom; y += 1) tile.set(data.subarray(y * width + left, y * width + right), (y - top) * TILE);
+  const tile = new Uint8Array(TILE_SIZE * TILE_SIZE);
+  for (let y = top; y < bottom; y += 1) tile.set(data.subarray(y * width + left, y * width + right), (y - top) * TILE_SIZE);
   return tile;
 }
 
@@ -127,61 +127,61 @@ export function compactTile(tile: Tile): Tile {
 }
 
 export function putTile({ data, width }: Coverage, { left, top, right, bottom }: Rect, tile: Tile): void {
-  for (let y = top, at = 0; y < bottom; y += 1, at += TILE) {
+  for (let y = top, offset = 0; y < bottom; y += 1, offset += TILE_SIZE) {
     if (tile.length === 1) data.fill(tile[0] ?? 0, y * width + left, y * width + right);
-    else data.set(tile.subarray(at, at + right - left), y * width + left);
+    else data.set(tile.subarray(offset, offset + right - left), y * width + left);
   }
 }
 
-// The coverage at a quarter of its width and height, each value the mean of sixteen pixels. It is shown when zoomed out and gives the painted
-// share. Callers must call `update` for each change.
+// The coverage at a quarter of its width and height. Each value is the mean of sixteen pixels. It is shown when zoomed out, and used to compute
+// the painted share. Callers must call `update` after each change.
 
-export const COARSE = 4;
+export const COARSE_FACTOR = 4;
 
-/** Whether single pixels are invisible at this scale, so that the means are shown. */
-export function isFar(scale: number): boolean {
-  return scale * COARSE <= 1;
+/** Whether single pixels are invisible at this scale, so that the coarse coverage is shown. */
+export function isZoomedOut(scale: number): boolean {
+  return scale * COARSE_FACTOR <= 1;
 }
 
-export type CoarseCoverage = Coverage & { update: (rect: Rect) => void; /** 0 to 1. */ paintedShare: () => number };
+export type CoarseCoverage = Coverage & { update: (rect: Rect) => void; /** 0 to 1. */ getPaintedShare: () => number };
 
-export function createCoarse(coverage: Coverage): CoarseCoverage {
-  const { width: edge, height: rows, data: fine } = coverage;
-  const width = Math.ceil(edge / COARSE);
-  const height = Math.ceil(rows / COARSE);
+export function createCoarseCoverage(coverage: Coverage): CoarseCoverage {
+  const { width: fineWidth, height: fineHeight, data: fineData } = coverage;
+  const width = Math.ceil(fineWidth / COARSE_FACTOR);
+  const height = Math.ceil(fineHeight / COARSE_FACTOR);
   const data = new Uint8Array(width * height);
-  /** Reads four pixels at once, if every row starts at a whole word. */
-  const words = edge % COARSE === 0 ? new Uint32Array(fine.buffer, fine.byteOffset, fine.length >> 2) : undefined;
+  /** Used to read four pixels at once, if every row starts at a word boundary. */
+  const words = fineWidth % COARSE_FACTOR === 0 ? new Uint32Array(fineData.buffer, fineData.byteOffset, fineData.length >> 2) : undefined;
   let paintedSum = 0;
 
-  function mean(column: number, row: number): number {
-    const [right, bottom] = [Math.min(edge, (column + 1) * COARSE), Math.min(rows, (row + 1) * COARSE)];
+  function getMean(column: number, row: number): number {
+    const [right, bottom] = [Math.min(fineWidth, (column + 1) * COARSE_FACTOR), Math.min(fineHeight, (row + 1) * COARSE_FACTOR)];
     let sum = 0;
-    for (let y = row * COARSE; y < bottom; y += 1) {
-      for (let at = y * edge + column * COARSE; at < y * edge + right; at += 1) sum += fine[at] ?? 0;
+    for (let y = row * COARSE_FACTOR; y < bottom; y += 1) {
+      for (let index = y * fineWidth + column * COARSE_FACTOR; index < y * fineWidth + right; index += 1) sum += fineData[index] ?? 0;
     }
-    return Math.round(sum / ((right - column * COARSE) * (bottom - row * COARSE)));
+    return Math.round(sum / ((right - column * COARSE_FACTOR) * (bottom - row * COARSE_FACTOR)));
   }
   function setRow(row: number, from: number, to: number): void {
     for (let column = from; column < to; column += 1) {
-      const at = row * width + column;
-      const now = mean(column, row);
-      paintedSum += now - (data[at] ?? 0);
-      data[at] = now;
+      const index = row * width + column;
+      const newMean = getMean(column, row);
+      paintedSum += newMean - (data[index] ?? 0);
+      data[index] = newMean;
     }
   }
-  function setWholeRow(row: number, from: number, to: number, four: Uint32Array): void {
-    const first = row * COARSE * width;
+  function setAlignedRow(row: number, from: number, to: number, words: Uint32Array): void {
+    const first = row * COARSE_FACTOR * width;
     for (let column = from; column < to; column += 1) {
-      const at = row * width + column;
-      const [left, two] = [four[first + column] ?? 0, four[first + width + column] ?? 0];
-      const [three, last] = [four[first + 2 * width + column] ?? 0, four[first + 3 * width + column] ?? 0];
-      const even = (left & 0xff00ff) + (two & 0xff00ff) + (three & 0xff00ff) + (last & 0xff00ff);
-      const odd = ((left >>> 8) & 0xff00ff) + ((two >>> 8) & 0xff00ff) + ((three >>> 8) & 0xff00ff) + ((last >>> 8) & 0xff00ff);
-      const both = even + odd;
-      const now = ((both & 0xffff) + (both >>> 16) + 8) >> 4;
-      paintedSum += now - (data[at] ?? 0);
-      data[at] = now;
+      const index = row * width + column;
+      const [word1, word2] = [words[first + column] ?? 0, words[first + width + column] ?? 0];
+      const [word3, word4] = [words[first + 2 * width + column] ?? 0, words[first + 3 * width + column] ?? 0];
+      const even = (word1 & 0xff00ff) + (word2 & 0xff00ff) + (word3 & 0xff00ff) + (word4 & 0xff00ff);
+      const odd = ((word1 >>> 8) & 0xff00ff) + ((word2 >>> 8) & 0xff00ff) + ((word3 >>> 8) & 0xff00ff) + ((word4 >>> 8) & 0xff00ff);
+      const sums = even + odd;
+      const newMean = ((sums & 0xffff) + (sums >>> 16) + 8) >> 4;
+      paintedSum += newMean - (data[index] ?? 0);
+      data[index] = newMean;
     }
   }
 
@@ -190,13 +190,13 @@ export function createCoarse(coverage: Coverage): CoarseCoverage {
     height,
     data,
     update({ left, top, right, bottom }) {
-      const [from, to] = [Math.floor(left / COARSE), Math.min(width, Math.ceil(right / COARSE))];
-      const lastRow = Math.min(height, Math.ceil(bottom / COARSE));
-      for (let row = Math.floor(top / COARSE); row < lastRow; row += 1) {
-        if (words && (row + 1) * COARSE <= rows) setWholeRow(row, from, to, words);
+      const [from, to] = [Math.floor(left / COARSE_FACTOR), Math.min(width, Math.ceil(right / COARSE_FACTOR))];
+      const lastRow = Math.min(height, Math.ceil(bottom / COARSE_FACTOR));
+      for (let row = Math.floor(top / COARSE_FACTOR); row < lastRow; row += 1) {
+        if (words && (row + 1) * COARSE_FACTOR <= fineHeight) setAlignedRow(row, from, to, words);
         else setRow(row, from, to);
       }
     },
-    paintedShare: () => (data.length === 0 ? 0 : paintedSum / data.length / 255),
+    getPaintedShare: () => (data.length === 0 ? 0 : paintedSum / data.length / 255),
   };
 }

@@ -1,5 +1,5 @@
 // A mask being drawn: its pixels and its history. Needs no DOM.
-// Guarantees: every change is one step of the history. Changes never overlap. Paint listeners are called for each changed rectangle, state
+// Guarantees: every change is one history step. Changes never overlap. Paint listeners are called for each changed rectangle, and state
 // listeners only when the state changes.
 
 import { createStore } from "zustand/vanilla";
@@ -8,18 +8,18 @@ import {
   compactTile,
   copyTile,
   type Coverage,
-  createCoarse,
+  createCoarseCoverage,
   emptyRect,
+  getTileRect,
   invertRows,
   isEmpty,
   type Point,
   putTile,
   type Rect,
   type SavedTiles,
-  TILE,
-  tileRect,
+  TILE_SIZE,
 } from "./coverage";
-import { beginShownStroke, type Brush, type BrushPoint, type ShownStroke } from "./stroke";
+import { type Brush, type BrushPoint, startStrokePreview, type StrokePreview } from "./stroke";
 
 export type MaskState = {
   undo?: EditKind;
@@ -27,21 +27,21 @@ export type MaskState = {
   isBusy: boolean;
   /** Whether there are unsaved changes. */
   isUnsaved: boolean;
-  /** The painted share of the picture, 0 to 1. */
+  /** The painted share of the image, from 0 to 1. */
   paintedShare: number;
 };
-/** The last step, for the screen and for screen readers. */
+/** The last history step, announced to screen readers. */
 type HistoryStep = { direction: "did" | "undid" | "redid"; edit: EditKind };
 
 export type MaskDocument = ReturnType<typeof createMaskDocument>;
 
-const SLICE_MS = 12;
-/** Pieces of a stroke's end that are drawn at once, so that a small stroke is finished when the pointer is lifted. */
+const MAX_SLICE_MS = 12;
+/** The minimum number of pieces drawn at once, so that a small stroke is finished when the pointer is released. */
 const MIN_PIECES_PER_SLICE = 16;
-/** Time per pointer move. Beyond it, invisible work waits for the next move. */
+/** The time for drawing per pointer move. Invisible work beyond it waits for the next move. */
 const MAX_MOVE_MS = 8;
-/** A timer would wait at least four milliseconds each time. */
-const nextMacrotask = () =>
+/** Faster than a timer, which waits at least four milliseconds. */
+const waitForMacrotask = () =>
   new Promise<void>((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
@@ -53,89 +53,89 @@ const nextMacrotask = () =>
 
 export function createMaskDocument(
   coverage: Coverage,
-  { historyBudget = HISTORY_BUDGET, now = () => performance.now(), pause = nextMacrotask } = {},
+  { historyBudget = HISTORY_BUDGET_BYTES, now = () => performance.now(), pause = waitForMacrotask } = {},
 ) {
   const history = createHistory(coverage, { budget: historyBudget, onChange: (rect) => yieldToPage(rect) });
-  const coarse = createCoarse(coverage);
-  const painters = new Set<(rect: Rect) => void>();
-  let stroke: { shownStroke: ShownStroke; edit: EditKind } | undefined;
+  const coarse = createCoarseCoverage(coverage);
+  const paintListeners = new Set<(rect: Rect) => void>();
+  let stroke: { preview: StrokePreview; edit: EditKind } | undefined;
   /** The remaining work of a released stroke. */
-  let ending: { work: Generator<Rect, SavedTiles>; edit: EditKind } | undefined;
+  let unfinishedStroke: { work: Generator<Rect, SavedTiles>; edit: EditKind } | undefined;
   let isBusy = false;
   let savedVersion = 0;
-  const state = createStore<MaskState>(() => ({ isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() }));
+  const state = createStore<MaskState>(() => ({ isBusy: false, isUnsaved: false, paintedShare: coarse.getPaintedShare() }));
   let lastStep: HistoryStep | undefined;
-  let sliceFrom = 0;
+  let sliceStartMs = 0;
 
-  function show(rect: Rect): void {
-    if (!isEmpty(rect)) for (const paint of painters) paint(rect);
+  function notifyPaint(rect: Rect): void {
+    if (!isEmpty(rect)) for (const paint of paintListeners) paint(rect);
   }
-  function markChanged(rect: Rect): void {
+  function handleChange(rect: Rect): void {
     if (isEmpty(rect)) return;
     coarse.update(rect);
-    show(rect);
+    notifyPaint(rect);
   }
-  function notify(last?: HistoryStep): void {
-    const { undo, redo, version } = history.state();
-    lastStep = last ?? lastStep;
-    state.setState({ undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.paintedShare() }, true);
+  function notify(newStep?: HistoryStep): void {
+    const { undo, redo, version } = history.getState();
+    lastStep = newStep ?? lastStep;
+    state.setState({ undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.getPaintedShare() }, true);
   }
 
   /** Lets the page respond after each slice. */
   function yieldToPage(rect: Rect): Promise<void> | void {
-    markChanged(rect);
-    if (now() - sliceFrom < SLICE_MS) return;
+    handleChange(rect);
+    if (now() - sliceStartMs < MAX_SLICE_MS) return;
     if (!state.getState().isBusy) notify();
     return pause().then(() => {
-      sliceFrom = now();
+      sliceStartMs = now();
     });
   }
 
-  /** Processes one piece. Returns false if none was left. */
-  function resume({ work, edit }: NonNullable<typeof ending>): boolean {
-    const { done: isOver, value } = work.next();
-    if (!isOver) {
-      show(value);
+  /** Processes one piece of the stroke. Returns false if it was finished. */
+  function processPiece({ work, edit }: NonNullable<typeof unfinishedStroke>): boolean {
+    const { done: isDone, value } = work.next();
+    if (!isDone) {
+      notifyPaint(value);
       return true;
     }
-    ending = undefined;
+    unfinishedStroke = undefined;
     if (value.size > 0) history.record(edit, value);
     notify(value.size > 0 ? { direction: "did", edit } : undefined);
     return false;
   }
-  function finish(): void {
-    while (ending) resume(ending);
+  function finishStroke(): void {
+    while (unfinishedStroke) processPiece(unfinishedStroke);
   }
-  function release(): void {
+  function releaseStroke(): void {
     if (!stroke) return;
-    ending = { work: stroke.shownStroke.end(), edit: stroke.edit };
+    unfinishedStroke = { work: stroke.preview.end(), edit: stroke.edit };
     stroke = undefined;
   }
 
   async function runExclusively(work: () => Promise<HistoryStep | void>): Promise<void> {
     if (isBusy || stroke) return;
     isBusy = true;
-    sliceFrom = now();
-    let last: HistoryStep | void = undefined;
+    sliceStartMs = now();
+    let newStep: HistoryStep | void = undefined;
     try {
-      while (ending) if (resume(ending)) await yieldToPage(emptyRect);
-      last = await work();
+      while (unfinishedStroke) if (processPiece(unfinishedStroke)) await yieldToPage(emptyRect);
+      newStep = await work();
     } finally {
       isBusy = false;
-      notify(last ?? undefined);
+      notify(newStep ?? undefined);
     }
   }
 
-  const work = (action: EditKind, area: AreaWork) =>
+  const runEdit = (action: EditKind, area: AreaWork) =>
     runExclusively(async () => {
-      let step = area.next();
-      for (; !step.done; step = area.next()) await yieldToPage(step.value);
-      if (step.value.size === 0 && action !== "invert") return;
-      history.record(action, step.value);
+      let piece = area.next();
+      for (; !piece.done; piece = area.next()) await yieldToPage(piece.value);
+      if (piece.value.size === 0 && action !== "invert") return;
+      history.record(action, piece.value);
       return { direction: "did", edit: action };
     });
 
-  const step = (direction: "undid" | "redid") =>
+  const runHistoryStep = (direction: "undid" | "redid") =>
     runExclusively(async () => {
       const action = await (direction === "undid" ? history.undo() : history.redo());
       if (action) return { direction, edit: action };
@@ -146,60 +146,61 @@ export function createMaskDocument(
     coarse,
     subscribe: state.subscribe,
     onPaint(paint: (rect: Rect) => void) {
-      painters.add(paint);
-      return () => void painters.delete(paint);
+      paintListeners.add(paint);
+      return () => void paintListeners.delete(paint);
     },
-    state: state.getState,
-    lastDone: () => lastStep,
-    savedBytes: history.savedBytes,
+    getState: state.getState,
+    getLastStep: () => lastStep,
+    getSavedBytes: history.savedBytes,
 
     /** Returns false while busy. `isFar`: zoomed out so far that single pixels are invisible. */
-    begin(brush: Brush, point: BrushPoint, isFar = false): boolean {
+    startStroke(brush: Brush, point: BrushPoint, isFar = false): boolean {
       if (isBusy || stroke) return false;
-      finish();
-      const { preview, rect } = beginShownStroke(coverage, coarse, brush, point, isFar);
-      stroke = { shownStroke: preview, edit: brush.isErasing ? "eraser" : "brush" };
-      show(rect);
+      finishStroke();
+      const { preview, rect } = startStrokePreview(coverage, coarse, brush, point, isFar);
+      stroke = { preview, edit: brush.isErasing ? "eraser" : "brush" };
+      notifyPaint(rect);
       return true;
     },
-    extend(points: readonly BrushPoint[], isFar = false): void {
+    extendStroke(points: readonly BrushPoint[], isFar = false): void {
       const deadline = now() + MAX_MOVE_MS;
-      if (stroke) show(stroke.shownStroke.to(points, isFar, () => now() >= deadline));
+      if (stroke) notifyPaint(stroke.preview.extend(points, isFar, () => now() >= deadline));
     },
     /** Finishes the stroke synchronously. */
-    end(): void {
-      release();
-      finish();
+    endStroke(): void {
+      releaseStroke();
+      finishStroke();
     },
-    /** Finishes the stroke in slices. A new stroke finishes the rest first; undo and fill wait. */
-    async endInSlices(): Promise<void> {
-      release();
-      const currentEnding = ending;
-      let from = now();
-      for (let piece = 1; currentEnding && currentEnding === ending && resume(currentEnding); piece += 1) {
-        if (piece < MIN_PIECES_PER_SLICE || now() - from < SLICE_MS) continue;
+    /** Finishes the stroke in slices. A new stroke first finishes the previous one. Undo and fill wait for it. */
+    async endStrokeInSlices(): Promise<void> {
+      releaseStroke();
+      const currentStroke = unfinishedStroke;
+      let startMs = now();
+      for (let piece = 1; currentStroke && currentStroke === unfinishedStroke && processPiece(currentStroke); piece += 1) {
+        if (piece < MIN_PIECES_PER_SLICE || now() - startMs < MAX_SLICE_MS) continue;
         await pause();
-        from = now();
+        startMs = now();
       }
     },
     /** Removes the stroke. */
-    drop(): void {
-      const dropped = stroke?.shownStroke.drop() ?? [];
+    cancelStroke(): void {
+      const droppedRects = stroke?.preview.drop() ?? [];
       stroke = undefined;
-      for (const rect of dropped) show(rect);
+      for (const rect of droppedRects) notifyPaint(rect);
     },
-    isStroking: () => stroke !== undefined,
+    isDrawing: () => stroke !== undefined,
 
-    shape: (action: "rectangle" | "lasso", shape: Shape, isErasing: boolean) => work(action, paintShape(coverage, shape, isErasing)),
-    fill: (at: Point, isErasing: boolean) => work("fill", floodFill(coverage, at, isErasing)),
-    clear: () => work("clear", clearAll(coverage)),
-    invert: () => work("invert", invertAll(coverage)),
-    /** Computes the means and the painted share. Called once if the initial coverage is not blank. */
+    drawShape: (action: "rectangle" | "lasso", drawShape: Shape, isErasing: boolean) =>
+      runEdit(action, paintShape(coverage, drawShape, isErasing)),
+    fill: (at: Point, isErasing: boolean) => runEdit("fill", floodFill(coverage, at, isErasing)),
+    clear: () => runEdit("clear", clearAll(coverage)),
+    invert: () => runEdit("invert", invertAll(coverage)),
+    /** Computes the coarse coverage and the painted share. Must be called once if the initial coverage is not blank. */
     prepare: () =>
       runExclusively(async () => {
         const { width, height } = coverage;
-        for (let top = 0; top < height; top += TILE)
-          await yieldToPage({ left: 0, top, right: width, bottom: Math.min(height, top + TILE) });
+        for (let top = 0; top < height; top += TILE_SIZE)
+          await yieldToPage({ left: 0, top, right: width, bottom: Math.min(height, top + TILE_SIZE) });
       }),
     /** Returns a copy of the coverage, or undefined while busy. */
     async snapshot(): Promise<Coverage | undefined> {
@@ -209,44 +210,44 @@ export function createMaskDocument(
       });
       return copy;
     },
-    undo: () => step("undid"),
-    redo: () => step("redid"),
-    /** `version`: the result of `version()` when the bytes were copied. */
-    saved(version: number): void {
+    undo: () => runHistoryStep("undid"),
+    redo: () => runHistoryStep("redid"),
+    /** `version`: the result of `getVersion()` when the bytes were copied. */
+    markSaved(version: number): void {
       savedVersion = version;
       notify();
     },
-    version: () => history.state().version,
+    getVersion: () => history.getState().version,
   };
 }
 
-// Unlimited undo and redo. A step stores the changed tiles in their other state, and undo and redo swap the two.
-// Guarantees: undo and redo restore the exact bytes. Steps beyond the memory budget become blobs, which the browser stores outside the page or
-// on disk.
+// Unlimited undo and redo. A step stores the previous content of its changed tiles. Undo and redo swap it with the current content.
+// Guarantees: undo and redo restore the exact bytes. Steps beyond the memory budget are stored as blobs, which the browser keeps outside the
+// page's memory.
 
 type EditKind = "brush" | "eraser" | "rectangle" | "lasso" | "fill" | "invert" | "clear";
 type BlobTiles = { blob: Blob; lengths: readonly (readonly [index: number, bytes: number])[] };
 type Step = { edit: EditKind; tiles: SavedTiles | BlobTiles; version: number };
 
-const HISTORY_BUDGET = 128 * 1024 * 1024;
-const STEP_COST = 256;
+const HISTORY_BUDGET_BYTES = 128 * 1024 * 1024;
+const STEP_OVERHEAD_BYTES = 256;
 
-type Options = {
+type HistoryOptions = {
   budget?: number;
   /** Called and awaited for each rectangle that undo or redo changes, so that the page can respond in between. */
   onChange: (rect: Rect) => Promise<void> | void;
 };
 
 /** The caller must wait for an undo or redo before the next change. */
-function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }: Options) {
+function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET_BYTES, onChange }: HistoryOptions) {
   const past: Step[] = [];
   const future: Step[] = [];
-  /** The same picture always has the same version. */
+  /** The same content always has the same version. */
   let version = 0;
-  let newest = 0;
+  let newestVersion = 0;
 
   const savedBytes = () => [...past, ...future].reduce((sum, { tiles }) => sum + countBytes(tiles), 0);
-  /** Moves the steps that are furthest away to blobs first: the oldest undo, then the last redo. */
+  /** Moves steps to blobs, starting with the ones used last: the oldest undo steps, then the redo steps. */
   function moveToBlobs(): void {
     let bytes = savedBytes();
     for (const step of [...past, ...future]) {
@@ -257,25 +258,25 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }
     }
   }
 
-  async function go(from: Step[], to: Step[]): Promise<EditKind | undefined> {
+  async function applyStep(from: Step[], to: Step[]): Promise<EditKind | undefined> {
     const step = from.pop();
     if (!step) return undefined;
     const tiles = step.tiles instanceof Map ? step.tiles : await fromBlob(step.tiles);
-    const back: SavedTiles = new Map();
+    const replacedTiles: SavedTiles = new Map();
     if (step.edit === "invert") {
-      for (let top = 0; top < coverage.height; top += TILE) {
-        const bottom = Math.min(coverage.height, top + TILE);
+      for (let top = 0; top < coverage.height; top += TILE_SIZE) {
+        const bottom = Math.min(coverage.height, top + TILE_SIZE);
         invertRows(coverage, top, bottom);
         await onChange({ left: 0, top, right: coverage.width, bottom });
       }
     }
     for (const [index, tile] of tiles) {
-      const rect = tileRect(coverage, index);
-      back.set(index, compactTile(copyTile(coverage, rect)));
+      const rect = getTileRect(coverage, index);
+      replacedTiles.set(index, compactTile(copyTile(coverage, rect)));
       putTile(coverage, rect, tile);
       await onChange(rect);
     }
-    to.push({ edit: step.edit, tiles: back, version });
+    to.push({ edit: step.edit, tiles: replacedTiles, version });
     version = step.version;
     moveToBlobs();
     return step.edit;
@@ -285,20 +286,20 @@ function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }
     record(action: EditKind, tiles: SavedTiles): void {
       future.length = 0;
       past.push({ edit: action, tiles, version });
-      version = newest += 1;
+      version = newestVersion += 1;
       moveToBlobs();
     },
-    /** The undone edit; undefined if there is nothing to undo. */
-    undo: () => go(past, future),
-    redo: () => go(future, past),
-    state: () => ({ undo: past.at(-1)?.edit, redo: future.at(-1)?.edit, version }),
-    /** Bytes of tiles in the page's own memory. */
+    /** Returns the undone edit, or undefined if there is nothing to undo. */
+    undo: () => applyStep(past, future),
+    redo: () => applyStep(future, past),
+    getState: () => ({ undo: past.at(-1)?.edit, redo: future.at(-1)?.edit, version }),
+    /** Returns the number of bytes of tiles in the page's memory. */
     savedBytes,
   };
 }
 
 function countBytes(tiles: SavedTiles | BlobTiles): number {
-  return tiles instanceof Map ? [...tiles.values()].reduce((sum, { length }) => sum + length, STEP_COST) : 0;
+  return tiles instanceof Map ? [...tiles.values()].reduce((sum, { length }) => sum + length, STEP_OVERHEAD_BYTES) : 0;
 }
 
 function toBlob(tiles: SavedTiles): BlobTiles {
@@ -307,6 +308,6 @@ function toBlob(tiles: SavedTiles): BlobTiles {
 
 async function fromBlob({ blob, lengths }: BlobTiles): Promise<SavedTiles> {
   const bytes = new Uint8Array(await blob.arrayBuffer());
-  let at = 0;
-  return new Map(lengths.map(([index, length]) => [index, bytes.subarray(at, (at += length))]));
+  let offset = 0;
+  return new Map(lengths.map(([index, length]) => [index, bytes.subarray(offset, (offset += length))]));
 }

@@ -1,18 +1,19 @@
 // A stroke is the exact area that a round brush sweeps between two points, not a row of dabs.
-// Guarantees: a stroke paints each pixel only once, even if it crosses itself, and saves only the tiles it reaches.
-// Each part is a strip and, at a bend, the wedge outside it. The disc at the tip is drawn once per batch of points or, if single pixels are
-// invisible, once at the end. Work is yielded tile by tile, since a disc of 2,000 pixels takes longer than a frame.
+// Guarantees: a stroke paints each pixel only once, even if it crosses itself, and saves only the tiles it touches.
+// Each segment is a strip and, at a bend, the wedge outside it. The disc at the tip is drawn once per batch of points. If single pixels are
+// invisible, it is drawn once at the end. Work is yielded tile by tile, because a disc of 2,000 pixels takes longer than a frame.
 
 import {
-  COARSE,
+  COARSE_FACTOR,
   type CoarseCoverage,
   compactTile,
   containsRect,
   copyTile,
   type Coverage,
   emptyRect,
-  findTiles,
+  findTileIndexes,
   fullRect,
+  getTileRect,
   intersect,
   paintPixel,
   type Point,
@@ -20,22 +21,21 @@ import {
   type Rect,
   roundOut,
   type SavedTiles,
-  TILE,
   type Tile,
-  tileRect,
+  TILE_SIZE,
   union,
 } from "./coverage";
 
-export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: number; isErasing: boolean };
+export type Brush = { diameter: number; /** From 0 (soft) to 1 (sharp). */ hardness: number; isErasing: boolean };
 /** Pressure scales the diameter: 0 to 1. */
 export type BrushPoint = Point & { pressure: number };
 
 /** Yields the changed rectangles. Each generator must be finished before the next starts. */
 type StrokeWork = Generator<Rect>;
 export type Stroke = {
-  /** Without the tip, only the part that the next point can't change is painted. */
-  to: (points: readonly BrushPoint[], hasTip?: boolean) => StrokeWork;
-  /** Does the remaining work and returns the original tiles for the history. */
+  /** Without the tip, paints only the area that the next point can't change. */
+  extend: (points: readonly BrushPoint[], hasTip?: boolean) => StrokeWork;
+  /** Finishes the remaining work and returns the original tiles for the history. */
   end: () => Generator<Rect, SavedTiles>;
   /** Removes the whole stroke. */
   drop: () => StrokeWork;
@@ -43,80 +43,83 @@ export type Stroke = {
 
 const MIN_RADIUS = 0.5;
 /** Moves shorter than this share of the radius are accumulated. */
-const SPACING = 0.08;
+const MIN_SPACING = 0.08;
 
-export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint): Stroke {
-  const touched = new Map<number, TouchedTile>();
+export function startStroke(coverage: Coverage, brush: Brush, first: BrushPoint): Stroke {
+  const touchedTiles = new Map<number, TouchedTile>();
   const getRadius = ({ pressure }: BrushPoint) => Math.max(MIN_RADIUS, (brush.diameter / 2) * pressure);
-  let last = first;
-  let pending: BrushPoint | undefined;
+  let lastPoint = first;
+  let pendingPoint: BrushPoint | undefined;
   /** The direction of the last strip, as a vector one pixel long. */
   let direction: Point | undefined;
   /** Whether the last strip grew, so that its end disc extends beyond it on all sides. */
   let hasGrown = false;
   let isTipDrawn = false;
 
-  function touch(index: number) {
-    const touchedTile = touched.get(index);
+  function getTouchedTile(index: number) {
+    const touchedTile = touchedTiles.get(index);
     if (touchedTile) return touchedTile;
-    const rect = tileRect(coverage, index);
-    const tileEntry = { before: copyTile(coverage, rect), amount: new Uint8Array(TILE * TILE), rect };
-    touched.set(index, tileEntry);
+    const rect = getTileRect(coverage, index);
+    const tileEntry = { before: copyTile(coverage, rect), amount: new Uint8Array(TILE_SIZE * TILE_SIZE), rect };
+    touchedTiles.set(index, tileEntry);
     return tileEntry;
   }
-  function* paint(part: Part): StrokeWork {
-    const rect = intersect(getBounds(part), fullRect(coverage));
-    for (const index of findTiles(coverage, rect)) {
-      const square = touch(index);
-      sweep(coverage, square, part, brush.hardness, brush.isErasing);
-      yield intersect(rect, square.rect);
+  function* paint(segment: Segment): StrokeWork {
+    const rect = intersect(getBounds(segment), fullRect(coverage));
+    for (const index of findTileIndexes(coverage, rect)) {
+      const touchedTile = getTouchedTile(index);
+      paintSegment(coverage, touchedTile, segment, brush.hardness, brush.isErasing);
+      yield intersect(rect, touchedTile.rect);
     }
   }
-  function* tip(): StrokeWork {
+  function* drawTip(): StrokeWork {
     if (isTipDrawn) return;
     isTipDrawn = true;
-    yield* paint(disc(last, getRadius(last), hasGrown ? undefined : direction, undefined));
+    yield* paint(createDisc(lastPoint, getRadius(lastPoint), hasGrown ? undefined : direction, undefined));
   }
 
-  /** Paints up to a point, without the tip there. */
-  function* step(point: BrushPoint): StrokeWork {
-    const [a, b] = [getRadius(last), getRadius(point)];
-    const length = Math.hypot(point.x - last.x, point.y - last.y);
+  /** Paints up to a point, without the tip at that point. */
+  function* drawSegment(point: BrushPoint): StrokeWork {
+    const [startRadius, endRadius] = [getRadius(lastPoint), getRadius(point)];
+    const length = Math.hypot(point.x - lastPoint.x, point.y - lastPoint.y);
     if (length === 0) {
-      yield* tip();
-      last = point;
-      isTipDrawn = b <= a;
-      hasGrown ||= b > a;
+      yield* drawTip();
+      lastPoint = point;
+      isTipDrawn = endRadius <= startRadius;
+      hasGrown ||= endRadius > startRadius;
       return;
     }
-    const ahead = { x: (point.x - last.x) / length, y: (point.y - last.y) / length };
+    const newDirection = { x: (point.x - lastPoint.x) / length, y: (point.y - lastPoint.y) / length };
     // The area ahead in both directions is painted by the next strip, unless it gets thinner.
-    if (!isTipDrawn) yield* paint(disc(last, a, hasGrown ? undefined : direction, b < a ? undefined : ahead));
-    yield* paint(strip(last, point, a, b));
-    [last, direction, hasGrown, isTipDrawn] = [point, ahead, b > a, false];
+    if (!isTipDrawn)
+      yield* paint(
+        createDisc(lastPoint, startRadius, hasGrown ? undefined : direction, endRadius < startRadius ? undefined : newDirection),
+      );
+    yield* paint(createStrip(lastPoint, point, startRadius, endRadius));
+    [lastPoint, direction, hasGrown, isTipDrawn] = [point, newDirection, endRadius > startRadius, false];
   }
 
   return {
-    *to(points, withTip = true) {
+    *extend(points, hasTip = true) {
       for (const point of points) {
-        const isNear = Math.hypot(point.x - last.x, point.y - last.y) < SPACING * getRadius(last);
-        pending = isNear && Math.abs(point.pressure - last.pressure) < SPACING ? point : undefined;
-        if (!pending) yield* step(point);
+        const isNear = Math.hypot(point.x - lastPoint.x, point.y - lastPoint.y) < MIN_SPACING * getRadius(lastPoint);
+        pendingPoint = isNear && Math.abs(point.pressure - lastPoint.pressure) < MIN_SPACING ? point : undefined;
+        if (!pendingPoint) yield* drawSegment(point);
       }
-      if (withTip) yield* tip();
+      if (hasTip) yield* drawTip();
     },
     *end() {
-      if (pending) yield* step(pending);
-      yield* tip();
+      if (pendingPoint) yield* drawSegment(pendingPoint);
+      yield* drawTip();
       const savedTiles: SavedTiles = new Map();
-      for (const [index, { before }] of touched) {
+      for (const [index, { before }] of touchedTiles) {
         savedTiles.set(index, compactTile(before));
         yield emptyRect;
       }
       return savedTiles;
     },
     *drop() {
-      for (const { before, rect } of touched.values()) {
+      for (const { before, rect } of touchedTiles.values()) {
         putTile(coverage, rect, before);
         yield rect;
       }
@@ -124,32 +127,32 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   };
 }
 
-// Paints one part of a stroke, a strip or a disc, row by row within a tile. A pixel keeps the largest amount of all parts, so visiting it twice
-// changes nothing.
+// Paints one segment of a stroke, a strip or a disc, row by row within a tile. A pixel keeps the largest amount of all segments, so painting it
+// twice changes nothing.
 
-/** A tile that a stroke has reached. */
+/** A tile that a stroke has touched. */
 type TouchedTile = { before: Tile; amount: Uint8Array; rect: Rect };
-/** A half plane relative to the part's start: x * nx + y * ny <= max. */
-type Bound = { nx: number; ny: number; max: number };
+/** A half plane relative to the start of the segment: x * nx + y * ny <= max. */
+type HalfPlane = { nx: number; ny: number; max: number };
 /** `a` and `b` are the radii at the two ends. */
-export type Part = { from: Point; to: Point; a: number; b: number; bounds: readonly Bound[] };
+export type Segment = { from: Point; to: Point; a: number; b: number; bounds: readonly HalfPlane[] };
 
-/** Extends bounds by a pixel, so that parts overlap slightly. */
-const SLACK = 1;
+/** Extends bounds by a pixel, so that segments overlap slightly. */
+const OVERLAP_PX = 1;
 
-const falloff = Uint8Array.from({ length: 256 }, (_, at) => {
-  const share = at / 255;
+const falloff = Uint8Array.from({ length: 256 }, (_, index) => {
+  const share = index / 255;
   return Math.round(255 * share * share * (3 - 2 * share));
 });
 
 /** The area between two points, without the round ends. */
-function strip(from: Point, to: Point, a: number, b: number): Part {
+function createStrip(from: Point, to: Point, a: number, b: number): Segment {
   const length = Math.hypot(to.x - from.x, to.y - from.y);
   const [nx, ny] = [(to.x - from.x) / length, (to.y - from.y) / length];
-  const halfWidth = Math.max(a, b) + SLACK;
+  const halfWidth = Math.max(a, b) + OVERLAP_PX;
   const bounds = [
-    { nx: -nx, ny: -ny, max: SLACK },
-    { nx, ny, max: length + SLACK },
+    { nx: -nx, ny: -ny, max: OVERLAP_PX },
+    { nx, ny, max: length + OVERLAP_PX },
     { nx: -ny, ny: nx, max: halfWidth },
     { nx: ny, ny: -nx, max: halfWidth },
   ];
@@ -157,15 +160,15 @@ function strip(from: Point, to: Point, a: number, b: number): Part {
 }
 
 /** The whole disc, or the part ahead of one direction and behind another. */
-function disc(at: Point, radius: number, ahead: Point | undefined, behind: Point | undefined): Part {
-  const bounds: Bound[] = [];
-  if (ahead) bounds.push({ nx: -ahead.x, ny: -ahead.y, max: SLACK });
-  if (behind) bounds.push({ nx: behind.x, ny: behind.y, max: SLACK });
-  return { from: at, to: at, a: radius, b: radius, bounds };
+function createDisc(center: Point, radius: number, ahead: Point | undefined, behind: Point | undefined): Segment {
+  const bounds: HalfPlane[] = [];
+  if (ahead) bounds.push({ nx: -ahead.x, ny: -ahead.y, max: OVERLAP_PX });
+  if (behind) bounds.push({ nx: behind.x, ny: behind.y, max: OVERLAP_PX });
+  return { from: center, to: center, a: radius, b: radius, bounds };
 }
 
-function getBounds({ from, to, a, b }: Part): Rect {
-  const margin = Math.max(a, b) + SLACK;
+function getBounds({ from, to, a, b }: Segment): Rect {
+  const margin = Math.max(a, b) + OVERLAP_PX;
   return roundOut({
     left: Math.min(from.x, to.x) - margin,
     top: Math.min(from.y, to.y) - margin,
@@ -174,10 +177,10 @@ function getBounds({ from, to, a, b }: Part): Rect {
   });
 }
 
-function sweep(coverage: Coverage, tile: TouchedTile, part: Part, hardness: number, isErasing: boolean): void {
-  const { from, to, a, b, bounds } = part;
+function paintSegment(coverage: Coverage, tile: TouchedTile, segment: Segment, hardness: number, isErasing: boolean): void {
+  const { from, to, a, b, bounds } = segment;
   const { amount, before } = tile;
-  const { left, top, right, bottom } = intersect(getBounds(part), tile.rect);
+  const { left, top, right, bottom } = intersect(getBounds(segment), tile.rect);
   const fromX = from.x;
   const dx = to.x - from.x;
   const dy = to.y - from.y;
@@ -190,53 +193,53 @@ function sweep(coverage: Coverage, tile: TouchedTile, part: Part, hardness: numb
   let inner2 = outer > feather ? (outer - feather) ** 2 : -1;
   for (let y = top; y < bottom; y += 1) {
     const py = y + 0.5 - from.y;
-    let [least, max] = [left - fromX, right - fromX];
+    let [min, max] = [left - fromX, right - fromX];
     if (length2 === 0) {
-      const half = Math.sqrt(Math.max(0, outer2 - py * py)) + SLACK;
-      [least, max] = [Math.max(least, -half), Math.min(max, half)];
+      const half = Math.sqrt(Math.max(0, outer2 - py * py)) + OVERLAP_PX;
+      [min, max] = [Math.max(min, -half), Math.min(max, half)];
     }
     for (const { nx, ny, max: limit } of bounds) {
-      const rest = limit - ny * py;
+      const remaining = limit - ny * py;
       if (Math.abs(nx) < 1e-9) {
-        if (rest < 0) max = least;
-      } else if (nx > 0) max = Math.min(max, rest / nx);
-      else least = Math.max(least, rest / nx);
+        if (remaining < 0) max = min;
+      } else if (nx > 0) max = Math.min(max, remaining / nx);
+      else min = Math.max(min, remaining / nx);
     }
-    const [first, end] = [Math.max(left, Math.floor(fromX + least)), Math.min(right, Math.ceil(fromX + max))];
-    const inTile = (y - tile.rect.top) * TILE - tile.rect.left;
-    const inAll = y * coverage.width;
+    const [first, end] = [Math.max(left, Math.floor(fromX + min)), Math.min(right, Math.ceil(fromX + max))];
+    const tileOffset = (y - tile.rect.top) * TILE_SIZE - tile.rect.left;
+    const coverageOffset = y * coverage.width;
     for (let x = first; x < end; x += 1) {
-      const previousAmount = amount[inTile + x] ?? 0;
+      const previousAmount = amount[tileOffset + x] ?? 0;
       if (previousAmount === 255) continue;
       const px = x + 0.5 - fromX;
-      let along = (px * dx + py * dy) * perLength2;
-      along = along < 0 ? 0 : along > 1 ? 1 : along;
-      const ex = px - dx * along;
-      const ey = py - dy * along;
+      let position = (px * dx + py * dy) * perLength2;
+      position = position < 0 ? 0 : position > 1 ? 1 : position;
+      const ex = px - dx * position;
+      const ey = py - dy * position;
       const distance2 = ex * ex + ey * ey;
       if (growth !== 0) {
-        outer = a + growth * along + 0.5;
+        outer = a + growth * position + 0.5;
         feather = Math.max(1, (1 - hardness) * outer);
         outer2 = outer * outer;
         inner2 = outer > feather ? (outer - feather) ** 2 : -1;
       }
       if (distance2 >= outer2) continue;
-      const now = distance2 <= inner2 ? 255 : (falloff[(((outer - Math.sqrt(distance2)) / feather) * 255) | 0] ?? 255);
-      if (now <= previousAmount) continue;
-      amount[inTile + x] = now;
-      coverage.data[inAll + x] = paintPixel(before[inTile + x] ?? 0, now, isErasing);
+      const newAmount = distance2 <= inner2 ? 255 : (falloff[(((outer - Math.sqrt(distance2)) / feather) * 255) | 0] ?? 255);
+      if (newAmount <= previousAmount) continue;
+      amount[tileOffset + x] = newAmount;
+      coverage.data[coverageOffset + x] = paintPixel(before[tileOffset + x] ?? 0, newAmount, isErasing);
     }
   }
 }
 
-// A stroke on screen. With a large brush and zoomed out, it is drawn on the coarse coverage for a sixteenth of the work, and the pixels follow
-// as time allows. Otherwise the pixels are drawn first and the means follow at the end.
-// Guarantees: after `end` or `drop`, pixels and means are exact and every change was reported. `end` may pause after each piece, and never shows
-// less of the stroke than before.
+// Previews a stroke on the screen. With a large brush and zoomed out, it is drawn on the coarse coverage, which takes a sixteenth of the work.
+// The pixels are then drawn as time allows. Otherwise the pixels are drawn first, and the coarse coverage is updated at the end.
+// Guarantees: after `end` or `drop`, pixels and coarse coverage are exact, and every change was reported. `end` may pause after each piece, and
+// never shows less of the stroke than before.
 
-export type ShownStroke = {
+export type StrokePreview = {
   /** Returns the area to redraw. `isLate`: work on invisible pixels may wait for the next point. */
-  to: (points: readonly BrushPoint[], isFar: boolean, isLate: () => boolean) => Rect;
+  extend: (points: readonly BrushPoint[], isFar: boolean, isLate: () => boolean) => Rect;
   end: () => Generator<Rect, SavedTiles>;
   drop: () => Rect[];
 };
@@ -244,80 +247,80 @@ export type ShownStroke = {
 /** Smaller brushes are fast enough without a sketch. */
 const MIN_SKETCH_DIAMETER = 256;
 
-export function beginShownStroke(
+export function startStrokePreview(
   coverage: Coverage,
   coarse: CoarseCoverage,
   brush: Brush,
   first: BrushPoint,
   isFar: boolean,
-): { preview: ShownStroke; rect: Rect } {
+): { preview: StrokePreview; rect: Rect } {
   const isSketched = isFar && brush.diameter >= MIN_SKETCH_DIAMETER;
-  const stroke = beginStroke(coverage, brush, first);
-  const sketch = isSketched ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, toCoarsePoint(first)) : undefined;
-  /** The area whose means are not updated yet. */
-  let stale: Rect | undefined;
+  const stroke = startStroke(coverage, brush, first);
+  const sketch = isSketched ? startStroke(coarse, { ...brush, diameter: brush.diameter / COARSE_FACTOR }, toCoarsePoint(first)) : undefined;
+  /** The area in which the coarse coverage is not updated yet. */
+  let staleRect: Rect | undefined;
   /** Work on pixels that are not visible yet, in order. */
-  const waiting: StrokeWork[] = [];
+  const pendingWork: StrokeWork[] = [];
 
-  /** Without a sketch, the means must be updated while they are on screen. */
-  function shownRect(changedRect: Rect, isLookedAtFromAfar: boolean): Rect {
-    stale = union(stale, changedRect);
-    if (!isLookedAtFromAfar) return changedRect;
-    const lateRect = stale;
-    coarse.update(lateRect);
-    stale = undefined;
-    return lateRect;
+  /** Without a sketch, the coarse coverage must be updated while it is shown. */
+  function updateShownRect(changedRect: Rect, isZoomedOutNow: boolean): Rect {
+    staleRect = union(staleRect, changedRect);
+    if (!isZoomedOutNow) return changedRect;
+    const updatedRect = staleRect;
+    coarse.update(updatedRect);
+    staleRect = undefined;
+    return updatedRect;
   }
-  function catchUp(isLate: () => boolean): Rect {
+  function runPendingWork(isLate: () => boolean): Rect {
     let rect = emptyRect;
-    while (waiting[0] && !isLate()) {
-      const piece = waiting[0].next();
-      if (piece.done) waiting.shift();
+    while (pendingWork[0] && !isLate()) {
+      const piece = pendingWork[0].next();
+      if (piece.done) pendingWork.shift();
       else rect = union(rect, piece.value);
     }
     return rect;
   }
-  function* updateMeans(squares: Iterable<Rect>): StrokeWork {
-    for (const rect of squares) {
+  function* updateCoarse(rects: Iterable<Rect>): StrokeWork {
+    for (const rect of rects) {
       coarse.update(rect);
       yield rect;
     }
   }
 
-  const shownStroke: ShownStroke = {
-    to(points, isFarNow, isLate) {
-      if (!sketch) return shownRect(runToEnd(stroke.to(points)), isFarNow);
-      waiting.push(stroke.to(points, !isFarNow));
-      const rect = toFullRect(runToEnd(sketch.to(points.map(toCoarsePoint))));
+  const preview: StrokePreview = {
+    extend(points, isFarNow, isLate) {
+      if (!sketch) return updateShownRect(runToEnd(stroke.extend(points)), isFarNow);
+      pendingWork.push(stroke.extend(points, !isFarNow));
+      const rect = toFullRect(runToEnd(sketch.extend(points.map(toCoarsePoint))));
       return union(
         rect,
-        catchUp(() => isFarNow && isLate()),
+        runPendingWork(() => isFarNow && isLate()),
       );
     },
     *end() {
-      for (const work of waiting) yield* work;
-      const before = yield* stroke.end();
-      const squares = [...before.keys()].map((index) => tileRect(coverage, index));
+      for (const work of pendingWork) yield* work;
+      const savedTiles = yield* stroke.end();
+      const tileRects = [...savedTiles.keys()].map((index) => getTileRect(coverage, index));
       if (!sketch) {
-        yield* updateMeans(squares);
-        return before;
+        yield* updateCoarse(tileRects);
+        return savedTiles;
       }
       // Replaces the sketch tile by tile, so that there is never a gap.
       const rects: Rect[] = [];
-      for (const square of sketch.drop()) {
-        rects.push(toFullRect(square));
-        yield* updateMeans([toFullRect(square)]);
+      for (const sketchRect of sketch.drop()) {
+        rects.push(toFullRect(sketchRect));
+        yield* updateCoarse([toFullRect(sketchRect)]);
       }
-      yield* updateMeans(squares.filter((square) => !rects.some((rect) => containsRect(rect, square))));
-      return before;
+      yield* updateCoarse(tileRects.filter((square) => !rects.some((rect) => containsRect(rect, square))));
+      return savedTiles;
     },
     drop() {
-      const squares = [...(sketch ? [...sketch.drop()].map(toFullRect) : []), ...stroke.drop()];
-      for (const square of squares) coarse.update(square);
-      return squares;
+      const rects = [...(sketch ? [...sketch.drop()].map(toFullRect) : []), ...stroke.drop()];
+      for (const square of rects) coarse.update(square);
+      return rects;
     },
   };
-  return { preview: shownStroke, rect: sketch ? toFullRect(runToEnd(sketch.to([]))) : shownRect(runToEnd(stroke.to([])), isFar) };
+  return { preview, rect: sketch ? toFullRect(runToEnd(sketch.extend([]))) : updateShownRect(runToEnd(stroke.extend([])), isFar) };
 }
 
 function runToEnd(work: StrokeWork): Rect {
@@ -326,8 +329,8 @@ function runToEnd(work: StrokeWork): Rect {
   return rect;
 }
 
-const toCoarsePoint = ({ x, y, pressure }: BrushPoint): BrushPoint => ({ x: x / COARSE, y: y / COARSE, pressure });
+const toCoarsePoint = ({ x, y, pressure }: BrushPoint): BrushPoint => ({ x: x / COARSE_FACTOR, y: y / COARSE_FACTOR, pressure });
 
 function toFullRect({ left, top, right, bottom }: Rect): Rect {
-  return { left: left * COARSE, top: top * COARSE, right: right * COARSE, bottom: bottom * COARSE };
+  return { left: left * COARSE_FACTOR, top: top * COARSE_FACTOR, right: right * COARSE_FACTOR, bottom: bottom * COARSE_FACTOR };
 }

@@ -1,21 +1,21 @@
 // The worker that encodes and reads masks outside the page's thread.
 
-import { type Coverage, emptyCoverage } from "../drawing/coverage";
+import { type Coverage, createCoverage } from "../drawing/coverage";
 import { encodeMask } from "./encode-png";
 import { type WorkerResponse, type WorkerTask } from "./open-mask";
 
-/** Pixels drawn at a time. */
+/** The number of pixels drawn at a time. */
 const STRIP_PIXELS = 4_000_000;
 
-/** `picture`: only alpha counts, and a fully opaque file has no mask. */
+/** Reads the coverage of a file. For a `picture`, only alpha counts, and a fully opaque file has no mask. */
 async function readCoverage(file: Blob, kind: "picture" | "layer"): Promise<Coverage | undefined> {
   const bitmap = await createImageBitmap(file, { colorSpaceConversion: "none" });
   try {
-    const coverage = emptyCoverage(bitmap);
-    const isOpaque = !readStrips(bitmap, coverage, (data, at) => 255 - (data[at + 3] ?? 255));
+    const coverage = createCoverage(bitmap);
+    const isOpaque = !readStrips(bitmap, coverage, (data, offset) => 255 - (data[offset + 3] ?? 255));
     if (!isOpaque) return coverage;
     if (kind === "picture") return undefined;
-    readStrips(bitmap, coverage, (data, at) => data[at] ?? 0);
+    readStrips(bitmap, coverage, (data, offset) => data[offset] ?? 0);
     return coverage;
   } finally {
     bitmap.close();
@@ -26,21 +26,21 @@ async function readCoverage(file: Blob, kind: "picture" | "layer"): Promise<Cove
 function readStrips(
   bitmap: ImageBitmap,
   { width, height, data }: Coverage,
-  read: (data: Uint8ClampedArray, at: number) => number,
+  readValue: (data: Uint8ClampedArray, offset: number) => number,
 ): boolean {
   const rows = Math.max(1, Math.min(height, Math.floor(STRIP_PIXELS / width)));
   const canvas = new OffscreenCanvas(width, rows);
   const context = canvas.getContext("2d", { willReadFrequently: true });
-  if (!context) throw new Error("this browser gives no canvas");
+  if (!context) throw new Error("The browser provides no canvas context.");
   let isPainted = false;
   for (let top = 0; top < height; top += rows) {
     const count = Math.min(rows, height - top);
     context.clearRect(0, 0, width, rows);
     context.drawImage(bitmap, 0, top, width, count, 0, 0, width, count);
     const pixels = context.getImageData(0, 0, width, count).data;
-    for (let at = 0, to = top * width; at < pixels.length; at += 4, to += 1) {
-      const value = read(pixels, at);
-      data[to] = value;
+    for (let offset = 0, target = top * width; offset < pixels.length; offset += 4, target += 1) {
+      const value = readValue(pixels, offset);
+      data[target] = value;
       isPainted ||= value > 0;
     }
   }
@@ -48,7 +48,7 @@ function readStrips(
 }
 
 self.addEventListener("message", ({ data: task }: MessageEvent<WorkerTask>) => {
-  perform(task).then(
+  runTask(task).then(
     (response) =>
       self.postMessage(response, {
         transfer: response.do === "read" && response.coverage ? [response.coverage.data.buffer] : [],
@@ -58,7 +58,7 @@ self.addEventListener("message", ({ data: task }: MessageEvent<WorkerTask>) => {
   );
 });
 
-async function perform(task: WorkerTask): Promise<WorkerResponse> {
+async function runTask(task: WorkerTask): Promise<WorkerResponse> {
   const onProgress = (share: number) => self.postMessage({ do: "packing", share } satisfies WorkerResponse);
   if (task.do === "encode") return { do: "encode", file: await encodeMask(task.coverage, onProgress, task.hold) };
   return { do: "read", coverage: await readCoverage(task.file, task.kind) };

@@ -71,8 +71,14 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
         />
       ))}
       <span aria-hidden="true" className="shrink-0 bg-line max-lg:mx-0.5 max-lg:w-px lg:my-0.5 lg:h-px" />
-      {actions.map(([action, icon, key, name, isOff]) => (
-        <RailButton key={action} icon={icon} label={t("toolKey", { name, key })} isOff={isOff} onClick={() => onCommand({ do: action })} />
+      {actions.map(([action, icon, key, name, isDisabled]) => (
+        <RailButton
+          key={action}
+          icon={icon}
+          label={t("toolKey", { name, key })}
+          isDisabled={isDisabled}
+          onClick={() => onCommand({ do: action })}
+        />
       ))}
       <span className="lg:mt-auto" />
       <RailButton
@@ -86,18 +92,18 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
   );
 }
 
-type RailButtonProps = { icon: Icon; label: string; isOn?: boolean; isOff?: boolean; onClick: () => void; className?: string };
+type RailButtonProps = { icon: Icon; label: string; isOn?: boolean; isDisabled?: boolean; onClick: () => void; className?: string };
 
 /** A disabled button stays focusable and is announced as disabled. */
-function RailButton({ icon: Icon, label, isOn, isOff = false, onClick, className }: RailButtonProps) {
+function RailButton({ icon: Icon, label, isOn, isDisabled: isDisabled = false, onClick, className }: RailButtonProps) {
   return (
     <button
       type="button"
       aria-label={label}
       title={label}
       aria-pressed={isOn}
-      aria-disabled={isOff || undefined}
-      onClick={isOff ? undefined : onClick}
+      aria-disabled={isDisabled || undefined}
+      onClick={isDisabled ? undefined : onClick}
       className={cn(
         "grid size-9 shrink-0 place-items-center max-sm:min-w-6 max-sm:shrink max-sm:grow rounded-md transition-colors duration-100 aria-disabled:opacity-40 lg:size-8",
         isOn ? "bg-ink text-bg" : "text-ink-2 hover:bg-off-soft hover:text-ink",
@@ -118,24 +124,24 @@ type StatusBarProps = {
   onCommand: (command: Command) => void;
 };
 
-/** The drawing in words, and the zoom. The last edit is also announced to screen readers. */
+/** Shows the drawing's state as text, and the zoom. The last edit is also announced to screen readers. */
 export function StatusBar({ drawing, state, views, painter, isShown, onCommand }: StatusBarProps) {
   const t = useTranslations("masks");
   const locale = useLocale();
-  const number = useNumberFormat();
-  const scale = useSyncExternalStore(views.subscribe, views.scale, views.scale);
+  const formatNumber = useNumberFormat();
+  const scale = useSyncExternalStore(views.subscribe, views.getScale, views.getScale);
   const { width, height } = drawing.coverage;
   const zoom = scale.toLocaleString(locale, { style: "percent" });
-  const share = shareText(state.paintedShare, locale);
-  const last = drawing.lastDone();
+  const share = formatShare(state.paintedShare, locale);
+  const lastStep = drawing.getLastStep();
   return (
     <div className="flex min-h-9 shrink-0 items-center gap-x-3 overflow-x-auto border-t border-line bg-bg px-2.5 text-sm whitespace-nowrap text-ink-2 tabular-nums">
-      <span className="max-sm:hidden">{t("status.size", { width: number(width), height: number(height) })}</span>
+      <span className="max-sm:hidden">{t("status.size", { width: formatNumber(width), height: formatNumber(height) })}</span>
       <span>{t("status.painted", { share })}</span>
       {state.isBusy ? <span role="status">{t("status.busy")}</span> : null}
       <CursorPosition painter={painter} />
       <span role="status" className="sr-only">
-        {last ? t(`done.${last.direction}`, { act: t(`step.${last.edit}`), share }) : ""}
+        {lastStep ? t(`done.${lastStep.direction}`, { act: t(`step.${lastStep.edit}`), share }) : ""}
       </span>
       <span className="ml-auto flex items-center gap-0.5">
         <BarButton
@@ -162,10 +168,10 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
   );
 }
 
-/** The position of the keyboard's cursor, announced as it moves. */
+/** The position of the keyboard cursor, announced when it moves. */
 function CursorPosition({ painter }: { painter: Painter }) {
   const t = useTranslations("masks.status");
-  const cursor = useSyncExternalStore(painter.subscribe, painter.cursor, () => undefined);
+  const cursor = useSyncExternalStore(painter.subscribe, painter.getCursor, () => undefined);
   return (
     <span aria-live="polite" className="min-w-20">
       {cursor ? t("place", { x: Math.floor(cursor.x), y: Math.floor(cursor.y) }) : ""}
@@ -191,8 +197,8 @@ function BarButton({ icon: Icon, label, letter, isOn, onClick }: BarButtonProps)
   );
 }
 
-/** Never shows 0 % or 100 % unless exact. */
-function shareText(share: number, locale: string): string {
+/** Shows 0 % or 100 % only for exact values. */
+function formatShare(share: number, locale: string): string {
   const rounded = share > 0 && share < 0.001 ? 0.001 : share < 1 && share > 0.999 ? 0.999 : share;
   return rounded.toLocaleString(locale, { style: "percent", maximumFractionDigits: 1 });
 }
@@ -202,7 +208,7 @@ export function KeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} actions="close" className="w-[min(720px,calc(100vw-32px))]">
       <KeyList
-        rows={shortcuts.map(({ act, shown }) => ({ keys: shown, text: t(act) }))}
+        rows={shortcuts.map(({ action, labels }) => ({ keys: labels, text: t(action) }))}
         className="sm:grid-cols-[auto_minmax(0,1fr)_auto_minmax(0,1fr)]"
       />
     </Dialog>

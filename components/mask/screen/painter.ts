@@ -1,19 +1,19 @@
-// Turns pointer and key input into strokes, areas and marks. Needs no DOM. One gesture at a time; a dropped gesture changes nothing.
+// Converts pointer and key input to strokes, areas and marks. Needs no DOM. Handles one gesture at a time. A cancelled gesture changes nothing.
 
 import { createStore } from "zustand/vanilla";
-import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/hooks/use-pan-zoom";
-import { lasso, rectangle } from "../drawing/areas";
-import { isFar, type Point, type Rect, rectBetween, type Size } from "../drawing/coverage";
+import { fitView as fitContent, pictureScales, type Viewport, zoomView as zoomContent } from "@/components/ui/hooks/use-pan-zoom";
+import { createLasso, createRectangle } from "../drawing/areas";
+import { createRectFromCorners, isZoomedOut, type Point, type Rect, type Size } from "../drawing/coverage";
 import { type MaskDocument } from "../drawing/mask-document";
 import { type Command, type Settings } from "./settings";
 
-/** In pixels of the picture. */
+/** The brush outline, the cursor and the selection outline, in pixels of the image. */
 export type Marks = {
   brush?: { at: Point; diameter: number };
   cross?: Point;
   outline?: readonly Point[];
 };
-/** In pixels of the frame. */
+/** A pointer position, in pixels of the frame. */
 export type Touch = Point & { pressure: number };
 
 type Gesture =
@@ -26,130 +26,137 @@ const PACE_PIXELS = { pixel: 0, step: 8, leap: 64 } as const;
 
 export function createPainter({ drawing, views, settings }: { drawing: MaskDocument; views: ViewStore; settings: () => Settings }) {
   let gesture: Gesture | undefined;
-  let hover: Point | undefined;
+  let hoverPoint: Point | undefined;
   let cursor: Point | undefined;
   const changes = createStore(() => 0);
   const { width, height } = drawing.coverage;
 
-  function marks(): Marks {
+  function getMarks(): Marks {
     const { tool, diameter } = settings();
-    const at = cursor ?? hover;
+    const point = cursor ?? hoverPoint;
     return {
-      ...(at && (tool === "brush" || tool === "eraser") && { brush: { at, diameter } }),
+      ...(point && (tool === "brush" || tool === "eraser") && { brush: { at: point, diameter } }),
       ...(cursor && { cross: cursor }),
       ...(gesture?.kind === "lasso" && { outline: gesture.points }),
       ...(gesture?.kind === "rectangle" && { outline: getCorners(gesture) }),
     };
   }
-  const mark = () => changes.setState((count) => count + 1);
+  const notify = () => changes.setState((count) => count + 1);
 
-  function begin(at: Point, pressure: number, isEraserEnd: boolean): void {
+  function startGesture(at: Point, pressure: number, isEraserEnd: boolean): void {
     const { tool, isErasing, diameter, hardness } = settings();
-    const erases = isErasing || isEraserEnd;
+    const shouldErase = isErasing || isEraserEnd;
     if (tool === "brush" || tool === "eraser") {
       const brush = { diameter, hardness, isErasing: tool === "eraser" || isEraserEnd };
-      if (drawing.begin(brush, { ...at, pressure }, views.isFar())) gesture = { kind: "stroke" };
-    } else if (drawing.state().isBusy) return;
-    else if (tool === "rectangle") gesture = { kind: "rectangle", from: at, to: at, isErasing: erases };
-    else if (tool === "lasso") gesture = { kind: "lasso", points: [at], isErasing: erases };
-    else if (tool === "fill") void drawing.fill(at, erases);
-    mark();
+      if (drawing.startStroke(brush, { ...at, pressure }, views.isZoomedOut())) gesture = { kind: "stroke" };
+    } else if (drawing.getState().isBusy) return;
+    else if (tool === "rectangle") gesture = { kind: "rectangle", from: at, to: at, isErasing: shouldErase };
+    else if (tool === "lasso") gesture = { kind: "lasso", points: [at], isErasing: shouldErase };
+    else if (tool === "fill") void drawing.fill(at, shouldErase);
+    notify();
   }
   function extend(points: readonly (Point & { pressure: number })[]): void {
     const last = points.at(-1);
     if (!last) return;
-    if (gesture?.kind === "stroke") drawing.extend(points, views.isFar());
+    if (gesture?.kind === "stroke") drawing.extendStroke(points, views.isZoomedOut());
     if (gesture?.kind === "lasso") gesture.points.push(...points.map(({ x, y }) => ({ x, y })));
     if (gesture?.kind === "rectangle") gesture.to = { x: last.x, y: last.y };
-    if (!cursor) hover = last;
-    mark();
+    if (!cursor) hoverPoint = last;
+    notify();
   }
   function end(): void {
-    const ended = gesture;
+    const endedGesture = gesture;
     gesture = undefined;
-    if (ended?.kind === "stroke") void drawing.endInSlices();
-    if (ended?.kind === "lasso" && ended.points.length > 2)
-      void drawing.shape("lasso", lasso({ width, height }, ended.points), ended.isErasing);
-    if (ended?.kind === "rectangle") {
-      void drawing.shape("rectangle", rectangle({ width, height }, rectBetween(ended.from, ended.to)), ended.isErasing);
+    if (endedGesture?.kind === "stroke") void drawing.endStrokeInSlices();
+    if (endedGesture?.kind === "lasso" && endedGesture.points.length > 2)
+      void drawing.drawShape("lasso", createLasso({ width, height }, endedGesture.points), endedGesture.isErasing);
+    if (endedGesture?.kind === "rectangle") {
+      void drawing.drawShape(
+        "rectangle",
+        createRectangle({ width, height }, createRectFromCorners(endedGesture.from, endedGesture.to)),
+        endedGesture.isErasing,
+      );
     }
-    mark();
+    notify();
   }
   function drop(): boolean {
     const hadGesture = gesture !== undefined;
-    if (gesture?.kind === "stroke") drawing.drop();
+    if (gesture?.kind === "stroke") drawing.cancelStroke();
     gesture = undefined;
-    mark();
+    notify();
     return hadGesture;
   }
-  const toPoint = (touch: Touch) => ({ ...toPicture(views.view(), touch), pressure: settings().followsPressure ? touch.pressure : 1 });
+  const toPoint = (touch: Touch) => ({
+    ...toImagePoint(views.getView(), touch),
+    pressure: settings().followsPressure ? touch.pressure : 1,
+  });
 
-  /** Shows the cursor, initially in the middle of the visible part. */
+  /** Shows the cursor, initially in the center of the visible part. */
   function showCursor(): Point {
-    const { x, y } = toPicture(views.view(), { x: views.frame().width / 2, y: views.frame().height / 2 });
+    const { x, y } = toImagePoint(views.getView(), { x: views.getFrame().width / 2, y: views.getFrame().height / 2 });
     cursor ??= toPixelCenter({ x, y });
-    mark();
+    notify();
     return cursor;
   }
-  /** Moves a point to the center of the nearest pixel inside the picture. */
+  /** Moves a point to the center of the nearest pixel of the image. */
   function toPixelCenter({ x, y }: Point): Point {
     const clampToPixel = (value: number, max: number) => Math.min(max - 1, Math.max(0, Math.floor(value))) + 0.5;
     return { x: clampToPixel(x, width), y: clampToPixel(y, height) };
   }
   function moveCursor({ dx, dy, pace }: Extract<Command, { do: "cursor" }>): void {
     const from = showCursor();
-    const step = Math.max(1, Math.round(PACE_PIXELS[pace] / views.scale()));
+    const step = Math.max(1, Math.round(PACE_PIXELS[pace] / views.getScale()));
     cursor = toPixelCenter({ x: from.x + dx * step, y: from.y + dy * step });
     views.reveal(cursor);
     if (gesture) extend([{ ...cursor, pressure: 1 }]);
-    mark();
+    notify();
   }
 
   return {
     subscribe: changes.subscribe,
-    begin: (touch: Touch, isEraserEnd: boolean) => {
+    start: (touch: Touch, isEraserEnd: boolean) => {
       cursor = undefined;
-      const { pressure, ...at } = toPoint(touch);
-      begin(at, pressure, isEraserEnd);
+      const { pressure, ...point } = toPoint(touch);
+      startGesture(point, pressure, isEraserEnd);
     },
     extend: (touches: readonly Touch[]) => extend(touches.map(toPoint)),
     end,
     drop,
-    hover(at: Point | undefined): void {
+    hover(framePoint: Point | undefined): void {
       if (gesture && cursor) return;
       cursor = undefined;
-      hover = at && toPicture(views.view(), at);
-      mark();
+      hoverPoint = framePoint && toImagePoint(views.getView(), framePoint);
+      notify();
     },
     showCursor,
     hideCursor(): void {
       if (gesture && cursor) end();
       cursor = undefined;
-      mark();
+      notify();
     },
-    cursor: () => cursor,
+    getCursor: () => cursor,
     moveCursor,
-    /** On Space down: starts drawing until Space up. Returns false without a cursor. */
+    /** Handles Space down: starts drawing until Space up. Returns false without a cursor. */
     press(): boolean {
       if (!cursor) return false;
-      if (!gesture) begin(cursor, 1, false);
+      if (!gesture) startGesture(cursor, 1, false);
       return true;
     },
-    /** On Space up. */
-    lift(): void {
+    /** Handles Space up. */
+    release(): void {
       if (cursor && gesture) end();
     },
-    /** On Enter: starts drawing, or ends it. */
-    stick(): void {
+    /** Handles Enter: starts drawing, or ends it. */
+    toggleDrawing(): void {
       if (gesture) return end();
-      begin(showCursor(), 1, false);
+      startGesture(showCursor(), 1, false);
     },
-    marks,
+    getMarks,
   };
 }
 
 function getCorners({ from, to }: { from: Point; to: Point }): Point[] {
-  const { left, top, right, bottom } = rectBetween(from, to);
+  const { left, top, right, bottom } = createRectFromCorners(from, to);
   return [
     { x: left, y: top },
     { x: right, y: top },
@@ -158,19 +165,19 @@ function getCorners({ from, to }: { from: Point; to: Point }): Point[] {
   ];
 }
 
-// The view and its frame's size, outside React, since panning redraws only the canvases.
+// Stores the view and the size of its frame outside React, because panning redraws only the canvases.
 
 export type ViewStore = ReturnType<typeof createViewStore>;
 
 const ZOOM_STEP = 1.25;
 
-/** Screen pixels per page pixel; above two, the difference is invisible but costs time. */
-export function deviceRatio(): number {
+/** Returns the number of screen pixels per page pixel, at most two. Higher values take longer to draw but look the same. */
+export function getDeviceRatio(): number {
   return Math.min(2, globalThis.devicePixelRatio || 1);
 }
 
-/** Reports changes of the pixel ratio, such as another screen or page zoom. */
-export function watchRatio(listener: () => void): () => void {
+/** Reports changes of the pixel ratio, for example when the page is zoomed or moved to another screen. */
+export function subscribeToDeviceRatio(listener: () => void): () => void {
   let query: MediaQueryList | undefined;
   const watch = () => {
     query = globalThis.matchMedia?.(`(resolution: ${globalThis.devicePixelRatio}dppx)`);
@@ -186,88 +193,88 @@ export function watchRatio(listener: () => void): () => void {
 
 export function createViewStore(picture: Size) {
   let frame: Size = { width: 1, height: 1 };
-  let view: View = fitted(picture, frame);
-  /** Whether the picture is refitted on resize; true until the user moves it. */
+  let view: View = fitView(picture, frame);
+  /** Whether the image is fitted again on resize. True until the user moves it. */
   let isFitted = true;
   const changes = createStore(() => 0);
   const notify = () => changes.setState((count) => count + 1);
 
-  function set(next: View, fits = false): void {
-    isFitted = fits;
+  function setView(next: View, shouldFit = false): void {
+    isFitted = shouldFit;
     if (next.x === view.x && next.y === view.y && next.scale === view.scale) return;
     view = next;
     notify();
   }
-  const middle = (): Point => ({ x: frame.width / 2, y: frame.height / 2 });
-  const zoom = (factor: number, at: Point = middle()) => set(zoomed(view, factor, at, picture, frame));
+  const getCenter = (): Point => ({ x: frame.width / 2, y: frame.height / 2 });
+  const zoom = (factor: number, anchor: Point = getCenter()) => setView(zoomView(view, factor, anchor, picture, frame));
 
   return {
     subscribe: changes.subscribe,
-    view: () => view,
-    frame: () => frame,
-    scale: () => view.scale,
-    isFar: () => isFar(view.scale * deviceRatio()),
+    getView: () => view,
+    getFrame: () => frame,
+    getScale: () => view.scale,
+    isZoomedOut: () => isZoomedOut(view.scale * getDeviceRatio()),
     resize(next: Size): void {
       if (next.width === 0 || next.height === 0) return;
       // Keeps the center in place.
       const shift = { x: (next.width - frame.width) / 2, y: (next.height - frame.height) / 2 };
       frame = next;
-      set(isFitted ? fitted(picture, frame) : panView(view, shift, picture, frame), isFitted);
+      setView(isFitted ? fitView(picture, frame) : panView(view, shift, picture, frame), isFitted);
       notify();
     },
-    fit: () => set(fitted(picture, frame), true),
-    actual: () => zoom(1 / view.scale),
+    fit: () => setView(fitView(picture, frame), true),
+    showActualSize: () => zoom(1 / view.scale),
     zoomIn: () => zoom(ZOOM_STEP),
     zoomOut: () => zoom(1 / ZOOM_STEP),
     zoom,
-    pan: (by: Point) => set(panView(view, by, picture, frame)),
-    reveal: (point: Point) => set(revealPoint(view, point, picture, frame), isFitted),
+    pan: (offset: Point) => setView(panView(view, offset, picture, frame)),
+    reveal: (point: Point) => setView(revealPoint(view, point, picture, frame), isFitted),
   };
 }
 
-// The view: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide. Some of the picture is always in the frame.
+// In a view, pixel (0, 0) of the image is at (x, y) of the frame, and a pixel is `scale` wide. Part of the image is always in the frame.
 
 export type View = Viewport;
 
-const MARGIN = 16;
-/** A tiny picture is enlarged up to this scale. */
+const FIT_MARGIN_PX = 16;
+/** A tiny image is enlarged up to this scale. */
 const MAX_FIT_SCALE = 8;
-/** How much of the picture must stay in the frame, in pixels. */
+/** The part of the image that must stay in the frame, in pixels. */
 const MIN_VISIBLE_PX = 48;
 
-export function fitted(picture: Size, frame: Size): View {
-  return fittedInto(picture, frame, { margin: MARGIN, largest: MAX_FIT_SCALE, scales: { least: 0, max: pictureScales.max } });
+export function fitView(picture: Size, frame: Size): View {
+  return fitContent(picture, frame, { margin: FIT_MARGIN_PX, largest: MAX_FIT_SCALE, scales: { min: 0, max: pictureScales.max } });
 }
 
-/** Zooms around `at`, which stays in place. */
-export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
-  const minScale = Math.min(1, fitted(picture, frame).scale) / 2;
-  return clampView(zoomedAt(view, factor, at, { least: minScale, max: pictureScales.max }), picture, frame);
+/** Zooms around `anchor`, which stays in place. */
+export function zoomView(view: View, factor: number, anchor: Point, picture: Size, frame: Size): View {
+  const minScale = Math.min(1, fitView(picture, frame).scale) / 2;
+  return clampView(zoomContent(view, factor, anchor, { min: minScale, max: pictureScales.max }), picture, frame);
 }
 
-export function panView(view: View, by: Point, picture: Size, frame: Size): View {
-  return clampView({ ...view, x: view.x + by.x, y: view.y + by.y }, picture, frame);
+export function panView(view: View, offset: Point, picture: Size, frame: Size): View {
+  return clampView({ ...view, x: view.x + offset.x, y: view.y + offset.y }, picture, frame);
 }
 
-/** Pans the picture so that the point is in the frame. */
+/** Pans the image so that the point is in the frame. */
 export function revealPoint(view: View, point: Point, picture: Size, frame: Size): View {
-  const at = toFrame(view, point);
-  const room = Math.min(40, frame.width / 4, frame.height / 4);
-  const shift = (position: number, edge: number) =>
-    position < room ? room - position : position > edge - room ? edge - room - position : 0;
-  const by = { x: shift(at.x, frame.width), y: shift(at.y, frame.height) };
-  return by.x === 0 && by.y === 0 ? view : panView(view, by, picture, frame);
+  const framePoint = toFramePoint(view, point);
+  const marginPx = Math.min(40, frame.width / 4, frame.height / 4);
+  const getShift = (position: number, edge: number) =>
+    position < marginPx ? marginPx - position : position > edge - marginPx ? edge - marginPx - position : 0;
+  const offset = { x: getShift(framePoint.x, frame.width), y: getShift(framePoint.y, frame.height) };
+  return offset.x === 0 && offset.y === 0 ? view : panView(view, offset, picture, frame);
 }
 
-export function toPicture({ x, y, scale }: View, at: Point): Point {
-  return { x: (at.x - x) / scale, y: (at.y - y) / scale };
+export function toImagePoint({ x, y, scale }: View, framePoint: Point): Point {
+  return { x: (framePoint.x - x) / scale, y: (framePoint.y - y) / scale };
 }
 
-export function toFrame({ x, y, scale }: View, point: Point): Point {
+export function toFramePoint({ x, y, scale }: View, point: Point): Point {
   return { x: point.x * scale + x, y: point.y * scale + y };
 }
 
-export function rectToFrame({ x, y, scale }: View, rect: Rect): Rect {
+export function toFrameRect({ x, y, scale }: View, rect: Rect): Rect {
   return { left: rect.left * scale + x, top: rect.top * scale + y, right: rect.right * scale + x, bottom: rect.bottom * scale + y };
 }
 

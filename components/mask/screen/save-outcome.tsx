@@ -10,13 +10,13 @@ import { ToneIcon } from "@/components/ui/status-badge";
 import { createViewUrl, getNewTabProps, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/text";
 import { findAsset, type SavedMask, type SaveFailure, type SaveState, type SaveStep } from "../file/mask-session";
-import { MAX_BYTES } from "../file/picture-file";
+import { MAX_BYTES } from "../file/mask-source";
 
 type SaveOutcomeProps = { state: SaveState; connection?: string; onRetry: () => void; onDismiss: () => void };
 
-/** Overlaid, so that the drawing does not move. */
+/** Shown above the drawing, so that the drawing does not move. */
 export function SaveOutcome({ state, connection, onRetry, onDismiss }: SaveOutcomeProps) {
-  if (state.kind === "saved") return <SavedText mask={state.mask} connection={connection} onDismiss={onDismiss} />;
+  if (state.kind === "saved") return <SavedNotice mask={state.mask} connection={connection} onDismiss={onDismiss} />;
   return state.kind === "failed" ? <SaveFailed failure={state.failure} onRetry={onRetry} onDismiss={onDismiss} /> : null;
 }
 
@@ -28,7 +28,7 @@ function SaveFailed({ failure, onRetry, onDismiss }: { failure: SaveFailure; onR
     <div className="absolute inset-x-2 bottom-2 z-10 mx-auto max-w-[640px] rounded-lg bg-bg shadow-xl">
       <div className="flex items-start gap-2 pt-1.5 pr-1.5 pl-3.5">
         <p className="min-w-0 flex-1 py-1 font-semibold">{t("failed")}</p>
-        <Dismiss onClick={onDismiss} />
+        <DismissButton onClick={onDismiss} />
       </div>
       {failure.kind === "failed" ? (
         <FailureMessage failure={failure.failure} actions={retryButton} className="m-2" />
@@ -47,13 +47,20 @@ function SaveFailed({ failure, onRetry, onDismiss }: { failure: SaveFailure; onR
   );
 }
 
-function SavedText({ mask: saved, connection, onDismiss }: { mask: SavedMask; connection?: string; onDismiss: () => void }) {
+function SavedNotice({ mask: savedMask, connection, onDismiss }: { mask: SavedMask; connection?: string; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
-  const name = saved.display_name ?? saved.name;
-  const { data: asset } = useSWR(["masks.asset", saved.name, connection], () => findAsset(saved, connection), { revalidateOnFocus: false });
-  const { mask, paint, painted } = saved.metadata?.related_files ?? {};
+  const name = savedMask.display_name ?? savedMask.name;
+  const { data: asset } = useSWR(["masks.asset", savedMask.name, connection], () => findAsset(savedMask, connection), {
+    revalidateOnFocus: false,
+  });
+  const { mask, paint, painted } = savedMask.metadata?.related_files ?? {};
   const layers = Object.entries({ mask, paint, painted } as const).flatMap(([layer, file]) => (file ? [{ layer, file }] : []));
-  const file = createViewUrl({ filename: saved.name, subfolder: saved.subfolder ?? undefined, type: saved.type ?? "input", connection });
+  const fileUrl = createViewUrl({
+    filename: savedMask.name,
+    subfolder: savedMask.subfolder ?? undefined,
+    type: savedMask.type ?? "input",
+    connection,
+  });
   return (
     <div
       role="status"
@@ -86,24 +93,24 @@ function SavedText({ mask: saved, connection, onDismiss }: { mask: SavedMask; co
               <ButtonLink href={withQuery("/run", { asset, connection })}>{t("use")}</ButtonLink>
             </>
           ) : (
-            <a href={file} {...getNewTabProps()} className={buttonStyle()}>
+            <a href={fileUrl} {...getNewTabProps()} className={buttonStyle()}>
               {t("openFile")}
             </a>
           )}
         </p>
       </div>
-      <Dismiss onClick={onDismiss} />
+      <DismissButton onClick={onDismiss} />
     </div>
   );
 }
 
-function Dismiss({ onClick }: { onClick: () => void }) {
+function DismissButton({ onClick }: { onClick: () => void }) {
   const t = useTranslations("common");
   return <IconButton icon={X} label={t("dismiss")} tone="quiet" onClick={onClick} />;
 }
 
 /** The current step of saving. Each step is announced once. */
-export function Saving({ step, onStop }: { step: SaveStep; onStop: () => void }) {
+export function SaveProgress({ step, onStop }: { step: SaveStep; onStop: () => void }) {
   const t = useTranslations("masks");
   const locale = useLocale();
   const name = t(`save.step.${step.kind}`);

@@ -9,23 +9,23 @@ import { type Change, colours, getMaxDiameter, looks, type Settings } from "./se
 type SliderProps = {
   label: string;
   value: number;
-  least: number;
+  min: number;
   max: number;
   step?: number;
-  /** The value as shown to people. */
+  /** The formatted value. */
   displayValue: string;
   title?: string;
   /** Uses a logarithmic scale. */
-  isCurved?: boolean;
+  isLogarithmic?: boolean;
   onChange: (value: number) => void;
 };
 
-const STEPS = 200;
+const SLIDER_STEPS = 200;
 
-function Slider({ label, value, least, max, step = 1, displayValue, title, isCurved = false, onChange }: SliderProps) {
+function Slider({ label, value, min, max, step = 1, displayValue, title, isLogarithmic: isLogarithmic = false, onChange }: SliderProps) {
   const id = useId();
-  const ratio = max / least;
-  const position = isCurved ? Math.round((Math.log(value / least) / Math.log(ratio)) * STEPS) : value;
+  const ratio = max / min;
+  const position = isLogarithmic ? Math.round((Math.log(value / min) / Math.log(ratio)) * SLIDER_STEPS) : value;
   return (
     <div className="grid grid-cols-[1fr_auto] items-center gap-x-2">
       <label htmlFor={id}>{label}</label>
@@ -35,13 +35,13 @@ function Slider({ label, value, least, max, step = 1, displayValue, title, isCur
       <input
         id={id}
         type="range"
-        min={isCurved ? 0 : least}
-        max={isCurved ? STEPS : max}
-        step={isCurved ? 1 : step}
+        min={isLogarithmic ? 0 : min}
+        max={isLogarithmic ? SLIDER_STEPS : max}
+        step={isLogarithmic ? 1 : step}
         value={position}
         aria-valuetext={displayValue}
         title={title}
-        onChange={({ target }) => onChange(isCurved ? least * ratio ** (Number(target.value) / STEPS) : Number(target.value))}
+        onChange={({ target }) => onChange(isLogarithmic ? min * ratio ** (Number(target.value) / SLIDER_STEPS) : Number(target.value))}
         className="col-span-2 h-6 w-full"
       />
     </div>
@@ -61,20 +61,20 @@ export function SettingsPanel({ size, settings, isBusy, isOpen, onChange, onRect
         !isOpen && "max-lg:hidden",
       )}
     >
-      <Part title={t(`tool.${settings.tool}`)}>
+      <PanelSection title={t(`tool.${settings.tool}`)}>
         <ToolSettings size={size} settings={settings} onChange={onChange} />
-      </Part>
-      <Part title={t("panel.view")}>
+      </PanelSection>
+      <PanelSection title={t("panel.view")}>
         <ViewSettings size={size} settings={settings} onChange={onChange} />
-      </Part>
-      <Part title={t("numbers.title")}>
+      </PanelSection>
+      <PanelSection title={t("numbers.title")}>
         <RectangleForm size={size} isBusy={isBusy} onDraw={onRectangle} />
-      </Part>
+      </PanelSection>
     </aside>
   );
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }) {
+function PanelSection({ title, children }: { title: string; children: ReactNode }) {
   const id = useId();
   return (
     <section aria-labelledby={id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
@@ -86,7 +86,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-/** A tooltip that names the setting's key. */
+/** Returns a function that adds the shortcut to a setting's tooltip. */
 function useKeyTooltip(): (name: string, key: string) => string {
   const t = useTranslations("masks");
   return (name, key) => t("toolKey", { name, key });
@@ -104,8 +104,8 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
       <>
         <Slider
           label={t("size")}
-          isCurved
-          least={1}
+          isLogarithmic
+          min={1}
           max={getMaxDiameter(size)}
           value={diameter}
           displayValue={`${diameter.toLocaleString(locale)} px`}
@@ -114,7 +114,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
         />
         <Slider
           label={t("hardness")}
-          least={0}
+          min={0}
           max={1}
           step={0.05}
           value={hardness}
@@ -135,16 +135,16 @@ function ToolSettings({ size, settings, onChange }: SettingsProps) {
       <p className="text-ink-2">{t(`areaText.${tool}`)}</p>
       {tool === "hand" ? null : (
         <div role="group" aria-label={t("mode")} className="flex gap-1.5">
-          {[false, true].map((erases) => (
+          {[false, true].map((shouldErase) => (
             <button
-              key={String(erases)}
+              key={String(shouldErase)}
               type="button"
-              aria-pressed={isErasing === erases}
-              title={getTooltip(t(erases ? "erase" : "paint"), "X")}
-              onClick={() => onChange({ isErasing: erases })}
-              className={chipStyle(isErasing === erases)}
+              aria-pressed={isErasing === shouldErase}
+              title={getTooltip(t(shouldErase ? "erase" : "paint"), "X")}
+              onClick={() => onChange({ isErasing: shouldErase })}
+              className={chipStyle(isErasing === shouldErase)}
             >
-              {t(erases ? "erase" : "paint")}
+              {t(shouldErase ? "erase" : "paint")}
             </button>
           ))}
         </div>
@@ -185,7 +185,7 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
           />
           <Slider
             label={t("opacity")}
-            least={0.1}
+            min={0.1}
             max={1}
             step={0.05}
             value={opacity}
@@ -227,7 +227,7 @@ function Choice<T extends string>({ label, title, value, options, getName, onCho
 
 const rectangleFields = ["x", "y", "width", "height"] as const;
 
-/** For users who don't drag, and for exact edges. */
+/** Draws a rectangle from its coordinates, for users who can't drag, and for exact edges. */
 function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: boolean; onDraw: (rect: Rect, isErasing: boolean) => void }) {
   const t = useTranslations("masks.numbers");
   const [isOutside, setOutside] = useState(false);
@@ -258,7 +258,7 @@ function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: boolean; 
             name={name}
             type="number"
             inputMode="numeric"
-            // `min` is also the base of the steps; without it, the default value would be the base.
+            // `min` is also the base of the steps. Without it, the default value would be the base.
             min={name === "width" || name === "height" ? 1 : 0}
             step={1}
             defaultValue={name === "width" || name === "height" ? size[name] : 0}

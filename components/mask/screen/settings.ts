@@ -1,4 +1,4 @@
-// The settings of the tools. Every value is clamped to its bounds.
+// The settings of the tools. All numbers are clamped to their limits.
 
 import { createStore } from "zustand/vanilla";
 import { getOwn } from "@/lib/contract/json/json";
@@ -11,9 +11,9 @@ type LookKind = (typeof looks)[number];
 
 export type Settings = {
   tool: Tool;
-  /** The brush's diameter in pixels of the picture. */
+  /** The brush's diameter in pixels of the image. */
   diameter: number;
-  /** 0 all soft to 1 sharp. */
+  /** From 0 (soft) to 1 (sharp). */
   hardness: number;
   /** Whether pen pressure scales the line width. */
   followsPressure: boolean;
@@ -81,18 +81,18 @@ function swapErasing(settings: Settings): Settings {
   return { ...settings, isErasing: !settings.isErasing };
 }
 
-function clamp(value: number, least: number, max: number): number {
-  return Number.isFinite(value) ? Math.min(max, Math.max(least, value)) : least;
+function clamp(value: number, min: number, max: number): number {
+  return Number.isFinite(value) ? Math.min(max, Math.max(min, value)) : min;
 }
 
-// The settings outside React, since drawing code reads them between renders.
+// Stores the settings outside React, because drawing code reads them between renders.
 
 export function createSettingsStore(size: Size) {
   const { getState, setState, subscribe } = createStore(() => createSettings(size));
   return { get: getState, subscribe, change: (by: Change) => setState((settings) => applyChange(settings, by, size), true) };
 }
 
-// The editor's key bindings, shared by the help list and the handlers. Browser shortcuts must not be bound; callers ignore keys typed into
+// The editor's key bindings, shared by the help list and the handlers. Browser shortcuts must not be bound. Callers ignore keys typed into
 // fields.
 
 export const tools = ["brush", "eraser", "rectangle", "lasso", "fill", "hand"] as const;
@@ -112,33 +112,33 @@ type KeyPress = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boole
 
 /** The help list, with the commands of keys that need no modifier. */
 export const shortcuts = [
-  { act: "brush", shown: ["B"], keys: { b: { do: "tool", tool: "brush" } } },
-  { act: "eraser", shown: ["E"], keys: { e: { do: "tool", tool: "eraser" } } },
-  { act: "rectangle", shown: ["R"], keys: { r: { do: "tool", tool: "rectangle" } } },
-  { act: "lasso", shown: ["L"], keys: { l: { do: "tool", tool: "lasso" } } },
-  { act: "fill", shown: ["G"], keys: { g: { do: "tool", tool: "fill" } } },
-  { act: "hand", shown: ["H"], keys: { h: { do: "tool", tool: "hand" } } },
-  { act: "swap", shown: ["X"], keys: { x: { do: "swap" } } },
-  { act: "size", shown: ["[", "]"], keys: { "[": { do: "size", by: -1 }, "]": { do: "size", by: 1 } } },
-  { act: "hardness", shown: ["{", "}"], keys: { "{": { do: "hardness", by: -0.1 }, "}": { do: "hardness", by: 0.1 } } },
-  { act: "move", shown: ["←", "↑", "↓", "→"] },
-  { act: "leap", shown: ["Shift", "→"] },
-  { act: "pixel", shown: ["Alt", "→"] },
-  { act: "press", shown: ["Space"], keys: { " ": { do: "press" } } },
-  { act: "stick", shown: ["Enter"], keys: { enter: { do: "stick" } } },
-  { act: "undo", shown: ["Ctrl", "Z"] },
-  { act: "redo", shown: ["Ctrl", "Y"] },
-  { act: "invert", shown: ["I"], keys: { i: { do: "invert" } } },
-  { act: "clear", shown: ["Del"], keys: { delete: { do: "clear" } } },
-  { act: "toggleMask", shown: ["M"], keys: { m: { do: "toggleMask" } } },
-  { act: "look", shown: ["V"], keys: { v: { do: "look" } } },
-  { act: "zoom", shown: ["+", "-"], keys: { "+": { do: "zoomIn" }, "=": { do: "zoomIn" }, "-": { do: "zoomOut" } } },
-  { act: "fit", shown: ["0"], keys: { "0": { do: "fit" } } },
-  { act: "actual", shown: ["1"], keys: { "1": { do: "actual" } } },
-  { act: "pan", shown: ["Space"] },
-  { act: "save", shown: ["Ctrl", "S"] },
-  { act: "release", shown: ["Esc"], keys: { escape: { do: "release" }, "?": { do: "keys" } } },
-] as const satisfies readonly { act: string; shown: readonly string[]; keys?: Readonly<Record<string, Command>> }[];
+  { action: "brush", labels: ["B"], keys: { b: { do: "tool", tool: "brush" } } },
+  { action: "eraser", labels: ["E"], keys: { e: { do: "tool", tool: "eraser" } } },
+  { action: "rectangle", labels: ["R"], keys: { r: { do: "tool", tool: "rectangle" } } },
+  { action: "lasso", labels: ["L"], keys: { l: { do: "tool", tool: "lasso" } } },
+  { action: "fill", labels: ["G"], keys: { g: { do: "tool", tool: "fill" } } },
+  { action: "hand", labels: ["H"], keys: { h: { do: "tool", tool: "hand" } } },
+  { action: "swap", labels: ["X"], keys: { x: { do: "swap" } } },
+  { action: "size", labels: ["[", "]"], keys: { "[": { do: "size", by: -1 }, "]": { do: "size", by: 1 } } },
+  { action: "hardness", labels: ["{", "}"], keys: { "{": { do: "hardness", by: -0.1 }, "}": { do: "hardness", by: 0.1 } } },
+  { action: "move", labels: ["←", "↑", "↓", "→"] },
+  { action: "leap", labels: ["Shift", "→"] },
+  { action: "pixel", labels: ["Alt", "→"] },
+  { action: "press", labels: ["Space"], keys: { " ": { do: "press" } } },
+  { action: "stick", labels: ["Enter"], keys: { enter: { do: "stick" } } },
+  { action: "undo", labels: ["Ctrl", "Z"] },
+  { action: "redo", labels: ["Ctrl", "Y"] },
+  { action: "invert", labels: ["I"], keys: { i: { do: "invert" } } },
+  { action: "clear", labels: ["Del"], keys: { delete: { do: "clear" } } },
+  { action: "toggleMask", labels: ["M"], keys: { m: { do: "toggleMask" } } },
+  { action: "look", labels: ["V"], keys: { v: { do: "look" } } },
+  { action: "zoom", labels: ["+", "-"], keys: { "+": { do: "zoomIn" }, "=": { do: "zoomIn" }, "-": { do: "zoomOut" } } },
+  { action: "fit", labels: ["0"], keys: { "0": { do: "fit" } } },
+  { action: "actual", labels: ["1"], keys: { "1": { do: "actual" } } },
+  { action: "pan", labels: ["Space"] },
+  { action: "save", labels: ["Ctrl", "S"] },
+  { action: "release", labels: ["Esc"], keys: { escape: { do: "release" }, "?": { do: "keys" } } },
+] as const satisfies readonly { action: string; labels: readonly string[]; keys?: Readonly<Record<string, Command>> }[];
 
 const commands: Readonly<Record<string, Command>> = Object.fromEntries(
   shortcuts.flatMap((entry) => ("keys" in entry ? Object.entries<Command>(entry.keys) : [])),
@@ -151,7 +151,7 @@ const arrows: Readonly<Record<string, readonly [-1 | 0 | 1, -1 | 0 | 1]>> = {
   ArrowDown: [0, 1],
 };
 
-/** Whether the command needs the focus on the drawing; on a focused button, the key belongs to the button. */
+/** Whether the command requires focus on the drawing. Otherwise a focused button handles the key. */
 export function isForCanvas({ do: kind }: Command): boolean {
   return kind === "cursor" || kind === "press" || kind === "stick";
 }

@@ -1,22 +1,22 @@
-// Three stacked canvases: the picture, the mask, the marks. Drawn at most once per frame; of the mask only the changed area. The cost depends on
-// the window's size, not the picture's.
+// Draws three stacked canvases: the image, the mask and the marks. They are drawn at most once per frame, and only the changed area of the mask.
+// The cost depends on the size of the window, not the size of the image.
 
 import {
-  COARSE,
+  COARSE_FACTOR,
   type CoarseCoverage,
   type Coverage,
   fullRect,
   intersect,
   isEmpty,
-  isFar,
+  isZoomedOut,
   type Point,
   type Rect,
   roundOut,
   union,
 } from "../drawing/coverage";
 import { type MaskDocument } from "../drawing/mask-document";
-import { type ShownPicture } from "../file/picture-file";
-import { deviceRatio, type Marks, rectToFrame, toFrame, toPicture, type View, type ViewStore } from "./painter";
+import { type DisplayedImage } from "../file/mask-source";
+import { getDeviceRatio, type Marks, toFramePoint, toFrameRect, toImagePoint, type View, type ViewStore } from "./painter";
 
 type Canvases = { picture: HTMLCanvasElement; mask: HTMLCanvasElement; marks: HTMLCanvasElement };
 export type Surface = { setLook: (look: Look) => void; setMarks: (marks: Marks) => void; close: () => void };
@@ -30,25 +30,25 @@ export function createSurface(
   canvases: Canvases,
   drawing: MaskDocument,
   views: ViewStore,
-  shownPicture: ShownPicture | undefined,
+  shownPicture: DisplayedImage | undefined,
 ): Surface | undefined {
   if (typeof CanvasRenderingContext2D === "undefined") return undefined;
   const picture = canvases.picture.getContext("2d");
   const mask = canvases.mask.getContext("2d", { willReadFrequently: true });
   const marksContext = canvases.marks.getContext("2d");
   if (!picture || !mask || !marksContext) return undefined;
-  let sample: Sampler = createSampler(drawing.coverage, drawing.coarse, { kind: "mask" });
+  let sampleMask: Sampler = createSampler(drawing.coverage, drawing.coarse, { kind: "mask" });
   let marks: Marks = {};
-  let dirty: Rect | undefined;
-  let isMoved = true;
+  let dirtyRect: Rect | undefined;
+  let hasViewChanged = true;
   let ratio = 0;
   let frame = 0;
   let partTimer: ReturnType<typeof setTimeout> | undefined;
-  let turn = 0;
+  let currentVersion = 0;
 
   const getDeviceView = (): View => {
-    const { x, y, scale } = views.view();
-    const ratio = deviceRatio();
+    const { x, y, scale } = views.getView();
+    const ratio = getDeviceRatio();
     return { x: x * ratio, y: y * ratio, scale: scale * ratio };
   };
   const getFullRect = () => fullRect(canvases.mask);
@@ -58,25 +58,28 @@ export function createSurface(
   }
   function draw(): void {
     frame = 0;
-    // The window may move to another screen without an event, which changes the pixel ratio.
-    isMoved ||= ratio !== deviceRatio();
-    ratio = deviceRatio();
+    // The pixel ratio changes without an event when the window moves to another screen.
+    hasViewChanged ||= ratio !== getDeviceRatio();
+    ratio = getDeviceRatio();
     const view = getDeviceView();
-    if (isMoved) {
+    if (hasViewChanged) {
       fitCanvases();
       drawPicture(view);
       drawMask(view, getFullRect());
-    } else if (dirty) drawMask(view, intersect(roundOut(expandRect(rectToFrame(view, dirty), 2)), getFullRect()));
-    isMoved = false;
-    dirty = undefined;
+    } else if (dirtyRect) drawMask(view, intersect(roundOut(expandRect(toFrameRect(view, dirtyRect), 2)), getFullRect()));
+    hasViewChanged = false;
+    dirtyRect = undefined;
     drawMarks(view);
   }
   function fitCanvases(): void {
-    const { width, height } = views.frame();
-    const [wide, high] = [Math.max(1, Math.round(width * deviceRatio())), Math.max(1, Math.round(height * deviceRatio()))];
+    const { width, height } = views.getFrame();
+    const [pixelWidth, pixelHeight] = [
+      Math.max(1, Math.round(width * getDeviceRatio())),
+      Math.max(1, Math.round(height * getDeviceRatio())),
+    ];
     for (const canvas of Object.values(canvases)) {
-      if (canvas.width !== wide) canvas.width = wide;
-      if (canvas.height !== high) canvas.height = high;
+      if (canvas.width !== pixelWidth) canvas.width = pixelWidth;
+      if (canvas.height !== pixelHeight) canvas.height = pixelHeight;
     }
   }
   function drawPicture(view: View): void {
@@ -90,20 +93,20 @@ export function createSurface(
     picture.drawImage(shownPicture.bitmap, 0, 0, shownPicture.size.width, shownPicture.size.height);
     requestPart(view, shownPicture);
   }
-  function requestPart(view: View, { part, bitmap, size }: ShownPicture): void {
+  function requestPart(view: View, { part, bitmap, size }: DisplayedImage): void {
     clearTimeout(partTimer);
-    const drawTurn = (turn += 1);
+    const version = (currentVersion += 1);
     if (!part || view.scale <= (bitmap.width / size.width) * 1.1) return;
     partTimer = setTimeout(() => {
-      const [from, to] = [toPicture(view, { x: 0, y: 0 }), toPicture(view, { x: canvases.mask.width, y: canvases.mask.height })];
+      const [from, to] = [toImagePoint(view, { x: 0, y: 0 }), toImagePoint(view, { x: canvases.mask.width, y: canvases.mask.height })];
       const rect = intersect(roundOut({ left: from.x, top: from.y, right: to.x, bottom: to.y }), fullRect(size));
       if (isEmpty(rect)) return;
       part(rect).then(
-        (sharp) => {
-          if (drawTurn === turn) picture?.drawImage(sharp, rect.left, rect.top, rect.right - rect.left, rect.bottom - rect.top);
-          sharp.close();
+        (bitmap) => {
+          if (version === currentVersion) picture?.drawImage(bitmap, rect.left, rect.top, rect.right - rect.left, rect.bottom - rect.top);
+          bitmap.close();
         },
-        // On failure the scaled picture is kept.
+        // On failure, the scaled image is kept.
         () => undefined,
       );
     }, SHARP_DELAY_MS);
@@ -111,7 +114,7 @@ export function createSurface(
   function drawMask(view: View, rect: Rect): void {
     if (isEmpty(rect)) return;
     const pixels = new ImageData(rect.right - rect.left, rect.bottom - rect.top);
-    sample(view, rect, new Uint32Array(pixels.data.buffer));
+    sampleMask(view, rect, new Uint32Array(pixels.data.buffer));
     mask?.putImageData(pixels, rect.left, rect.top);
   }
   function drawMarks(view: View): void {
@@ -119,40 +122,40 @@ export function createSurface(
     marksContext.clearRect(0, 0, canvases.marks.width, canvases.marks.height);
     const { brush, cross, outline } = marks;
     if (brush) {
-      const { x, y } = toFrame(view, brush.at);
-      ring(marksContext, () => marksContext.arc(x, y, Math.max(2, (brush.diameter / 2) * view.scale), 0, 2 * Math.PI));
+      const { x, y } = toFramePoint(view, brush.at);
+      strokeOutline(marksContext, () => marksContext.arc(x, y, Math.max(2, (brush.diameter / 2) * view.scale), 0, 2 * Math.PI));
     }
     if (cross) {
-      const { x, y } = toFrame(view, cross);
-      ring(marksContext, () => plus(marksContext, x, y, 9 * deviceRatio()));
+      const { x, y } = toFramePoint(view, cross);
+      strokeOutline(marksContext, () => addCross(marksContext, x, y, 9 * getDeviceRatio()));
     }
     if (outline)
-      ring(
+      strokeOutline(
         marksContext,
         () =>
-          path(
+          addPolygon(
             marksContext,
-            outline.map((point) => toFrame(view, point)),
+            outline.map((point) => toFramePoint(view, point)),
           ),
         true,
       );
   }
 
-  const stops = [
+  const unsubscribers = [
     views.subscribe(() => {
-      isMoved = true;
+      hasViewChanged = true;
       scheduleDraw();
     }),
     drawing.onPaint((rect) => {
-      dirty = union(dirty, rect);
+      dirtyRect = union(dirtyRect, rect);
       scheduleDraw();
     }),
   ];
   scheduleDraw();
   return {
     setLook(look) {
-      sample = createSampler(drawing.coverage, drawing.coarse, look);
-      dirty = fullRect(drawing.coverage);
+      sampleMask = createSampler(drawing.coverage, drawing.coarse, look);
+      dirtyRect = fullRect(drawing.coverage);
       scheduleDraw();
     },
     setMarks(next) {
@@ -160,42 +163,42 @@ export function createSurface(
       scheduleDraw();
     },
     close() {
-      for (const stop of stops) stop();
+      for (const unsubscribe of unsubscribers) unsubscribe();
       cancelAnimationFrame(frame);
       clearTimeout(partTimer);
-      turn += 1;
+      currentVersion += 1;
     },
   };
 }
 
-function expandRect({ left, top, right, bottom }: Rect, by: number): Rect {
-  return { left: left - by, top: top - by, right: right + by, bottom: bottom + by };
+function expandRect({ left, top, right, bottom }: Rect, margin: number): Rect {
+  return { left: left - margin, top: top - margin, right: right + margin, bottom: bottom + margin };
 }
 
-/** A dark and a light line side by side, visible on every picture. */
-function ring(context: CanvasRenderingContext2D, draw: () => void, isDashed = false): void {
-  const unit = deviceRatio();
-  for (const [colour, wide] of [
+/** Draws a dark and a light line, so that the outline is visible on every image. */
+function strokeOutline(context: CanvasRenderingContext2D, draw: () => void, isDashed = false): void {
+  const unit = getDeviceRatio();
+  for (const [colour, width] of [
     ["#000", 3],
     ["#fff", 1.25],
   ] as const) {
     context.beginPath();
     draw();
     context.setLineDash(isDashed && colour === "#fff" ? [5 * unit, 4 * unit] : []);
-    context.lineWidth = wide * unit;
+    context.lineWidth = width * unit;
     context.strokeStyle = colour;
     context.stroke();
   }
 }
 
-function plus(context: CanvasRenderingContext2D, x: number, y: number, arm: number): void {
+function addCross(context: CanvasRenderingContext2D, x: number, y: number, arm: number): void {
   context.moveTo(x - arm, y);
   context.lineTo(x + arm, y);
   context.moveTo(x, y - arm);
   context.lineTo(x, y + arm);
 }
 
-function path(context: CanvasRenderingContext2D, points: readonly Point[]): void {
+function addPolygon(context: CanvasRenderingContext2D, points: readonly Point[]): void {
   for (const [index, { x, y }] of points.entries()) {
     if (index === 0) context.moveTo(x, y);
     else context.lineTo(x, y);
@@ -203,76 +206,81 @@ function path(context: CanvasRenderingContext2D, points: readonly Point[]): void
   context.closePath();
 }
 
-// Samples the mask at the screen's pixels, so that the cost depends on the window's size. When zoomed out it uses means, so that thin lines
-// stay visible.
+// Samples the mask at the screen's pixels, so that the cost depends on the size of the window. When zoomed out, samples the coarse coverage, so
+// that thin lines stay visible.
 
-/** overlay: colour over the picture; mask: white on black; result: painted parts are transparent. */
+/** `overlay`: a colour over the image. `mask`: white on black. `result`: painted parts are transparent. */
 export type Look =
   { kind: "overlay"; colour: readonly [number, number, number] } | { kind: "mask" } | { kind: "result"; board: readonly [number, number] };
 
-/** Little-endian RGBA words by coverage; two tables for a checkerboard. */
+/** Creates tables from coverage to little-endian RGBA values. A checkerboard needs two tables. */
 function createTables(look: Look): readonly [Uint32Array, Uint32Array] {
-  const table = (make: (value: number) => readonly [number, number, number, number]) =>
+  const createTable = (getPixel: (value: number) => readonly [number, number, number, number]) =>
     Uint32Array.from({ length: 256 }, (_, value) => {
-      const [red, green, blue, alpha] = make(value);
+      const [red, green, blue, alpha] = getPixel(value);
       return ((alpha << 24) | (blue << 16) | (green << 8) | red) >>> 0;
     });
   if (look.kind === "overlay") {
     const [red, green, blue] = look.colour;
-    const words = table((value) => [red, green, blue, value]);
-    return [words, words];
+    const pixelTable = createTable((value) => [red, green, blue, value]);
+    return [pixelTable, pixelTable];
   }
   if (look.kind === "mask") {
-    const words = table((value) => [value, value, value, 255]);
-    return [words, words];
+    const pixelTable = createTable((value) => [value, value, value, 255]);
+    return [pixelTable, pixelTable];
   }
   const [first, second] = look.board;
-  return [table((value) => [first, first, first, value]), table((value) => [second, second, second, value])];
+  return [createTable((value) => [first, first, first, value]), createTable((value) => [second, second, second, value])];
 }
 
-export type Sampler = (view: View, rect: Rect, into: Uint32Array) => void;
+export type Sampler = (view: View, rect: Rect, target: Uint32Array) => void;
 
 export function createSampler(coverage: Coverage, coarse: CoarseCoverage, look: Look): Sampler {
   const [even, odd] = createTables(look);
-  const isBoard = even !== odd;
-  return (view, rect, into) => {
-    const usesMeans = isFar(view.scale);
-    const from: Coverage = usesMeans ? coarse : coverage;
-    const step = 1 / (usesMeans ? view.scale * COARSE : view.scale);
+  const isCheckerboard = even !== odd;
+  return (view, rect, target) => {
+    const usesMeans = isZoomedOut(view.scale);
+    const source: Coverage = usesMeans ? coarse : coverage;
+    const step = 1 / (usesMeans ? view.scale * COARSE_FACTOR : view.scale);
     const [startX, startY] = [-view.x * step, -view.y * step];
-    const { width, height, data } = from;
+    const { width, height, data } = source;
     const columns = rect.right - rect.left;
-    // Takes two samples each way if a screen pixel covers more than one pixel of the picture.
-    const isFine = step > 1.3;
-    const [near, far] = isFine ? [0.25, 0.75] : [0.5, 0.5];
-    const ones = mapColumns(rect, startX, step, near, width);
-    const columnStarts = isFine ? mapColumns(rect, startX, step, far, width) : ones;
-    for (let y = rect.top, at = 0; y < rect.bottom; y += 1, at += columns) {
+    // Takes two samples in each direction if a screen pixel covers more than one pixel of the image.
+    const usesTwoSamples = step > 1.3;
+    const [near, far] = usesTwoSamples ? [0.25, 0.75] : [0.5, 0.5];
+    const nearColumns = mapColumns(rect, startX, step, near, width);
+    const farColumns = usesTwoSamples ? mapColumns(rect, startX, step, far, width) : nearColumns;
+    for (let y = rect.top, offset = 0; y < rect.bottom; y += 1, offset += columns) {
       const row = Math.floor(startY + (y + near) * step);
       if (row < 0 || row >= height) {
-        into.fill(0, at, at + columns);
+        target.fill(0, offset, offset + columns);
         continue;
       }
       const rowStart = row * width;
-      const second = isFine ? Math.min(height - 1, Math.floor(startY + (y + far) * step)) * width : rowStart;
+      const secondRowStart = usesTwoSamples ? Math.min(height - 1, Math.floor(startY + (y + far) * step)) * width : rowStart;
       for (let column = 0; column < columns; column += 1) {
-        const x = ones[column] ?? -1;
+        const x = nearColumns[column] ?? -1;
         if (x < 0) {
-          into[at + column] = 0;
+          target[offset + column] = 0;
           continue;
         }
-        const x2 = columnStarts[column] ?? x;
-        const value = isFine
-          ? ((data[rowStart + x] ?? 0) + (data[rowStart + x2] ?? 0) + (data[second + x] ?? 0) + (data[second + x2] ?? 0) + 2) >> 2
+        const x2 = farColumns[column] ?? x;
+        const value = usesTwoSamples
+          ? ((data[rowStart + x] ?? 0) +
+              (data[rowStart + x2] ?? 0) +
+              (data[secondRowStart + x] ?? 0) +
+              (data[secondRowStart + x2] ?? 0) +
+              2) >>
+            2
           : (data[rowStart + x] ?? 0);
-        const words = isBoard && (((rect.left + column) >> 3) + (y >> 3)) % 2 === 1 ? odd : even;
-        into[at + column] = words[value] ?? 0;
+        const table = isCheckerboard && (((rect.left + column) >> 3) + (y >> 3)) % 2 === 1 ? odd : even;
+        target[offset + column] = table[value] ?? 0;
       }
     }
   };
 }
 
-/** The picture's column for each column of the screen; -1 outside the picture. */
+/** Returns the column of the image for each column of the screen, or -1 outside the image. */
 function mapColumns(rect: Rect, start: number, step: number, offset: number, width: number): Int32Array {
   return Int32Array.from({ length: rect.right - rect.left }, (_, index) => {
     const x = Math.floor(start + (rect.left + index + offset) * step);

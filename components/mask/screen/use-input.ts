@@ -1,11 +1,11 @@
 import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } from "react";
 import { isComposing, isTyping } from "@/components/ui/hooks/page-events";
 import { useWheel } from "@/components/ui/hooks/use-pan-zoom";
-import { distance, type Point } from "../drawing/coverage";
+import { getDistance, type Point } from "../drawing/coverage";
 import { type Painter, type Touch, type ViewStore } from "./painter";
 import { type Command, isForCanvas, toCommand } from "./settings";
 
-type Parts = {
+type EditorKeyOptions = {
   root: RefObject<HTMLElement | null>;
   frame: RefObject<HTMLElement | null>;
   painter: Painter;
@@ -13,10 +13,10 @@ type Parts = {
   onCommand: (command: Command) => boolean;
 };
 
-/** The editor's keys, except in text fields; drawing keys need the focus on the drawing. Returns whether Space is held to pan. */
-export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () => boolean {
+/** Handles the editor's keys, except in text fields. Drawing keys require focus on the drawing. Returns a function that checks whether Space is held. */
+export function useEditorKeys({ root, frame, painter, onCommand }: EditorKeyOptions): () => boolean {
   const isSpaceDown = useRef(false);
-  const onDown = useEffectEvent((event: KeyboardEvent) => {
+  const handleKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || isComposing(event) || !isOnTop(event.target, root.current)) return;
     const command = toCommand(event);
     if (!command || (isTyping(event.target) && command.do !== "save")) return;
@@ -27,25 +27,25 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
       if (!event.repeat && !(isOnCanvas && painter.press())) isSpaceDown.current = true;
     } else if (onCommand(command)) event.preventDefault();
   });
-  const onUp = useEffectEvent((event: KeyboardEvent) => {
+  const handleKeyUp = useEffectEvent((event: KeyboardEvent) => {
     if (event.key !== " ") return;
     isSpaceDown.current = false;
-    painter.lift();
+    painter.release();
   });
   useEffect(() => {
-    const handleDown = (event: KeyboardEvent) => onDown(event);
-    const handleUp = (event: KeyboardEvent) => onUp(event);
-    const onLeave = () => {
+    const onKeyDown = (event: KeyboardEvent) => handleKeyDown(event);
+    const onKeyUp = (event: KeyboardEvent) => handleKeyUp(event);
+    const onBlur = () => {
       isSpaceDown.current = false;
     };
     // Runs before the page's own shortcuts, since `?` and the arrows have other meanings here.
-    window.addEventListener("keydown", handleDown, { capture: true });
-    window.addEventListener("keyup", handleUp);
-    window.addEventListener("blur", onLeave);
+    window.addEventListener("keydown", onKeyDown, { capture: true });
+    window.addEventListener("keyup", onKeyUp);
+    window.addEventListener("blur", onBlur);
     return () => {
-      window.removeEventListener("keydown", handleDown, { capture: true });
-      window.removeEventListener("keyup", handleUp);
-      window.removeEventListener("blur", onLeave);
+      window.removeEventListener("keydown", onKeyDown, { capture: true });
+      window.removeEventListener("keyup", onKeyUp);
+      window.removeEventListener("blur", onBlur);
     };
   }, []);
   return () => isSpaceDown.current;
@@ -53,8 +53,8 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
 
 /** False while a dialog covers the editor. */
 function isOnTop(target: EventTarget | null, root: HTMLElement | null): boolean {
-  const top = [...document.querySelectorAll("dialog[open]")].at(-1);
-  if (top && !top.contains(root)) return false;
+  const topDialog = [...document.querySelectorAll("dialog[open]")].at(-1);
+  if (topDialog && !topDialog.contains(root)) return false;
   return target === document.body || (target instanceof Node && root !== null && root.contains(target));
 }
 
@@ -63,7 +63,7 @@ type PointerOptions = { frame: RefObject<HTMLElement | null>; painter: Painter; 
 const WHEEL_ZOOM_SPEED = 0.0015;
 const PINCH_ZOOM_SPEED = 0.01;
 
-/** Pointer and wheel handlers of the drawing, as props for its frame. */
+/** Returns the pointer handlers of the drawing as props for its frame, and handles the wheel. */
 export function usePointers({ frame, painter, views, wantsPan }: PointerOptions) {
   const pointers = useRef(noPointers);
 
@@ -73,17 +73,17 @@ export function usePointers({ frame, painter, views, wantsPan }: PointerOptions)
   };
   const toTouch = (event: globalThis.PointerEvent): Touch => ({
     ...toFramePoint(event),
-    // Only pens report real pressure, initially perhaps 0.
+    // Only pens report real pressure, which may initially be 0.
     pressure: event.pointerType === "pen" ? event.pressure : 1,
   });
 
-  function perform(move: Move, event: PointerEvent): void {
+  function applyMove(move: Move, event: PointerEvent): void {
     const native = event.nativeEvent;
-    if (move.do === "begin") painter.begin(toTouch(native), move.isEraser);
+    if (move.do === "begin") painter.start(toTouch(native), move.isEraser);
     else if (move.do === "extend") {
       // A pen reports many points between two frames, and all of them are drawn.
-      const all = native.getCoalescedEvents?.() ?? [];
-      painter.extend((all.length > 0 ? all : [native]).map(toTouch));
+      const coalescedEvents = native.getCoalescedEvents?.() ?? [];
+      painter.extend((coalescedEvents.length > 0 ? coalescedEvents : [native]).map(toTouch));
     } else if (move.do === "end") painter.end();
     else if (move.do === "drop") painter.drop();
     else if (move.do === "pan") views.pan(move.by);
@@ -93,13 +93,13 @@ export function usePointers({ frame, painter, views, wantsPan }: PointerOptions)
     }
   }
 
-  function follow(kind: Contact["kind"], event: PointerEvent): void {
+  function handlePointer(kind: Contact["kind"], event: PointerEvent): void {
     const { pointerType, pointerId, button } = event;
     const device = pointerType === "pen" || pointerType === "touch" ? pointerType : "mouse";
     const contact: Contact = { kind, id: pointerId, device, at: toFramePoint(event), button, wantsPan: wantsPan() };
     const next = handleContact(pointers.current, contact);
     pointers.current = next.pointers;
-    for (const move of next.moves) perform(move, event);
+    for (const move of next.moves) applyMove(move, event);
     if (kind === "move" && !next.pointers.drawing && device !== "touch") painter.hover(contact.at);
   }
 
@@ -113,19 +113,19 @@ export function usePointers({ frame, painter, views, wantsPan }: PointerOptions)
     onPointerDown(event: PointerEvent<HTMLElement>) {
       event.currentTarget.setPointerCapture?.(event.pointerId);
       event.currentTarget.focus({ preventScroll: true });
-      follow("down", event);
+      handlePointer("down", event);
     },
-    onPointerMove: (event: PointerEvent<HTMLElement>) => follow("move", event),
-    onPointerUp: (event: PointerEvent<HTMLElement>) => follow("up", event),
-    onPointerCancel: (event: PointerEvent<HTMLElement>) => follow("cancel", event),
+    onPointerMove: (event: PointerEvent<HTMLElement>) => handlePointer("move", event),
+    onPointerUp: (event: PointerEvent<HTMLElement>) => handlePointer("up", event),
+    onPointerCancel: (event: PointerEvent<HTMLElement>) => handlePointer("cancel", event),
     onPointerLeave: () => painter.hover(undefined),
     onContextMenu: (event: { preventDefault: () => void }) => event.preventDefault(),
   };
 }
 
-// A pure function from pointer events to moves of the drawing and the view.
-// Guarantees: a pen takes precedence over fingers: a palm's stroke is dropped, and once a pen was used one finger pans. Two fingers pan and zoom.
-// A second finger drops a short stroke and ends a longer one.
+// Converts pointer events to moves of the drawing and the view. Has no side effects.
+// Guarantees: a pen takes precedence over fingers, so a palm's stroke is cancelled, and a single finger pans once a pen was used. Two fingers pan
+// and zoom. A second finger cancels a short stroke and ends a longer one.
 
 export type Contact = {
   kind: "down" | "move" | "up" | "cancel";
@@ -134,7 +134,7 @@ export type Contact = {
   at: Point;
   /** Browser button numbers: 0 left, 1 middle, 2 right, 5 the pen's eraser end. */
   button: number;
-  /** The hand tool is active, or Space is held down. */
+  /** Whether the hand tool is active or Space is held down. */
   wantsPan: boolean;
 };
 
@@ -150,10 +150,10 @@ export type Pointers = {
   drawing?: { id: number; device: Contact["device"]; from: Point; travelled: number };
   panning?: { id: number; last: Point };
   fingers: ReadonlyMap<number, Point>;
-  hasSeenPen: boolean;
+  hasUsedPen: boolean;
 };
 
-export const noPointers: Pointers = { fingers: new Map(), hasSeenPen: false };
+export const noPointers: Pointers = { fingers: new Map(), hasUsedPen: false };
 /** Shorter touch strokes, in screen pixels, are treated as the first of two fingers. */
 const MIN_STROKE_PX = 24;
 const ERASER_END = 5;
@@ -161,21 +161,21 @@ const ERASER_END = 5;
 export function handleContact(pointers: Pointers, contact: Contact): { pointers: Pointers; moves: Move[] } {
   if (contact.device === "touch") return handleFinger(pointers, contact);
   if (contact.kind === "down") return handlePress(pointers, contact);
-  return handleMove({ ...pointers, hasSeenPen: pointers.hasSeenPen || contact.device === "pen" }, contact);
+  return handleMove({ ...pointers, hasUsedPen: pointers.hasUsedPen || contact.device === "pen" }, contact);
 }
 
 function handlePress(pointers: Pointers, { id, device, at, button, wantsPan }: Contact): { pointers: Pointers; moves: Move[] } {
   const isPen = device === "pen";
   const moves: Move[] = pointers.drawing && isPen && pointers.drawing.device === "touch" ? [{ do: "drop" }] : [];
   if (pointers.drawing && moves.length === 0) return { pointers, moves };
-  const next: Pointers = { fingers: isPen ? new Map() : pointers.fingers, hasSeenPen: pointers.hasSeenPen || isPen };
+  const next: Pointers = { fingers: isPen ? new Map() : pointers.fingers, hasUsedPen: pointers.hasUsedPen || isPen };
   if (button === 1 || (button === 0 && wantsPan)) return { pointers: { ...next, panning: { id, last: at } }, moves };
   if (button !== 0 && button !== ERASER_END) return { pointers: { ...next, drawing: undefined }, moves };
   const drawing = { id, device, from: at, travelled: 0 };
   return { pointers: { ...next, drawing }, moves: [...moves, { do: "begin", at, id, isEraser: button === ERASER_END }] };
 }
 
-/** The moves and the end of the pointer that draws or pans. */
+/** Handles the moves and the end of the pointer that draws or pans. */
 function handleMove(pointers: Pointers, { kind, id, at }: Contact): { pointers: Pointers; moves: Move[] } {
   const { drawing, panning } = pointers;
   if (panning && panning.id === id) {
@@ -185,7 +185,7 @@ function handleMove(pointers: Pointers, { kind, id, at }: Contact): { pointers: 
   }
   if (!drawing || drawing.id !== id) return { pointers, moves: [] };
   if (kind === "move") {
-    const travelled = Math.max(drawing.travelled, distance(drawing.from, at));
+    const travelled = Math.max(drawing.travelled, getDistance(drawing.from, at));
     return { pointers: { ...pointers, drawing: { ...drawing, travelled } }, moves: [{ do: "extend", id }] };
   }
   return { pointers: { ...pointers, drawing: undefined }, moves: [kind === "up" ? { do: "end" } : { do: "drop" }] };
@@ -200,12 +200,12 @@ function handleFinger(pointers: Pointers, contact: Contact): { pointers: Pointer
   if (kind === "move") {
     const previousPoint = fingers.get(id);
     if (!previousPoint) return handleMove(pointers, contact);
-    const otherFinger = [...fingers].find(([finger]) => finger !== id)?.[1];
+    const otherPoint = [...fingers].find(([finger]) => finger !== id)?.[1];
     const movedPointers: Pointers = { ...pointers, fingers: new Map(fingers).set(id, at) };
-    if (!otherFinger || fingers.size < 2) return handleMove(movedPointers, contact);
-    const middle = { x: (at.x + otherFinger.x) / 2, y: (at.y + otherFinger.y) / 2 };
+    if (!otherPoint || fingers.size < 2) return handleMove(movedPointers, contact);
+    const middle = { x: (at.x + otherPoint.x) / 2, y: (at.y + otherPoint.y) / 2 };
     const by = { x: (at.x - previousPoint.x) / 2, y: (at.y - previousPoint.y) / 2 };
-    const factor = Math.max(1, distance(at, otherFinger)) / Math.max(1, distance(previousPoint, otherFinger));
+    const factor = Math.max(1, getDistance(at, otherPoint)) / Math.max(1, getDistance(previousPoint, otherPoint));
     return { pointers: movedPointers, moves: [{ do: "pinch", at: middle, by, factor }] };
   }
   const remaining = new Map(fingers);
@@ -218,10 +218,10 @@ function handleFingerDown(pointers: Pointers, { id, at, wantsPan }: Contact): { 
   if (fingers.size === 2) {
     const { drawing } = pointers;
     const moves: Move[] = drawing ? [drawing.travelled < MIN_STROKE_PX ? { do: "drop" } : { do: "end" }] : [];
-    return { pointers: { fingers, hasSeenPen: pointers.hasSeenPen }, moves: moves };
+    return { pointers: { fingers, hasUsedPen: pointers.hasUsedPen }, moves: moves };
   }
   if (fingers.size > 2 || pointers.drawing) return { pointers: { ...pointers, fingers }, moves: [] };
-  if (wantsPan || pointers.hasSeenPen) return { pointers: { ...pointers, fingers, panning: { id, last: at } }, moves: [] };
+  if (wantsPan || pointers.hasUsedPen) return { pointers: { ...pointers, fingers, panning: { id, last: at } }, moves: [] };
   const drawing = { id, device: "touch" as const, from: at, travelled: 0 };
   return { pointers: { ...pointers, fingers, drawing }, moves: [{ do: "begin", at, id, isEraser: false }] };
 }

@@ -11,13 +11,13 @@ import { ButtonLink } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { useEndJobs } from "../submit/use-started-job";
 import { CopiesProgress, CopyLine, useCopyJobs } from "./copies-progress";
-import { type CopiesSet, type CopyJobs, isOpen } from "./copies-state";
+import { canResend,type CopiesSet, type CopyJobs } from "./copies-state";
 
 export type CopiesWork = {
   stop: () => void;
   resume: () => Promise<void>;
-  cancelled: (jobIds: readonly string[]) => void;
-  abandon: () => void;
+  markCancelled: (jobIds: readonly string[]) => void;
+  dismiss: () => void;
 };
 type CopiesCardProps = { set: CopiesSet; fallbackName: string; canRun: boolean; work: CopiesWork };
 
@@ -28,10 +28,10 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   const t = useTranslations("run.copies");
   const hrefs = useJobHrefs(set.connection);
   const live = useCopyJobs(set);
-  const ending = useEndJobs({ connection: set.connection, onCancelled: work.cancelled, refresh: live.refresh });
+  const jobActions = useEndJobs({ connection: set.connection, onCancelled: work.markCancelled, refresh: live.refresh });
   const isSending = set.ending === undefined;
-  const waiting = set.copies.flatMap(({ label, outcome }) => {
-    if (outcome?.kind !== "accepted" || outcome.isCancelled || ending.pendingIds.has(outcome.jobId)) return [];
+  const waitingJobs = set.copies.flatMap(({ label, outcome }) => {
+    if (outcome?.kind !== "accepted" || outcome.isCancelled || jobActions.pendingIds.has(outcome.jobId)) return [];
     const job = live.jobs.get(outcome.jobId);
     // Running and ended jobs are not cancelled.
     return !job || (!job.hasEnded && job.state !== "in_progress") ? [{ id: outcome.jobId, label }] : [];
@@ -39,25 +39,29 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   return (
     <Card
       title={t("card", { count: set.copies.length, name: set.name || fallbackName })}
-      actions={<CopiesOutcome set={set} work={work} />}
+      actions={<StopOrDismissButton set={set} work={work} />}
       bodyClassName="flex flex-col gap-2.5"
     >
       <CopiesProgress set={set} jobs={live.jobs}>
         {live.hasEnded ? null : <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />}
       </CopiesProgress>
       <EndingNote set={set} />
-      <JobLines actions={ending} connection={set.connection} onStopped={() => void live.refresh()} />
+      <JobLines actions={jobActions} connection={set.connection} onStopped={() => void live.refresh()} />
       {isSending || !canRun ? null : (
         <span className="flex flex-wrap gap-2">
-          {set.canResume && set.copies.some(isOpen) ? (
-            <Button onClick={() => void work.resume()}>{t("goOn", { count: set.copies.filter(isOpen).length })}</Button>
+          {set.canResume && set.copies.some(canResend) ? (
+            <Button onClick={() => void work.resume()}>{t("goOn", { count: set.copies.filter(canResend).length })}</Button>
           ) : null}
-          {waiting.length > 0 ? (
-            <Button tone="danger" busy={ending.busyIds.size > 0} onClick={() => ending.schedule({ action: "cancel", items: waiting })}>
+          {waitingJobs.length > 0 ? (
+            <Button
+              tone="danger"
+              busy={jobActions.busyIds.size > 0}
+              onClick={() => jobActions.schedule({ action: "cancel", items: waitingJobs })}
+            >
               {t("cancelWaiting")}
             </Button>
           ) : null}
-          <ButtonLink href={hrefs.jobs({ workflow_id: set.workflowId })} tone="quiet">
+          <ButtonLink href={hrefs.getJobsHref({ workflow_id: set.workflowId })} tone="quiet">
             {t("theirJobs")}
           </ButtonLink>
         </span>
@@ -70,7 +74,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
 function EndingNote({ set: { ending, canResume, copies } }: { set: CopiesSet }) {
   const t = useTranslations("run.copies.ending");
   if (!ending) return null;
-  const isPlanLost = !canResume && copies.some(isOpen);
+  const isPlanLost = !canResume && copies.some(canResend);
   return (
     <div className="flex flex-col gap-1 empty:hidden">
       {ending.kind === "done" || ending.kind === "stopped" ? null : <p className="text-ink-2">{t(ending.kind)}</p>}
@@ -105,30 +109,30 @@ function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs:
   );
 }
 
-function CopiesOutcome({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
+function StopOrDismissButton({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
   const t = useTranslations("run.copies");
   return set.ending === undefined ? (
     <Button size="small" busy={set.isStopping} onClick={work.stop}>
       {t(set.isStopping ? "stopping" : "stop")}
     </Button>
   ) : (
-    <Button size="small" tone="quiet" onClick={work.abandon}>
+    <Button size="small" tone="quiet" onClick={work.dismiss}>
       {t("dismiss")}
     </Button>
   );
 }
 
-type CopiesAsideProps = {
+type CopiesSummaryProps = {
   set: CopiesSet;
   fallbackName: string;
   /** Whether these copies use another connection than the page. */
-  isElsewhere: boolean;
+  isOtherConnection: boolean;
   work: CopiesWork;
   onShow: () => void;
 };
 
 /** One line for copies of another workflow or connection: their progress and a button that shows them. */
-export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: CopiesAsideProps) {
+export function CopiesSummary({ set, fallbackName, isOtherConnection: isElsewhere, work, onShow }: CopiesSummaryProps) {
   const t = useTranslations("run.copies");
   const live = useCopyJobs(set);
   const connectionName = useConnections().find(({ id }) => id === set.connection)?.name;
@@ -155,7 +159,7 @@ export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: Co
             {t("show")}
           </Button>
         )}
-        <CopiesOutcome set={set} work={work} />
+        <StopOrDismissButton set={set} work={work} />
       </span>
     </section>
   );

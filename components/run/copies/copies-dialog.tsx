@@ -2,19 +2,19 @@ import { useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { Options, Select } from "@/components/ui/controls/fields";
-import { Dialog, FormFoot } from "@/components/ui/dialog";
+import { Dialog, FormFooter } from "@/components/ui/dialog";
 import { getOwn } from "@/lib/contract/json/json";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 import { type PictureContext } from "../form/controls/picture-api";
 import { type FormField, type FormNode, isEditable } from "../form/form-model";
 import { type Edit } from "../workflow/opened-workflow";
 import {
-  firstStep,
+  formatValue,
   getCopyLabel,
+  getDefaultStep,
   getVariationKinds,
   type Literal,
   parseVariation,
-  shownValue,
   type Variation,
   type VariationInput,
   type VariationKind,
@@ -22,7 +22,7 @@ import {
 } from "./variation";
 import { VariationFields } from "./variation-fields";
 
-/** `values`: the pictures dropped on or picked for this input. */
+/** `values`: the pictures dropped on this input or picked for it. */
 export type CopiesRequest = { nodeId: string; name: string; values?: readonly string[] };
 type CopiesChoice = { nodeId: string; input: string; values: readonly Literal[] };
 
@@ -39,9 +39,9 @@ type CopiesDialogProps = {
   onStart: (choice: CopiesChoice) => void;
 };
 
-const MAX_UNCONFIRMED = 20;
+const MAX_UNCONFIRMED_COPIES = 20;
 
-type Choosable = { node: FormNode; field: FormField };
+type InputOption = { node: FormNode; field: FormField };
 
 /** Chooses which input varies between copies, and how; previews the submission. */
 export function CopiesDialog({
@@ -56,15 +56,15 @@ export function CopiesDialog({
   onStart,
 }: CopiesDialogProps) {
   const t = useTranslations("run.copies");
-  const choosable = useMemo(() => getChoosable(form), [form]);
+  const inputOptions = useMemo(() => getInputOptions(form), [form]);
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} className="w-[min(620px,calc(100vw-24px))]">
-      {isBusy || choosable.length === 0 ? (
+      {isBusy || inputOptions.length === 0 ? (
         <p>{t(isBusy ? "busy" : "nothing")}</p>
       ) : (
         <CopiesForm
-          choosable={choosable}
-          first={findInitialIndex(choosable, request)}
+          inputOptions={inputOptions}
+          initialIndex={findInitialIndex(inputOptions, request)}
           pendingImages={request?.values}
           picture={picture}
           hasRandomised={hasRandomised}
@@ -78,27 +78,39 @@ export function CopiesDialog({
 }
 
 type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "getFilledTexts" | "onClose" | "onStart"> & {
-  choosable: readonly Choosable[];
-  first: number;
+  inputOptions: readonly InputOption[];
+  initialIndex: number;
   pendingImages?: readonly string[];
 };
 
-function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, getFilledTexts, onClose, onStart }: CopiesFormProps) {
+function CopiesForm({
+  inputOptions: choosable,
+  initialIndex: first,
+  pendingImages,
+  picture,
+  hasRandomised,
+  getFilledTexts,
+  onClose,
+  onStart,
+}: CopiesFormProps) {
   const t = useTranslations("run.copies");
   const id = useId();
   const [choiceIndex, setChoiceIndex] = useState(first);
   const choice = choosable[choiceIndex] ?? choosable[0];
   const [kind, setKind] = useState<VariationKind>();
-  const [typed, setTyped] = useState<VariationInput>(() => getInitialInput(choice?.field, pendingImages));
+  const [variationInput, setVariationInput] = useState<VariationInput>(() => getInitialInput(choice?.field, pendingImages));
   const connection = useConnection()?.name ?? "none";
   /** The confirmed values; changed values need a new confirmation. */
   const [confirmedValues, setConfirmedValues] = useState<readonly Literal[]>();
-  const { kinds, taken, variation } = useMemo(() => getVariation(choice?.field, kind, typed), [choice, kind, typed]);
+  const { kinds, selectedKind, variation } = useMemo(
+    () => getVariation(choice?.field, kind, variationInput),
+    [choice, kind, variationInput],
+  );
   const isConfirming = confirmedValues !== undefined && variation.ok && confirmedValues === variation.values;
   function choose(index: number) {
     setChoiceIndex(index);
     setKind(undefined);
-    setTyped(getInitialInput(choosable[index]?.field));
+    setVariationInput(getInitialInput(choosable[index]?.field));
   }
   return (
     <form
@@ -107,7 +119,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, g
         event.preventDefault();
         if (!choice || !variation.ok) return;
         const { values } = variation;
-        if (values.length > MAX_UNCONFIRMED && confirmedValues !== values) setConfirmedValues(values);
+        if (values.length > MAX_UNCONFIRMED_COPIES && confirmedValues !== values) setConfirmedValues(values);
         else onStart({ nodeId: choice.node.id, input: choice.field.name, values });
       }}
     >
@@ -130,19 +142,25 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, g
         </span>
         {kinds.map((option) => (
           <label key={option} className="flex min-h-7 items-center gap-1.5">
-            <input type="radio" name={`${id}-way`} checked={option === taken} onChange={() => setKind(option)} className="accent-accent" />
+            <input
+              type="radio"
+              name={`${id}-way`}
+              checked={option === selectedKind}
+              onChange={() => setKind(option)}
+              className="accent-accent"
+            />
             {t(`way.${option}`)}
           </label>
         ))}
       </div>
-      {choice && taken ? (
+      {choice && selectedKind ? (
         <VariationFields
           key={`${choice.node.id}/${choice.field.name}`}
           field={choice.field}
-          kind={taken}
-          typed={typed}
+          kind={selectedKind}
+          input={variationInput}
           picture={picture}
-          onTyped={(change) => setTyped({ ...typed, ...change })}
+          onChange={(change) => setVariationInput({ ...variationInput, ...change })}
         />
       ) : null}
       {variation.ok && choice ? (
@@ -154,16 +172,16 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, g
           hasRandomised={hasRandomised}
         />
       ) : (
-        <Problem problem={variation.ok ? { why: "none" } : variation.problem} />
+        <Problem problem={variation.ok ? { code: "none" } : variation.problem} />
       )}
       {isConfirming ? (
         <p role="alert" className="font-semibold">
           {t("confirm", { count: confirmedValues.length, connection })}
         </p>
       ) : null}
-      <FormFoot
+      <FormFooter
         onClose={isConfirming ? () => setConfirmedValues(undefined) : onClose}
-        keep={t(isConfirming ? "change" : "cancel")}
+        cancelLabel={t(isConfirming ? "change" : "cancel")}
         disabled={!variation.ok}
         label={
           !variation.ok
@@ -178,16 +196,16 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, g
 }
 
 /** Computed once per input, so that the seeds shown are the ones sent. */
-function getVariation(field: FormField | undefined, kind: VariationKind | undefined, typed: VariationInput) {
+function getVariation(field: FormField | undefined, kind: VariationKind | undefined, input: VariationInput) {
   const kinds = field ? getVariationKinds(field) : [];
   const selectedKind = kind && kinds.includes(kind) ? kind : kinds[0];
-  const noVariation: Variation = { ok: false, problem: { why: "none" } };
-  return { kinds, taken: selectedKind, variation: field && selectedKind ? parseVariation(field, selectedKind, typed) : noVariation };
+  const noVariation: Variation = { ok: false, problem: { code: "none" } };
+  return { kinds, selectedKind, variation: field && selectedKind ? parseVariation(field, selectedKind, input) : noVariation };
 }
 
 function Problem({ problem }: { problem: VariationProblem }) {
   const t = useTranslations("run.copies.problem");
-  switch (problem.why) {
+  switch (problem.code) {
     case "too_many":
       return <p className="text-bad">{t("too_many", { max: problem.max })}</p>;
     case "no_number":
@@ -196,22 +214,22 @@ function Problem({ problem }: { problem: VariationProblem }) {
       return <p className="text-bad">{t("not_whole", { value: problem.value })}</p>;
     case "too_small":
     case "too_big":
-      return <p className="text-bad">{t(problem.why, { value: problem.value, limit: problem.limit })}</p>;
+      return <p className="text-bad">{t(problem.code, { value: problem.value, limit: problem.limit })}</p>;
     default:
-      return <p className="text-ink-2">{t(problem.why)}</p>;
+      return <p className="text-ink-2">{t(problem.code)}</p>;
   }
 }
 
-function getChoosable(form: readonly FormNode[]): Choosable[] {
+function getInputOptions(form: readonly FormNode[]): InputOption[] {
   return form.flatMap((node) =>
     node.fields.filter((field) => isEditable(field) && getVariationKinds(field).length > 0).map((field) => ({ node, field })),
   );
 }
 
 /** The requested input, otherwise a seed, otherwise the first one. */
-function findInitialIndex(choosable: readonly Choosable[], request: CopiesRequest | undefined): number {
-  const requestedIndex = choosable.findIndex(({ node, field }) => node.id === request?.nodeId && field.name === request.name);
-  const seedIndex = choosable.findIndex(({ field }) => getVariationKinds(field)[0] === "random");
+function findInitialIndex(inputOptions: readonly InputOption[], request: CopiesRequest | undefined): number {
+  const requestedIndex = inputOptions.findIndex(({ node, field }) => node.id === request?.nodeId && field.name === request.name);
+  const seedIndex = inputOptions.findIndex(({ field }) => getVariationKinds(field)[0] === "random");
   return requestedIndex >= 0 ? requestedIndex : Math.max(0, seedIndex);
 }
 
@@ -223,14 +241,14 @@ function getInitialInput(field: FormField | undefined, pendingImages: readonly s
     list: field?.control.kind === "long-text" && text.includes("\n") ? `${text}\n---\n` : text && `${text}\n`,
     from: text,
     to: "",
-    step: field ? firstStep(field) : "1",
+    step: field ? getDefaultStep(field) : "1",
     count: "4",
     chosen: isChoice ? [value] : [],
     pictures: pendingImages,
   };
 }
 
-const MAX_SHOWN = 6;
+const MAX_PREVIEWED_COPIES = 6;
 
 type CopiesPreviewProps = {
   name: string;
@@ -241,12 +259,13 @@ type CopiesPreviewProps = {
   hasRandomised: boolean;
 };
 
-/** A preview in one line of labels: "12 jobs: seed 1 … 12". */
+/** Previews the copies: a summary such as "12 jobs: seed 1 … 12", then one label per copy. */
 function CopiesPreview({ name, values, getFilledTexts, ownNames, hasRandomised }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
-  const getName = (value: Literal) => getOwn(ownNames, String(value)) ?? shownValue(value);
+  const getName = (value: Literal) => getOwn(ownNames, String(value)) ?? formatValue(value);
   const [first, last] = [values[0], values.at(-1)];
-  const visibleValues = values.length > MAX_SHOWN ? [...values.slice(0, MAX_SHOWN - 2).entries()] : [...values.entries()];
+  const visibleValues =
+    values.length > MAX_PREVIEWED_COPIES ? [...values.slice(0, MAX_PREVIEWED_COPIES - 2).entries()] : [...values.entries()];
   return (
     <div role="status" className="rounded-md border border-line bg-sunken px-3 py-2">
       <p className="font-semibold">
@@ -258,14 +277,14 @@ function CopiesPreview({ name, values, getFilledTexts, ownNames, hasRandomised }
         {visibleValues.map(([index, value]) => (
           <li key={index}>
             <p className="truncate">{getCopyLabel(name, getName(value), { index, total: values.length })}</p>
-            <Filled texts={getFilledTexts(value, index)} />
+            <FilledTexts texts={getFilledTexts(value, index)} />
           </li>
         ))}
-        {values.length > MAX_SHOWN ? <li aria-hidden="true">…</li> : null}
-        {values.length > MAX_SHOWN && last !== undefined ? (
+        {values.length > MAX_PREVIEWED_COPIES ? <li aria-hidden="true">…</li> : null}
+        {values.length > MAX_PREVIEWED_COPIES && last !== undefined ? (
           <li>
             <p className="truncate">{getCopyLabel(name, getName(last), { index: values.length - 1, total: values.length })}</p>
-            <Filled texts={getFilledTexts(last, values.length - 1)} />
+            <FilledTexts texts={getFilledTexts(last, values.length - 1)} />
           </li>
         ) : null}
       </ul>
@@ -274,7 +293,7 @@ function CopiesPreview({ name, values, getFilledTexts, ownNames, hasRandomised }
   );
 }
 
-function Filled({ texts }: { texts: readonly FilledText[] }) {
+function FilledTexts({ texts }: { texts: readonly FilledText[] }) {
   const t = useTranslations("run.copies");
   return texts.map(({ nodeId, name, text }) => (
     <p key={`${nodeId}/${name}`} title={text} className="truncate pl-3 text-ink-3">

@@ -1,13 +1,13 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useState } from "react";
-import { toFaultCode } from "@/components/frame/failure/failure-message";
+import { toFailureCode } from "@/components/frame/failure/failure-message";
 import { JobLink } from "@/components/frame/job-link";
 import { JobStatus, useRunProgress } from "@/components/frame/job-status";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobsResponse } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type CopiesSet, type Copy, type CopyJob, type CopyJobs, countCopies, type Tally } from "./copies-state";
 
@@ -53,10 +53,10 @@ export function CopyLine({ copy, job, connection }: { copy: Copy; job: CopyJob |
       </span>
       {failure ? (
         <span title={failure.message} className="max-w-[40%] min-w-0 truncate text-sm text-ink-3 max-sm:hidden">
-          {failure.message || errors(`${toFaultCode(failure)}.title`)}
+          {failure.message || errors(`${toFailureCode(failure)}.title`)}
         </span>
       ) : null}
-      {job ? <CopyStatus copy={copy} job={job} /> : <Sending copy={copy} />}
+      {job ? <CopyStatus copy={copy} job={job} /> : <OutcomeBadge copy={copy} />}
       {outcome?.kind === "accepted" ? <JobLink id={outcome.jobId} connection={connection} /> : null}
     </li>
   );
@@ -66,7 +66,7 @@ function CopyStatus({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJo
   const t = useTranslations("run.copies.line");
   const { share } = useRunProgress({ value: job.progress, expected: job.expected, startedMs: job.startedMs });
   const accepted = outcome?.kind === "accepted" ? outcome : undefined;
-  if (job.isGone) return <StatusBadge tone="off" word={t(accepted?.isCancelled ? "cancelled" : "gone")} />;
+  if (job.isMissing) return <StatusBadge tone="off" label={t(accepted?.isCancelled ? "cancelled" : "gone")} />;
   return (
     <>
       {job.state === "in_progress" && share !== undefined ? <ProgressBar value={share} label={label} className="max-sm:w-10" /> : null}
@@ -76,7 +76,7 @@ function CopyStatus({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJo
   );
 }
 
-const tones: Record<"accepted" | "unknown" | "refused" | "invalid" | "lost", Tone> = {
+const toneByOutcome: Record<"accepted" | "unknown" | "refused" | "invalid" | "lost", Tone> = {
   accepted: "ok",
   unknown: "unknown",
   refused: "bad",
@@ -84,31 +84,31 @@ const tones: Record<"accepted" | "unknown" | "refused" | "invalid" | "lost", Ton
   lost: "off",
 };
 
-function Sending({ copy: { isBegun, outcome } }: { copy: Copy }) {
+function OutcomeBadge({ copy: { isBegun, outcome } }: { copy: Copy }) {
   const t = useTranslations("run.copies.line");
-  if (!outcome) return <StatusBadge tone={isBegun ? "run" : "off"} word={t(isBegun ? "sending" : "left")} />;
-  if (outcome.kind !== "accepted") return <StatusBadge tone={tones[outcome.kind]} word={t(outcome.kind)} />;
+  if (!outcome) return <StatusBadge tone={isBegun ? "run" : "off"} label={t(isBegun ? "sending" : "left")} />;
+  if (outcome.kind !== "accepted") return <StatusBadge tone={toneByOutcome[outcome.kind]} label={t(outcome.kind)} />;
   const { isCancelled, nodesRefused } = outcome;
-  if (isCancelled) return <StatusBadge tone="off" word={t("cancelled")} />;
-  return <StatusBadge tone={tones.accepted} word={nodesRefused > 0 ? t("partial", { count: nodesRefused }) : t("accepted")} />;
+  if (isCancelled) return <StatusBadge tone="off" label={t("cancelled")} />;
+  return <StatusBadge tone={toneByOutcome.accepted} label={nodesRefused > 0 ? t("partial", { count: nodesRefused }) : t("accepted")} />;
 }
 
 // The states of the jobs of a set of copies, fetched as one list.
-// Guarantees: known states are kept while requests fail. An unfinished job counts as gone if a complete list requested after its submission
+// Guarantees: known states are kept while requests fail. An unfinished job counts as missing if a complete list requested after its submission
 // lacks it. Updates end once all jobs have ended.
 
 const MAX_ROWS = 1000;
 /** Allows for other runs of the same workflow between the copies. */
 const EXTRA_ROWS = 50;
-const CONFIRM_MS = 1500;
+const CONFIRM_DELAY_MS = 1500;
 
-type JobsList = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
+type JobsList = Pick<JobsResponse, "jobs" | "unreadable"> & Partial<Pick<JobsResponse, "pagination">>;
 type JobsSnapshot = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
 /** `jobIds`: the jobs that were accepted before the newest response was requested. */
 type SeenJobs = { snapshot?: JobsSnapshot; jobIds: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
-  const ids = acceptedIds(set);
+  const ids = getAcceptedIds(set);
   const limit = Math.min(MAX_ROWS, set.copies.length + EXTRA_ROWS);
   const path =
     set.connection === undefined || ids.length === 0
@@ -127,7 +127,7 @@ export function useCopyJobs(set: CopiesSet) {
   // A list that lacks an accepted job may be stale, so one more response decides.
   useEffect(() => {
     if (!isMissing) return;
-    const timer = setTimeout(refreshJobs, CONFIRM_MS);
+    const timer = setTimeout(refreshJobs, CONFIRM_DELAY_MS);
     return () => clearTimeout(timer);
   }, [isMissing]);
   if (latest && latest !== seenJobs.snapshot)
@@ -136,25 +136,25 @@ export function useCopyJobs(set: CopiesSet) {
   return { jobs: seenJobs.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
 }
 
-/** A truncated list says nothing about jobs older than its last one. */
+/** A truncated list contains no jobs older than its last one, so those keep their state. */
 function withSnapshot({ jobIds, jobs: previousJobs }: SeenJobs, { jobs, isWhole, oldestMs }: JobsSnapshot): CopyJobs {
   const missingJobs = [...jobIds].flatMap((id): [string, CopyJob][] => {
     const last = previousJobs.get(id);
     const isCovered = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
-    return !jobs.has(id) && !last?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isGone: true }]] : [];
+    return !jobs.has(id) && !last?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isMissing: true }]] : [];
   });
   return new Map([...previousJobs, ...missingJobs, ...jobs]);
 }
 
-function acceptedIds({ copies }: CopiesSet): string[] {
+function getAcceptedIds({ copies }: CopiesSet): string[] {
   return copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
 }
 
 function toSnapshot({ jobs: items, pagination, unreadable = 0 }: JobsList, limit: number): JobsSnapshot {
   const views = items.map((item) => toJobView(item));
-  const jobs = views.map(({ id, word, state, terminal, progress, expected, startedAtMs: startedMs, createdAtMs }): [string, CopyJob] => [
+  const jobs = views.map(({ id, rawStatus, state, terminal, progress, expected, startedAtMs: startedMs, createdAtMs }): [string, CopyJob] => [
     id,
-    { word, state, hasEnded: terminal, createdAtMs, progress: progress?.value, expected, startedMs },
+    { word: rawStatus, state, hasEnded: terminal, createdAtMs, progress: progress?.value, expected, startedMs },
   ]);
   // A service may return fewer rows than requested, and an unreadable row may be any of them.
   const isTruncated = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
@@ -164,5 +164,5 @@ function toSnapshot({ jobs: items, pagination, unreadable = 0 }: JobsList, limit
 
 /** A removed job may reappear. */
 function hasFinished({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): boolean {
-  return ending !== undefined && ids.every((id) => jobs.get(id)?.hasEnded && !jobs.get(id)?.isGone);
+  return ending !== undefined && ids.every((id) => jobs.get(id)?.hasEnded && !jobs.get(id)?.isMissing);
 }

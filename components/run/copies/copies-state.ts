@@ -1,7 +1,7 @@
 // The state of a run's copies: outcomes and transitions.
-// Guarantees: an outcome is never overwritten by a later guess; an unknown outcome is shown as unknown.
+// Guarantees: a later guess never overwrites an outcome. An unknown outcome is shown as unknown.
 
-import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
+import { type BrowserStorage, createPersistedValue } from "@/lib/browser/persisted-value";
 import { type Failure } from "@/lib/contract/failure";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type JobState } from "@/lib/contract/jobs/job-list";
@@ -15,16 +15,16 @@ import {
   number,
   object,
   oneOf,
-  type ReadBy,
+  type ReaderOutput,
   text,
   withFallback,
 } from "@/lib/contract/json/readers";
 import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { type RunOutcome } from "../submit/attempt";
-import { type Submitted } from "../submit/submission";
+import { type SubmittedWorkflow } from "../submit/submission";
 import { openWorkflow } from "../workflow/open-workflow";
 import { type Edit } from "../workflow/opened-workflow";
-import { draftOptions, edit } from "../workflow/workflow-memory";
+import { draftOptions, editReader } from "../workflow/workflow-memory";
 import { MAX_COPIES } from "./variation";
 
 export type CopyOutcome =
@@ -34,12 +34,12 @@ export type CopyOutcome =
 /** `isBegun`: the copy may have reached the service, even if its outcome is unknown. */
 export type Copy = { key: string; label: string; isBegun?: boolean; outcome?: CopyOutcome };
 
-/** `isGone`: the service no longer has the job. */
+/** `isMissing`: the service no longer has the job. */
 export type CopyJob = {
   word: string;
   state: JobState;
   hasEnded: boolean;
-  isGone?: boolean;
+  isMissing?: boolean;
   createdAtMs?: number;
   startedMs?: number;
   progress?: number;
@@ -66,23 +66,23 @@ export type CopiesSet = {
 };
 
 export type CopiesAction =
-  | { type: "begun"; set: CopiesSet }
-  | { type: "went-on"; id: string }
+  | { type: "started"; set: CopiesSet }
+  | { type: "resumed"; id: string }
   | { type: "sending"; id: string; key: string }
   | { type: "outcome"; id: string; key: string; outcome: CopyOutcome | undefined }
   | { type: "waiting"; id: string; waitMs: number | undefined }
   | { type: "stopping"; id: string }
   | { type: "ended"; id: string; ending: Ending }
   | { type: "cancelled"; id: string; jobIds: readonly string[] }
-  | { type: "left" };
+  | { type: "dismissed" };
 
 export function copiesReducer(set: CopiesSet | undefined, action: CopiesAction): CopiesSet | undefined {
-  if (action.type === "begun") return action.set;
-  if (action.type === "left") return undefined;
+  if (action.type === "started") return action.set;
+  if (action.type === "dismissed") return undefined;
   if (!set || set.id !== action.id) return set;
   const { waitMs: _waited, ...rest } = set;
   switch (action.type) {
-    case "went-on":
+    case "resumed":
       return { ...rest, ending: undefined, isStopping: false };
     case "sending":
       return { ...rest, copies: updateCopy(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
@@ -100,8 +100,8 @@ export function copiesReducer(set: CopiesSet | undefined, action: CopiesAction):
   }
 }
 
-/** Not sent, or refused without a job, so resending can't create a second job. */
-export function isOpen({ isBegun, outcome }: Copy): boolean {
+/** True if the copy was not sent, or was refused without a job, so that resending can't create a second job. */
+export function canResend({ isBegun, outcome }: Copy): boolean {
   return outcome === undefined ? isBegun !== true : outcome.kind === "refused" || outcome.kind === "lost";
 }
 
@@ -131,9 +131,9 @@ export function countCopies({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJob
     if (outcome.kind === "unknown") return "unknown";
     if (outcome.kind !== "accepted") return "refused";
     const job = jobs.get(outcome.jobId);
-    if (outcome.isCancelled && (!job || job.isGone)) return "cancelled";
+    if (outcome.isCancelled && (!job || job.isMissing)) return "cancelled";
     if (!job) return "accepted";
-    return job.isGone ? "gone" : job.state === "unknown" ? "other" : job.state;
+    return job.isMissing ? "gone" : job.state === "unknown" ? "other" : job.state;
   });
   return tallyKinds.map((kind) => ({ kind, count: kinds.filter((value) => value === kind).length })).filter(({ count }) => count > 0);
 }
@@ -154,40 +154,54 @@ function withCancellation(copy: Copy, jobIds: readonly string[]): Copy {
 // The outcomes of a run's copies, stored in this tab's sessionStorage so that a reload while sending loses none.
 // Guarantees: never throws; bounded by the number of copies; ignores another member's entry; never contains the submissions.
 
-const copyNote = object(
+const copyReader = object(
   { key: filter(anyText, isIdempotencyKey), label: anyText },
   { isBegun: isTrue, jobId: text, isCancelled: isTrue, kind: oneOf(["invalid", "refused", "unknown", "lost"]), code: text, message: text },
 );
-const note = object(
-  { memberId: text, workflowId: text, atMs: number, name: withFallback(text, ""), copies: list(copyNote, MAX_COPIES) },
+const copiesReader = object(
+  { memberId: text, workflowId: text, atMs: number, name: withFallback(text, ""), copies: list(copyReader, MAX_COPIES) },
   { connection: text, isOver: isTrue },
 );
-const copiesNote = (storage: BrowserStorage) => persisted("lightdesk.run.copies", note, storage);
+const getCopiesStorage = (storage: BrowserStorage) => createPersistedValue("lightdesk.run.copies", copiesReader, storage);
 
 export function storeCopies(storage: BrowserStorage, set: CopiesSet | undefined): void {
-  if (!set) return copiesNote(storage).forget();
+  if (!set) return getCopiesStorage(storage).remove();
   const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
   // Without storage, a reload loses the outcomes; the jobs still carry their labels.
-  copiesNote(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), ...(ending && { isOver: true }) });
+  getCopiesStorage(storage).set({
+    memberId,
+    connection,
+    workflowId,
+    name,
+    atMs,
+    copies: copies.map(toStoredCopy),
+    ...(ending && { isOver: true }),
+  });
 }
 
 /** After a reload, a set that was still being sent counts as left. */
 export function readStoredCopies(storage: BrowserStorage, memberId: string): CopiesSet | undefined {
-  const storedNote = copiesNote(storage).get();
-  if (storedNote?.memberId !== memberId || storedNote.copies.length === 0) return undefined;
-  const { copies, isOver, ...set } = storedNote;
-  return { id: `kept-${set.atMs}`, ...set, copies: copies.map(fromNote), ending: { kind: isOver ? "done" : "left" }, canResume: false };
+  const storedCopies = getCopiesStorage(storage).get();
+  if (storedCopies?.memberId !== memberId || storedCopies.copies.length === 0) return undefined;
+  const { copies, isOver, ...set } = storedCopies;
+  return {
+    id: `kept-${set.atMs}`,
+    ...set,
+    copies: copies.map(fromStoredCopy),
+    ending: { kind: isOver ? "done" : "left" },
+    canResume: false,
+  };
 }
 
-type CopyNote = ReadBy<typeof copyNote>;
+type StoredCopy = ReaderOutput<typeof copyReader>;
 
-function toNote({ key, label, isBegun, outcome }: Copy): CopyNote {
+function toStoredCopy({ key, label, isBegun, outcome }: Copy): StoredCopy {
   if (!outcome) return { key, label, ...(isBegun && { isBegun }) };
   if (outcome.kind === "accepted") return { key, label, jobId: outcome.jobId, ...(outcome.isCancelled && { isCancelled: true }) };
   return { key, label, kind: outcome.kind, code: outcome.failure.code, message: outcome.failure.message };
 }
 
-function fromNote({ key, label, isBegun, jobId, isCancelled, kind, code = "UNKNOWN_ERROR", message = "" }: CopyNote): Copy {
+function fromStoredCopy({ key, label, isBegun, jobId, isCancelled, kind, code = "UNKNOWN_ERROR", message = "" }: StoredCopy): Copy {
   if (jobId !== undefined) {
     return { key, label, isBegun: true, outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(isCancelled && { isCancelled }) } };
   }
@@ -199,20 +213,20 @@ function fromNote({ key, label, isBegun, jobId, isCancelled, kind, code = "UNKNO
 // Guarantees: never throws; bounded like a draft; stored data is parsed like a file and returned only for its own copies.
 // Plans with typed extra data are not stored, since it may contain secrets.
 
-const planNote = object(
-  { copies: list(object({ key: anyText, edits: list(edit) })), workflow: anything },
+const planReader = object(
+  { copies: list(object({ key: anyText, edits: list(editReader) })), workflow: anything },
   { targets: list(anyText), fromJob: text },
 );
-const storedCopiesPlan = (storage: BrowserStorage) => persisted("lightdesk.run.copies.plan", planNote, storage, draftOptions);
+const getPlanStorage = (storage: BrowserStorage) => createPersistedValue("lightdesk.run.copies.plan", planReader, storage, draftOptions);
 
 /** The shared workflow of the copies, and the differences. */
-export type CopiesPlan = { workflow: Submitted; copies: readonly { key: string; label: string; edits: readonly Edit[] }[] };
+export type CopiesPlan = { workflow: SubmittedWorkflow; copies: readonly { key: string; label: string; edits: readonly Edit[] }[] };
 
 export function storePlan(storage: BrowserStorage, { workflow, copies }: CopiesPlan): void {
   deletePlan(storage);
   if (workflow.advanced?.extra?.trim()) return;
   // Without storage, the rest can't be sent after a reload, and the page reports it.
-  storedCopiesPlan(storage).set({
+  getPlanStorage(storage).set({
     workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
     targets: workflow.advanced?.targets,
     fromJob: workflow.fromJob,
@@ -221,12 +235,12 @@ export function storePlan(storage: BrowserStorage, { workflow, copies }: CopiesP
 }
 
 export function deletePlan(storage: BrowserStorage): void {
-  storedCopiesPlan(storage).forget();
+  getPlanStorage(storage).remove();
 }
 
 /** Undefined if nothing was stored or it belongs to other copies. */
 export function readStoredPlan(storage: BrowserStorage, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
-  const storedPlan = storedCopiesPlan(storage).get();
+  const storedPlan = getPlanStorage(storage).get();
   const result = storedPlan && openWorkflow(writeExactJson(storedPlan.workflow));
   if (!storedPlan || !result?.ok) return undefined;
   const edits = new Map(storedPlan.copies.map((copy) => [copy.key, copy.edits]));

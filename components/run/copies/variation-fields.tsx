@@ -12,12 +12,12 @@ import { getOptions, type VariationInput, type VariationKind } from "./variation
 type VariationFieldsProps = {
   field: FormField;
   kind: VariationKind;
-  typed: VariationInput;
+  input: VariationInput;
   picture: PictureContext;
-  onTyped: (change: Partial<VariationInput>) => void;
+  onChange: (change: Partial<VariationInput>) => void;
 };
 
-export function VariationFields({ field, kind, typed, picture, onTyped }: VariationFieldsProps) {
+export function VariationFields({ field, kind, input: typed, picture, onChange: onTyped }: VariationFieldsProps) {
   const t = useTranslations("run.copies");
   switch (kind) {
     case "random":
@@ -36,7 +36,7 @@ export function VariationFields({ field, kind, typed, picture, onTyped }: Variat
       return (
         <fieldset className="max-h-52 overflow-y-auto rounded-md border border-line px-3 py-2">
           <legend className="sr-only">{t("way.chosen")}</legend>
-          <CheckList options={getOptions(field)} chosen={typed.chosen} onChange={(literals) => onTyped({ chosen: literals })}>
+          <CheckList options={getOptions(field)} selected={typed.chosen} onChange={(literals) => onTyped({ chosen: literals })}>
             {(option) => (typeof option === "boolean" ? t(option ? "on" : "off") : String(option))}
           </CheckList>
         </fieldset>
@@ -104,7 +104,7 @@ function PicturesField({ values, picture, onChange }: PicturesFieldProps) {
       <AssetPicker
         isOpen={isPicking}
         picture={picture}
-        isMany
+        isMultiple
         onClose={() => setPicking(false)}
         onPicked={(assets) => {
           setPicking(false);

@@ -3,9 +3,9 @@ import { useId } from "react";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Textarea } from "@/components/ui/controls/fields";
 import { type Advanced } from "../workflow/opened-workflow";
-import { extraLimits, readExtra } from "../workflow/workflow-contents";
+import { extraLimits, parseExtraData } from "../workflow/workflow-contents";
 
-export const EXTRA_FIELD = "run-extra-data";
+export const EXTRA_FIELD_ID = "run-extra-data";
 
 type Output = { id: string; title: string };
 type AdvancedCardProps = { outputs: readonly Output[]; advanced: Advanced; onChange: (advanced: Advanced) => void };
@@ -15,7 +15,7 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
   const t = useTranslations("run.advanced");
   const noteId = useId();
   const extra = advanced.extra ?? "";
-  const extraResult = readExtra(extra);
+  const extraResult = parseExtraData(extra);
   const ids = outputs.map(({ id }) => id);
   const selectedIds = advanced.targets ?? ids;
   const choose = (next: readonly string[]) => {
@@ -31,7 +31,7 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
           <fieldset>
             <legend className="font-semibold">{t("targets")}</legend>
             <p className="text-ink-2">{t("targetsNote")}</p>
-            <CheckList options={ids} chosen={selectedIds} onChange={choose}>
+            <CheckList options={ids} selected={selectedIds} onChange={choose}>
               {(id) => (
                 <>
                   {outputs.find((output) => output.id === id)?.title} <span className="text-ink-3">#{id}</span>
@@ -46,14 +46,14 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
           </fieldset>
         ) : null}
         <div>
-          <label htmlFor={EXTRA_FIELD} className="font-semibold">
+          <label htmlFor={EXTRA_FIELD_ID} className="font-semibold">
             {t("extra")}
           </label>
           <p id={noteId} className="text-ink-2">
             {t("extraNote")}
           </p>
           <Textarea
-            id={EXTRA_FIELD}
+            id={EXTRA_FIELD_ID}
             rows={4}
             spellCheck={false}
             autoComplete="off"
@@ -65,7 +65,7 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
           />
           {extraResult.ok ? null : (
             <p role="alert" className="text-bad">
-              {t(extraResult.why, { characters: extraLimits.characters, depth: extraLimits.depth })}
+              {t(extraResult.code, { characters: extraLimits.characters, depth: extraLimits.depth })}
             </p>
           )}
         </div>

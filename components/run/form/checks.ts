@@ -1,5 +1,5 @@
 // Checks the values before submitting: masked values, missing outputs, values that the catalogue excludes. Structural problems are reported
-// when the workflow is opened (faults.ts). `isSure` is false if the problem may only come from an outdated catalogue.
+// when the workflow is opened (graph-errors.ts). `isSure` is false if the problem may only come from an outdated catalogue.
 
 import { getOwn, isObject } from "@/lib/contract/json/json";
 import { listInputs } from "@/lib/contract/nodes/dynamic-inputs";
@@ -9,30 +9,30 @@ import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isMasked } from "@/lib/contract/secrets/secret-texts";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { mergeErrors } from "../workflow/faults";
+import { mergeErrors } from "../workflow/graph-errors";
 import { isWarning, NOT_WHOLE } from "./problems";
 
 type CheckCode = "masked_value" | typeof NOT_WHOLE | "prompt_no_outputs" | "prompt_outputs_failed_validation";
 export type CheckResult = { code: CheckCode; errors: NodeErrors; isSure: boolean };
 
 export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): CheckResult | undefined {
-  const masked = collectErrors(graph, (node) =>
-    Object.entries(node.inputs).flatMap(([name, value]) => (isMasked(value) ? [error("masked_value", { input_name: name })] : [])),
+  const maskedErrors = collectErrors(graph, (node) =>
+    Object.entries(node.inputs).flatMap(([name, value]) => (isMasked(value) ? [createError("masked_value", { input_name: name })] : [])),
   );
-  if (masked) return { code: "masked_value", errors: masked, isSure: true };
+  if (maskedErrors) return { code: "masked_value", errors: maskedErrors, isSure: true };
   if (!catalogue) return undefined;
-  const outputs = outputNodes(graph, catalogue);
+  const outputs = findOutputNodes(graph, catalogue);
   if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
-  const catalogueErrors = mergeErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
-  const errors = withoutWarnings(catalogueErrors);
+  const catalogueErrors = mergeErrors(createValueChecker(graph, outputs, catalogue)(graph), findMissingInputs(graph, outputs, catalogue));
+  const errors = omitWarnings(catalogueErrors);
   if (Object.keys(errors).length === 0) return undefined;
   // A class may validate its inputs itself, so the service decides. A fraction is certain, since the service would silently truncate it.
   const isSure = Object.values(errors).some((node) => node.errors.some(({ type }) => type === NOT_WHOLE));
   return { code: isSure ? NOT_WHOLE : "prompt_outputs_failed_validation", errors, isSure };
 }
 
-/** Ids of the output nodes: by the catalogue if available, otherwise the nodes that feed no other node. */
-export function outputNodes(graph: Graph, catalogue: ObjectInfo | undefined): string[] {
+/** Returns the ids of the output nodes. Without a catalogue, these are the nodes that feed no other node. */
+export function findOutputNodes(graph: Graph, catalogue: ObjectInfo | undefined): string[] {
   const ids = Object.keys(graph);
   if (catalogue) return ids.filter((id) => getOwn(catalogue, graph[id]?.class_type ?? "")?.output_node === true);
   const sourceIds = new Set(
@@ -41,7 +41,7 @@ export function outputNodes(graph: Graph, catalogue: ObjectInfo | undefined): st
   return ids.filter((id) => !sourceIds.has(id));
 }
 
-function withoutWarnings(catalogueErrors: NodeErrors): NodeErrors {
+function omitWarnings(catalogueErrors: NodeErrors): NodeErrors {
   const remaining = Object.entries(catalogueErrors).map(([id, node]) => {
     const errors = node.errors.filter(({ extra_info }) => !isWarning({ extra: extra_info }));
     return [id, { ...node, errors }] as const;
@@ -59,7 +59,7 @@ function collectErrors(graph: Graph, find: (node: Graph[string]) => NodeError[])
   return nodeErrors.length === 0 ? undefined : Object.fromEntries(nodeErrors);
 }
 
-function error(type: CheckCode, extra_info: Record<string, unknown>): NodeError {
+function createError(type: CheckCode, extra_info: Record<string, unknown>): NodeError {
   return { type, message: "", details: "", extra_info };
 }
 
@@ -69,23 +69,23 @@ function error(type: CheckCode, extra_info: Record<string, unknown>): NodeError 
 // kinds of input are not checked.
 
 /** Links can't be edited, so the set of needed nodes is computed once. */
-export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
-  const needed = findNeededNodes(original, outputs);
+export function createValueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
+  const neededIds = findNeededNodes(original, outputs);
   const checkedNodes = new WeakMap<GraphNode, NodeError[]>();
   return (graph) =>
-    collectNeededErrors(graph, needed, (node) => {
+    collectNeededErrors(graph, neededIds, (node) => {
       const errors = checkedNodes.get(node) ?? checkValues(node, catalogue);
       checkedNodes.set(node, errors);
       return errors;
     });
 }
 
-export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
+export function findMissingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
   return collectNeededErrors(graph, findNeededNodes(graph, outputs), (node) =>
     listInputs(getOwn(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
       !isRequired || Object.hasOwn(node.inputs, name) || hasDynamicNames(raw)
         ? []
-        : [valueError("required_input_missing", { input_name: name })],
+        : [createValueError("required_input_missing", { input_name: name })],
     ),
   );
 }
@@ -109,14 +109,14 @@ function checkValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): 
       ...checkBox(name, value, raw),
       ...checkColor(name, value, raw),
     ];
-    return info?.python_module === BUILT_IN_MODULE ? errors : errors.map(asWarning);
+    return info?.python_module === BUILT_IN_MODULE ? errors : errors.map(toWarning);
   });
 }
 
-const listsAndRanges = new Set(["value_not_in_list", "value_smaller_than_min", "value_bigger_than_max"]);
+const listAndRangeErrors = new Set(["value_not_in_list", "value_smaller_than_min", "value_bigger_than_max"]);
 
-function asWarning(spec: NodeError): NodeError {
-  return listsAndRanges.has(spec.type) ? { ...spec, extra_info: { ...spec.extra_info, isWarning: true } } : spec;
+function toWarning(error: NodeError): NodeError {
+  return listAndRangeErrors.has(error.type) ? { ...error, extra_info: { ...error.extra_info, isWarning: true } } : error;
 }
 
 /** An empty value counts as not set. */
@@ -124,19 +124,21 @@ function checkChoice(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "choice" || spec.isOpen || typeof value === "object" || value === undefined) return [];
   if (spec.options.some((option) => option === value)) return [];
-  return [valueError("value_not_in_list", { input_name: name, received_value: value, nearest: findNearestOption(value, spec.options) })];
+  return [
+    createValueError("value_not_in_list", { input_name: name, received_value: value, nearest: findNearestOption(value, spec.options) }),
+  ];
 }
 
 function checkNumber(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "number") return [];
-  const facts = { input_name: name, input_config: raw, received_value: value };
-  if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [valueError("invalid_input_type", facts)];
+  const extraInfo = { input_name: name, input_config: raw, received_value: value };
+  if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [createValueError("invalid_input_type", extraInfo)];
   if (typeof value !== "number" && typeof value !== "bigint") return [];
   // The service would truncate the fraction and use another number than the one shown.
-  if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [valueError(NOT_WHOLE, facts)];
-  if (spec.min !== undefined && value < spec.min) return [valueError("value_smaller_than_min", facts)];
-  return spec.max !== undefined && value > spec.max ? [valueError("value_bigger_than_max", facts)] : [];
+  if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [createValueError(NOT_WHOLE, extraInfo)];
+  if (spec.min !== undefined && value < spec.min) return [createValueError("value_smaller_than_min", extraInfo)];
+  return spec.max !== undefined && value > spec.max ? [createValueError("value_bigger_than_max", extraInfo)] : [];
 }
 
 /** All four edges are required, in whole pixels. */
@@ -144,9 +146,9 @@ function checkBox(input_name: string, value: unknown, raw: unknown): NodeError[]
   if (readInputSpec(input_name, raw).kind !== "box" || !isObject(value)) return [];
   return boxEdges.flatMap((edge) => {
     const received_value = value[edge];
-    const facts = { input_name, edge, received_value: received_value ?? "" };
-    if (typeof received_value === "number") return Number.isInteger(received_value) ? [] : [valueError(NOT_WHOLE, facts)];
-    return typeof received_value === "bigint" || isLink(received_value) ? [] : [valueError("invalid_input_type", facts)];
+    const extraInfo = { input_name, edge, received_value: received_value ?? "" };
+    if (typeof received_value === "number") return Number.isInteger(received_value) ? [] : [createValueError(NOT_WHOLE, extraInfo)];
+    return typeof received_value === "bigint" || isLink(received_value) ? [] : [createValueError("invalid_input_type", extraInfo)];
   });
 }
 
@@ -154,7 +156,7 @@ function checkColor(input_name: string, received_value: unknown, raw: unknown): 
   if (readInputSpec(input_name, raw).kind !== "hex-color" || typeof received_value !== "string") return [];
   return /^#?(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(received_value)
     ? []
-    : [valueError("invalid_input_type", { input_name, received_value })];
+    : [createValueError("invalid_input_type", { input_name, received_value })];
 }
 
 /** Services also parse numbers from text, in any script and with underscores between digits. */
@@ -166,19 +168,19 @@ function isNumeric(text: string, integer: boolean): boolean {
 }
 
 function findNeededNodes(graph: Graph, outputs: readonly string[]): Set<string> {
-  const needed = new Set<string>();
+  const neededIds = new Set<string>();
   const pending = [...outputs];
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
-    if (needed.has(id)) continue;
-    needed.add(id);
+    if (neededIds.has(id)) continue;
+    neededIds.add(id);
     for (const value of Object.values(getOwn(graph, id)?.inputs ?? {})) if (isLink(value)) pending.push(value[0]);
   }
-  return needed;
+  return neededIds;
 }
 
-function collectNeededErrors(graph: Graph, needed: ReadonlySet<string>, find: (node: GraphNode) => NodeError[]): NodeErrors {
+function collectNeededErrors(graph: Graph, neededIds: ReadonlySet<string>, find: (node: GraphNode) => NodeError[]): NodeErrors {
   return Object.fromEntries(
-    [...needed].flatMap((id) => {
+    [...neededIds].flatMap((id) => {
       const node = getOwn(graph, id);
       const errors = node ? find(node) : [];
       return node && errors.length > 0 ? [[id, { class_type: node.class_type, dependent_outputs: [], errors }]] : [];
@@ -186,6 +188,6 @@ function collectNeededErrors(graph: Graph, needed: ReadonlySet<string>, find: (n
   );
 }
 
-function valueError(type: string, extra_info: Record<string, unknown>): NodeError {
+function createValueError(type: string, extra_info: Record<string, unknown>): NodeError {
   return { type, message: "", details: "", extra_info };
 }

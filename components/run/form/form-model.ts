@@ -50,10 +50,10 @@ const MAX_LINE_LENGTH = 200;
  * Builds the form of one opened workflow. Controls are chosen once, from the original graph, so that a number field stays one while it is
  * empty. Unchanged nodes return the same object, so that typing renders only one card.
  */
-export function formBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
+export function createFormBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
   const templates = order.flatMap((id) => {
     const node = getOwn(original, id);
-    return node ? [formNode(id, node, { graph: original, catalogue })] : [];
+    return node ? [createFormNode(id, node, { graph: original, catalogue })] : [];
   });
   const formsByNode = new WeakMap<GraphNode, FormNode>();
   return (graph) =>
@@ -62,17 +62,18 @@ export function formBuilder(original: Graph, order: readonly string[], catalogue
       if (!node) return template;
       // The value of a dynamic choice decides which inputs the node has.
       const isDynamicNode = isDynamic(getOwn(catalogue, node.class_type));
-      const form = formsByNode.get(node) ?? (isDynamicNode ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
+      const form =
+        formsByNode.get(node) ?? (isDynamicNode ? createFormNode(template.id, node, { graph, catalogue }) : fillTemplate(template, node));
       formsByNode.set(node, form);
       return form;
     });
 }
 
-function fill(template: FormNode, node: GraphNode): FormNode {
+function fillTemplate(template: FormNode, node: GraphNode): FormNode {
   return { ...template, fields: template.fields.map((field) => ({ ...field, value: getOwn(node.inputs, field.name) })) };
 }
 
-/** The graph with one input changed; every other node is the same object, so that only one card renders again. */
+/** Changes one input. Every other node stays the same object, so that only one card renders again. */
 export function withInput(graph: Graph, nodeId: string, name: string, value: unknown): Graph {
   const node = getOwn(graph, nodeId);
   if (!node || getOwn(node.inputs, name) === value) return graph;
@@ -85,12 +86,12 @@ export function withInputs(graph: Graph, edits: readonly { nodeId: string; name:
 
 type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
 
-function formNode(id: string, node: GraphNode, context: Context): FormNode {
+function createFormNode(id: string, node: GraphNode, context: Context): FormNode {
   const info = getOwn(context.catalogue, node.class_type);
   const inputs = listInputs(info, node.inputs);
   const specs = new Map(inputs.map(({ name, raw }) => [name, readInputSpec(name, raw)]));
   const isNested = (name: string) => name.includes(".");
-  const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNested(name)) && !Object.hasOwn(node.inputs, name));
+  const missingInputs = inputs.filter(({ name, isRequired }) => (isRequired || isNested(name)) && !Object.hasOwn(node.inputs, name));
   return {
     id,
     title: getNodeName(node, info?.display_name),
@@ -102,30 +103,30 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
         value,
         control: createControl({ node, name, value, spec: specs.get(name) }, context),
       })),
-      ...missing.map(({ name }) => ({ name, value: undefined, control: createAbsentControl(specs.get(name)) })),
+      ...missingInputs.map(({ name }) => ({ name, value: undefined, control: createAbsentControl(specs.get(name)) })),
     ],
   };
 }
 
-type InputOfNode = { node: GraphNode; name: string; value: unknown; spec: InputSpec | undefined };
+type NodeInput = { node: GraphNode; name: string; value: unknown; spec: InputSpec | undefined };
 
-function createControl({ node, name, value, spec }: InputOfNode, { graph, catalogue }: Context): Control {
-  if (isLink(value)) return linkControl(value, graph, catalogue);
+function createControl({ node, name, value, spec }: NodeInput, { graph, catalogue }: Context): Control {
+  if (isLink(value)) return createLinkControl(value, graph, catalogue);
   if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
   // A long text gets a large field, whatever its type in the catalogue.
   if (spec?.kind === "text" && typeof value === "string" && value.length > MAX_LINE_LENGTH) return { kind: "long-text" };
   // A checkbox can show only true and false.
   const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
-  if (spec && spec.kind !== "connection" && isShown) return specControl(spec);
+  if (spec && spec.kind !== "connection" && isShown) return createSpecControl(spec);
   return guessControl(node.class_type, name, value);
 }
 
 function createAbsentControl(spec: InputSpec | undefined): Control {
-  return spec && spec.kind !== "connection" ? specControl(spec) : { kind: "unconnected", type: spec?.type ?? "*" };
+  return spec && spec.kind !== "connection" ? createSpecControl(spec) : { kind: "unconnected", type: spec?.type ?? "*" };
 }
 
-function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo | undefined): Control {
+function createLinkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo | undefined): Control {
   const source = getOwn(graph, fromId);
   const info = source && getOwn(catalogue, source.class_type);
   const names = info?.output_name;
@@ -139,7 +140,7 @@ function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo
   };
 }
 
-function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control {
+function createSpecControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control {
   switch (spec.kind) {
     case "text":
       return { kind: spec.multiline ? "long-text" : "text" };
@@ -176,17 +177,17 @@ function guessControl(classType: string, name: string, value: unknown): Control 
   }
 }
 
-/** The field to focus after a response that names a node: found by id, since ids may contain any character. */
-export function nodeDomId(nodeId: string): string {
+/** The id of a node's card. Elements are looked up by id instead of a selector, since node ids may contain any character. */
+export function getNodeDomId(nodeId: string): string {
   return `node-${nodeId}`;
 }
 
-export function fieldDomId(nodeId: string, name: string): string {
+export function getFieldDomId(nodeId: string, name: string): string {
   return `field-${nodeId}-${name}`;
 }
 
 export function toNodeHash(nodeId: string): string {
-  return `#${encodeURIComponent(nodeDomId(nodeId))}`;
+  return `#${encodeURIComponent(getNodeDomId(nodeId))}`;
 }
 
 export function parseNodeHash(hash: string): string | undefined {
@@ -194,14 +195,14 @@ export function parseNodeHash(hash: string): string | undefined {
 }
 
 export function focusProblem({ nodeId, field }: { nodeId: string; field?: string }): void {
-  const card = document.getElementById(nodeDomId(nodeId));
-  const control = field === undefined ? null : document.getElementById(fieldDomId(nodeId, field));
+  const card = document.getElementById(getNodeDomId(nodeId));
+  const control = field === undefined ? null : document.getElementById(getFieldDomId(nodeId, field));
   const target = control ?? card;
   target?.focus({ preventScroll: true });
   target?.scrollIntoView?.({ block: "center" });
 }
 
-// Which inputs are seeds, and new values for them.
+// Seed inputs and their new values.
 
 const MAX_SEED = 2 ** 32 - 1;
 
@@ -210,7 +211,7 @@ export function isSeed(name: string, control: Control): boolean {
 }
 
 /** A whole number within the service's range, and exact as a JSON number. */
-export function randomSeed(control: Control, random: () => number = Math.random): number {
+export function drawRandomSeed(control: Control, random: () => number = Math.random): number {
   const { min, max } = control.kind === "number" ? control : {};
   const from = Math.max(0, Math.ceil(Number(min ?? 0)));
   const to = Math.min(Math.floor(Number(max ?? MAX_SEED)), Number.MAX_SAFE_INTEGER);
@@ -219,12 +220,16 @@ export function randomSeed(control: Control, random: () => number = Math.random)
 
 export type SeedEdit = { nodeId: string; name: string; value: number };
 
-/** A new value for each seed that is set to change with every run; the same draw gives the same values. */
-export function newSeeds(form: readonly FormNode[], isRandomised: (nodeId: string, name: string) => boolean, draw: number): SeedEdit[] {
+/** Draws a value for each seed that changes with every run. The same draw index returns the same values. */
+export function drawSeedEdits(
+  form: readonly FormNode[],
+  isRandomised: (nodeId: string, name: string) => boolean,
+  drawIndex: number,
+): SeedEdit[] {
   return form.flatMap(({ id, fields }) =>
     fields.flatMap(({ name, control }) =>
       isSeed(name, control) && isRandomised(id, name)
-        ? [{ nodeId: id, name, value: randomSeed(control, createRandom(`${draw} ${id} ${name}`)) }]
+        ? [{ nodeId: id, name, value: drawRandomSeed(control, createRandom(`${drawIndex} ${id} ${name}`)) }]
         : [],
     ),
   );

@@ -11,7 +11,7 @@ import { type InputSettings } from "../workflow/workflow-memory";
 import { SeedControl } from "./controls/basic-controls";
 import { FieldControl } from "./controls/field-control";
 import { type PictureContext } from "./controls/picture-api";
-import { fieldDomId, type FormField, type FormNode, isEditable, isSeed, nodeDomId } from "./form-model";
+import { type FormField, type FormNode, getFieldDomId, getNodeDomId,isEditable, isSeed } from "./form-model";
 import { hasErrors, isWarning, type NodeProblems, type PlacedProblems, type Problem, ProblemList } from "./problems";
 
 type NodeCardProps = {
@@ -37,10 +37,10 @@ export const NodeCard = memo(function NodeCard({
   const hasProblem = problems !== undefined && hasErrors(problems);
   // The problems below already report it.
   const isReported = problems?.node.some(({ type }) => type === "missing_node_type");
-  const headingId = `${nodeDomId(node.id)}-title`;
+  const headingId = `${getNodeDomId(node.id)}-title`;
   return (
     <section
-      id={nodeDomId(node.id)}
+      id={getNodeDomId(node.id)}
       tabIndex={-1}
       aria-labelledby={headingId}
       data-node-id={node.id}
@@ -88,10 +88,10 @@ export const NodeCard = memo(function NodeCard({
 type PinnedCardProps = Omit<FieldRowProps, "node" | "field" | "problems"> & { form: readonly FormNode[]; placedProblems: PlacedProblems };
 
 /** The pinned inputs, first on the page. They are not repeated at their nodes. */
-export function PinnedCard({ form, placedProblems, ...row }: PinnedCardProps) {
+export function PinnedCard({ form, placedProblems, ...rowProps }: PinnedCardProps) {
   const t = useTranslations("run.pin");
   const pinned = form.flatMap((node) =>
-    node.fields.filter((field) => isEditable(field) && row.settings.isPinned(node.id, field.name)).map((field) => ({ node, field })),
+    node.fields.filter((field) => isEditable(field) && rowProps.settings.isPinned(node.id, field.name)).map((field) => ({ node, field })),
   );
   if (pinned.length === 0) return null;
   return (
@@ -99,7 +99,7 @@ export function PinnedCard({ form, placedProblems, ...row }: PinnedCardProps) {
       {pinned.map(({ node, field }) => (
         <FieldRow
           key={`${node.id}/${field.name}`}
-          {...row}
+          {...rowProps}
           node={node}
           field={field}
           problems={getOwn(getOwn(placedProblems.byNode, node.id)?.fields, field.name)}
@@ -124,7 +124,7 @@ type FieldRowProps = {
 function FieldRow({ node, field, problems, picture, settings, isInPinnedCard = false, onEdit, onRunning }: FieldRowProps) {
   const t = useTranslations("run.node");
   const { name, control } = field;
-  const id = fieldDomId(node.id, name);
+  const id = getFieldDomId(node.id, name);
   const isControl = isEditable(field);
   return (
     <div
@@ -148,7 +148,7 @@ function FieldRow({ node, field, problems, picture, settings, isInPinnedCard = f
           {...(problems && { "aria-describedby": `${id}-problems` })}
           {...(problems?.some((problem) => !isWarning(problem)) && { "aria-invalid": true })}
         />
-        <SentAs id={id} />
+        <SentText id={id} />
         {isSeed(name, control) ? (
           <SeedControl
             name={name}
@@ -159,7 +159,7 @@ function FieldRow({ node, field, problems, picture, settings, isInPinnedCard = f
           />
         ) : null}
         {problems ? <ProblemList id={`${id}-problems`} problems={problems} className="mt-0.5 text-sm" /> : null}
-        <NearestButton problems={problems} onTake={(value) => onEdit(node.id, name, value)} />
+        <NearestButton problems={problems} onSelect={(value) => onEdit(node.id, name, value)} />
       </div>
       {isControl ? <PinButton node={node} name={name} settings={settings} /> : null}
     </div>
@@ -167,12 +167,12 @@ function FieldRow({ node, field, problems, picture, settings, isInPinnedCard = f
 }
 
 /** Offers the service's closest value for one that it does not list. */
-function NearestButton({ problems = [], onTake }: { problems?: readonly Problem[]; onTake: (value: unknown) => void }) {
+function NearestButton({ problems = [], onSelect }: { problems?: readonly Problem[]; onSelect: (value: unknown) => void }) {
   const t = useTranslations("run.problem");
   const nearest = problems.find(({ type, extra }) => type === "value_not_in_list" && extra.nearest !== undefined)?.extra.nearest;
   if (nearest === undefined) return null;
   return (
-    <Button size="small" onClick={() => onTake(nearest)} className="mt-1 max-w-full">
+    <Button size="small" onClick={() => onSelect(nearest)} className="mt-1 max-w-full">
       <span className="truncate">{t("takeNearest", { nearest: String(nearest) })}</span>
     </Button>
   );
@@ -219,10 +219,10 @@ function PinButton({ node, name, settings }: { node: FormNode; name: string; set
 }
 
 /** Texts whose sent value differs from the form. */
-export const SentTexts = createContext<readonly FilledText[]>([]);
+export const SentTextsContext = createContext<readonly FilledText[]>([]);
 
-function SentAs({ id }: { id: string }) {
+function SentText({ id }: { id: string }) {
   const t = useTranslations("run.field");
-  const filledText = useContext(SentTexts).find(({ nodeId, name }) => fieldDomId(nodeId, name) === id);
+  const filledText = useContext(SentTextsContext).find(({ nodeId, name }) => getFieldDomId(nodeId, name) === id);
   return filledText ? <p className="mt-0.5 text-sm break-words text-ink-2">{t("sentAs", { text: filledText.text })}</p> : null;
 }

@@ -1,4 +1,4 @@
-// Assigns a response's node_errors to a field, otherwise to its node. Errors without a matching node are kept as strays.
+// Assigns a response's node_errors to a field, otherwise to its node. Errors without a matching node are unplaced.
 
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
@@ -28,7 +28,7 @@ export type PlacedProblems = {
   nodeCount: number;
 };
 
-/** Found by this page only; the service may accept the value. */
+/** Found only by this page. The service may accept the value. */
 export const isWarning = ({ extra }: Pick<Problem, "extra">): boolean => extra.isWarning === true;
 
 export const hasErrors = ({ node, fields }: NodeProblems): boolean =>
@@ -57,9 +57,9 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
 /**
  * `missing_node_type` has no node_errors: the node is in extra_info or in the text "Node ID '#1'". Every node of that class gets the error.
  */
-export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
+export function findMissingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
   if (failure.code !== "missing_node_type") return undefined;
-  const nodeRef = namedNode(failure);
+  const nodeRef = parseNodeRef(failure);
   const classType = nodeRef.classType ?? (nodeRef.nodeId === undefined ? undefined : getOwn(graph, nodeRef.nodeId)?.class_type);
   if (classType === undefined) return undefined;
   const error: NodeError = { type: "missing_node_type", message: failure.message, details: "", extra_info: { class_type: classType } };
@@ -69,7 +69,7 @@ export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors |
 
 const readDetails = object({}, { node_id: anyText, class_type: anyText });
 
-function namedNode({ details, message }: Failure): { nodeId?: string; classType?: string } {
+function parseNodeRef({ details, message }: Failure): { nodeId?: string; classType?: string } {
   const { node_id, class_type } = readDetails(details) ?? {};
   const textId = typeof details === "string" ? /#([^'"\s]+)/.exec(details)?.[1] : undefined;
   const textClass = textId === undefined ? /'([^']+)'/.exec(message)?.[1] : undefined;
@@ -78,24 +78,24 @@ function namedNode({ details, message }: Failure): { nodeId?: string; classType?
 
 function placeOnNode(node: FormNode, errors: readonly NodeError[]): NodeProblems {
   const names = new Set(node.fields.map(({ name }) => name));
-  const onNode: Problem[] = [];
+  const nodeProblems: Problem[] = [];
   const fields = new Map<string, Problem[]>();
   for (const error of errors) {
     const name = error.extra_info.input_name;
     if (typeof name === "string" && names.has(name)) fields.set(name, [...(fields.get(name) ?? []), toProblem(error)]);
-    else onNode.push(toProblem(error));
+    else nodeProblems.push(toProblem(error));
   }
-  return { node: onNode, fields: Object.fromEntries(fields) };
+  return { node: nodeProblems, fields: Object.fromEntries(fields) };
 }
 
 function toProblem({ type, message, details, extra_info }: NodeError): Problem {
   return { type, message, details, extra: extra_info };
 }
 
-// The message key and values of a node's problem; the messages are in lib/messages. Unknown types use the service's own message. Values are
+// The message key and values of a node's problem. The messages are in lib/messages. Unknown types use the service's own message. Values are
 // shortened, since a received value may be a long text.
 
-type ProblemSentence =
+type ProblemMessage =
   | {
       key:
         | "required_input_missing"
@@ -118,51 +118,54 @@ type ProblemSentence =
     }
   | { key: "nameless"; values: Record<string, never> };
 
-const MAX_VALUE = 80;
+const MAX_VALUE_LENGTH = 80;
 const MAX_MESSAGE_LENGTH = 400;
 
-export function problemSentence({ type, message, details, extra }: Problem): ProblemSentence {
-  const input = valueText(extra.input_name);
-  const received = valueText(extra.received_value ?? extra.received_type);
+export function toProblemMessage({ type, message, details, extra }: Problem): ProblemMessage {
+  const input = formatValue(extra.input_name);
+  const received = formatValue(extra.received_value ?? extra.received_type);
   const { min, max } = getSettings(extra.input_config);
   if (type === "required_input_missing" && input) return { key: type, values: { input } };
   if (type === "masked_value" && input) return { key: type, values: { input } };
   if (type === "bad_linked_input" && input) return { key: type, values: { input } };
-  if (type === "dangling_link" && input) return { key: type, values: { input, source: valueText(extra.source) } };
+  if (type === "dangling_link" && input) return { key: type, values: { input, source: formatValue(extra.source) } };
   if (type === "return_type_mismatch" && input && received) return { key: type, values: { input, received } };
   if (type === "invalid_input_type" && input && "received_value" in extra)
     return { key: type, values: { input, received: received || "“”" } };
-  if (type === "value_smaller_than_min" && received && min !== undefined) return { key: type, values: { received, min: shownLimit(min) } };
-  if (type === "value_bigger_than_max" && received && max !== undefined) return { key: type, values: { received, max: shownLimit(max) } };
+  if (type === "value_smaller_than_min" && received && min !== undefined) return { key: type, values: { received, min: formatLimit(min) } };
+  if (type === "value_bigger_than_max" && received && max !== undefined) return { key: type, values: { received, max: formatLimit(max) } };
   if (type === "value_not_whole" && input && received) return { key: type, values: { input, received } };
-  const nearest = valueText(extra.nearest);
+  const nearest = formatValue(extra.nearest);
   if (type === "value_not_in_list" && received && nearest) return { key: "value_not_in_list_near", values: { received, nearest } };
   if (type === "value_not_in_list" && received) return { key: type, values: { received } };
   if (type === "dependency_cycle" && details) return { key: type, values: { path: details } };
   if (type === "missing_node_type" && typeof extra.class_type === "string") return { key: type, values: { classType: extra.class_type } };
   if (type === "execution_failed" && typeof extra.job === "string")
     return { key: type, values: { job: extra.job, message: message.slice(0, MAX_MESSAGE_LENGTH) } };
-  if (message && details) return { key: "otherWithDetails", values: { message, details: valueText(details) } };
-  if (message || details) return { key: "other", values: { message: message || valueText(details) } };
+  if (message && details) return { key: "otherWithDetails", values: { message, details: formatValue(details) } };
+  if (message || details) return { key: "other", values: { message: message || formatValue(details) } };
   return { key: "nameless", values: {} };
 }
 
 /** Exact, since a rejected value may exceed its limit by one. */
-function shownLimit(limit: Limit): number | string {
+function formatLimit(limit: Limit): number | string {
   return typeof limit === "bigint" ? String(limit) : limit;
 }
 
-function valueText(value: unknown): string {
-  return truncateText(typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value), MAX_VALUE);
+function formatValue(value: unknown): string {
+  return truncateText(
+    typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value),
+    MAX_VALUE_LENGTH,
+  );
 }
 
 export function ProblemList({ id, problems, className }: { id?: string; problems: readonly Problem[]; className?: string }) {
   const t = useTranslations("run.problem");
   const edges = useTranslations("run.field.box");
-  /** A problem with one edge of a box also names that edge, as the field does. */
-  const toSentence = (problem: Problem) => {
-    const { key, values } = problemSentence(problem);
-    const edge = boxEdges.find((each) => each === problem.extra.edge);
+  /** A problem with one edge of a box also names that edge. */
+  const formatProblem = (problem: Problem) => {
+    const { key, values } = toProblemMessage(problem);
+    const edge = boxEdges.find((boxEdge) => boxEdge === problem.extra.edge);
     const sentence = t(key, edge && "input" in values ? { ...values, input: `${values.input} ${edges(edge)}` } : values);
     return isWarning(problem) ? t("asWarning", { sentence }) : sentence;
   };
@@ -171,7 +174,7 @@ export function ProblemList({ id, problems, className }: { id?: string; problems
     <ul id={id} className={cn("flex flex-col gap-0.5 text-bad", className)}>
       {problems.map((problem, index) => (
         <li key={index} className={isWarning(problem) ? "text-wait" : undefined}>
-          {toSentence(problem)}
+          {formatProblem(problem)}
         </li>
       ))}
     </ul>

@@ -1,16 +1,16 @@
-// One attempt to run the open workflow, sent once under an idempotency key. If the response is lost, the outcome is looked up; an entry in
+// One attempt to run the open workflow, sent once under an idempotency key. If the response is lost, the outcome is looked up. An entry in
 // this tab's sessionStorage survives a reload.
 // Guarantees: a lookup sends nothing. A missing response is "unknown", neither success nor failure. Another member's entry is ignored.
 // Must never store the submission.
 
 import { callApi } from "@/lib/browser/api";
-import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
+import { type BrowserStorage, createPersistedValue } from "@/lib/browser/persisted-value";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { asObject } from "@/lib/contract/json/json";
-import { filter, isTrue, list, number, object, type ReadBy, text, withFallback } from "@/lib/contract/json/readers";
+import { filter, isTrue, list, number, object, type ReaderOutput, text, withFallback } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
-import { readSecretPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { readSecretLocations, type SecretLocation } from "@/lib/contract/secrets/secret-locations";
 import {
   BATCH_HEADER,
   type BatchRef,
@@ -23,23 +23,23 @@ import {
   RERUN_HEADER,
   type SubmissionReport,
 } from "@/lib/contract/workflow/submission";
-import { ACT_HEADER } from "@/lib/shared/headers";
+import { ACTION_HEADER } from "@/lib/shared/headers";
 import { type Result } from "@/lib/shared/result";
-import { missingClassErrors } from "../form/problems";
+import { findMissingClassErrors } from "../form/problems";
 import { type Submission } from "./submission";
 
-const attempt = object(
+const attemptReader = object(
   { key: filter(text, isIdempotencyKey), memberId: text, workflowId: text, atMs: number, name: withFallback(text, "") },
   { connection: text },
 );
-export type Attempt = ReadBy<typeof attempt>;
+export type Attempt = ReaderOutput<typeof attemptReader>;
 
 export type RunOutcome =
   /**
    * `errors`: the service accepted the job and reports that some nodes will not run. `secretPlaces`: where keys or tokens are in what was
    * sent.
    */
-  | { kind: "accepted"; jobId: string; errors: NodeErrors; secretPlaces?: readonly SecretPlace[] }
+  | { kind: "accepted"; jobId: string; errors: NodeErrors; secretPlaces?: readonly SecretLocation[] }
   /** Nothing was started; `errors` names the invalid nodes. */
   | { kind: "invalid"; failure: Failure; errors: NodeErrors }
   | { kind: "refused"; failure: Failure }
@@ -48,28 +48,28 @@ export type RunOutcome =
   /** The lookup found that the console forwarded nothing, or that the service refused it. */
   | { kind: "lost"; failure: Failure };
 
-const attemptNote = (storage: BrowserStorage) => persisted("lightdesk.run.attempt", attempt, storage);
+const getAttemptStorage = (storage: BrowserStorage) => createPersistedValue("lightdesk.run.attempt", attemptReader, storage);
 
 export function storeAttempt(storage: BrowserStorage, attempt: Attempt): void {
   // Without storage, a reload can't show the outcome, but the idempotency key still prevents a second job.
-  attemptNote(storage).set(attempt);
+  getAttemptStorage(storage).set(attempt);
 }
 
 export function deleteAttempt(storage: BrowserStorage): void {
-  attemptNote(storage).forget();
+  getAttemptStorage(storage).remove();
 }
 
 export function readStoredAttempt(storage: BrowserStorage, memberId: string): Attempt | undefined {
-  const note = attemptNote(storage).get();
-  return note?.memberId === memberId ? note : undefined;
+  const storedAttempt = getAttemptStorage(storage).get();
+  return storedAttempt?.memberId === memberId ? storedAttempt : undefined;
 }
 
 /** `label`: identifies the job within its batch. `rerunOf`: the job that the workflow was opened from. */
-type SubmissionNotes = { label?: string; batch?: BatchRef; rerunOf?: string };
+type SubmissionMetadata = { label?: string; batch?: BatchRef; rerunOf?: string };
 
 export type SubmitApi = {
   /** `key`: the attempt's idempotency key. */
-  sendPrompt: (submission: Submission, key: string, notes?: SubmissionNotes) => Promise<Result<unknown, Failure>>;
+  sendPrompt: (submission: Submission, key: string, metadata?: SubmissionMetadata) => Promise<Result<unknown, Failure>>;
   /** The outcome of an attempt without a response. */
   reportSubmission: (key: string) => Promise<Result<SubmissionReport, Failure>>;
 };
@@ -80,7 +80,7 @@ export function createSubmitApi(connection: string | undefined): SubmitApi {
       const headers = {
         [IDEMPOTENCY_HEADER]: key,
         ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }),
-        ...(batch && { [ACT_HEADER]: batch.id, [BATCH_HEADER]: formatBatch(batch) }),
+        ...(batch && { [ACTION_HEADER]: batch.id, [BATCH_HEADER]: formatBatch(batch) }),
         ...(rerunOf !== undefined && { [RERUN_HEADER]: encodeURIComponent(rerunOf) }),
       };
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
@@ -92,7 +92,7 @@ export function createSubmitApi(connection: string | undefined): SubmitApi {
 export function classifyResult(result: Result<unknown, Failure>, graph: Submission["prompt"]): RunOutcome {
   if (result.ok) return classifyResponse(result.value);
   const { failure } = result;
-  const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : missingClassErrors(graph, failure);
+  const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : findMissingClassErrors(graph, failure);
   if (errors) return { kind: "invalid", failure, errors };
   const mayHaveReached = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || couldHaveStarted(failure);
   return { kind: mayHaveReached ? "unknown" : "refused", failure };
@@ -101,11 +101,11 @@ export function classifyResult(result: Result<unknown, Failure>, graph: Submissi
 function classifyResponse(value: unknown): RunOutcome {
   const jobId = getSubmittedJob(value);
   if (jobId !== undefined) {
-    const secretPlaces = readSecretPlaces(asObject(value)?.held_secrets);
+    const secretPlaces = readSecretLocations(asObject(value)?.held_secrets);
     const errors = readNodeErrors(asObject(value)?.node_errors) ?? {};
     return { kind: "accepted", jobId, errors, ...(secretPlaces.length > 0 && { secretPlaces }) };
   }
-  return { kind: "unknown", failure: { code: "UPSTREAM_UNREADABLE", message: "The answer names no job.", status: 200 } };
+  return { kind: "unknown", failure: { code: "UPSTREAM_UNREADABLE", message: "The response contains no job id.", status: 200 } };
 }
 
 function hasErrors(errors: NodeErrors | undefined): errors is NodeErrors {
@@ -138,30 +138,30 @@ export type SubmittedJob = {
   name: string;
   atMs: number;
   nodesRefused: number;
-  /** Cancelled before it ran; some services forget such jobs. */
+  /** Cancelled before it ran. Some services forget such jobs. */
   isCancelled?: boolean;
   isDismissed?: boolean;
   workflowId?: string;
   connection?: string;
   /** Where the sent workflow contains a key. Lost on reload. */
-  secretPlaces?: readonly SecretPlace[];
+  secretPlaces?: readonly SecretLocation[];
 };
 
 export const MAX_SUBMITTED_JOBS = 5;
 
-const submittedJobShape = object(
+const submittedJobReader = object(
   { jobId: text, atMs: number, name: withFallback(text, ""), nodesRefused: withFallback(number, 0) },
   { isCancelled: isTrue, isDismissed: isTrue, workflowId: text, connection: text },
 );
-const submittedJobsNote = object({ memberId: text, receipts: list(submittedJobShape, MAX_SUBMITTED_JOBS) });
-const submittedJobsStore = (storage: BrowserStorage) => persisted("lightdesk.run.receipts", submittedJobsNote, storage);
+const submittedJobsReader = object({ memberId: text, receipts: list(submittedJobReader, MAX_SUBMITTED_JOBS) });
+const getSubmittedJobsStorage = (storage: BrowserStorage) => createPersistedValue("lightdesk.run.receipts", submittedJobsReader, storage);
 
 export function storeSubmittedJobs(storage: BrowserStorage, memberId: string, submittedJobs: readonly SubmittedJob[]): void {
   // Without storage, a reload shows none of them; the jobs are still in the list.
-  submittedJobsStore(storage).set({ memberId, receipts: submittedJobs });
+  getSubmittedJobsStorage(storage).set({ memberId, receipts: submittedJobs });
 }
 
 export function readSubmittedJobs(storage: BrowserStorage, memberId: string): readonly SubmittedJob[] {
-  const submittedJobs = submittedJobsStore(storage).get();
+  const submittedJobs = getSubmittedJobsStorage(storage).get();
   return submittedJobs?.memberId === memberId ? submittedJobs.receipts : [];
 }

@@ -4,9 +4,9 @@ import { copySpellings } from "@/lib/contract/json/exact-json";
 import { asObject, getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
-import { type InEditorFile, withEditorFile } from "../workflow/editor-file";
+import { withEditorFile,type WriteEditorFile } from "../workflow/editor-file";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
-import { mergeExtra, readExtra, withWrittenNames } from "../workflow/workflow-contents";
+import { mergeExtraData, parseExtraData, withWrittenNames } from "../workflow/workflow-contents";
 
 export type Submission = {
   prompt: Graph;
@@ -14,16 +14,16 @@ export type Submission = {
   extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
 };
 
-export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced" | "fromJob">;
+export type SubmittedWorkflow = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced" | "fromJob">;
 
 /**
- * Includes the file's extra data, such as the editor's drawing. `writtenGraph`: the graph before its texts were filled in. `inFile`: the
- * editor's file, which gets the values that are sent.
+ * Includes the file's extra data, such as the editor's drawing. `writtenGraph`: the graph before its texts were filled in.
+ * `writeEditorFile` writes the sent values into the editor's file.
  */
-export function toSubmission(workflow: Submitted, writtenGraph = workflow.graph, inFile?: InEditorFile): Submission {
-  const extra = readExtra(workflow.advanced?.extra ?? "");
-  const fromFile = withEditorFile(workflow.extraData, withWritten(workflow.graph, writtenGraph), inFile);
-  const extraData = mergeExtra(fromFile, extra.ok ? extra.value : {});
+export function toSubmission(workflow: SubmittedWorkflow, writtenGraph = workflow.graph, writeEditorFile?: WriteEditorFile): Submission {
+  const extra = parseExtraData(workflow.advanced?.extra ?? "");
+  const fileExtraData = withEditorFile(workflow.extraData, restoreWrittenTexts(workflow.graph, writtenGraph), writeEditorFile);
+  const extraData = mergeExtraData(fileExtraData, extra.ok ? extra.value : {});
   const drawing = withWrittenNames(getDrawing(extraData), writtenGraph, workflow.graph);
   const info = asObject(extraData.extra_pnginfo) ?? {};
   const targets = workflow.advanced?.targets;
@@ -41,12 +41,12 @@ export function toSubmission(workflow: Submitted, writtenGraph = workflow.graph,
 }
 
 /** Restores the texts as written, so that they are filled in again when the file is opened. */
-function withWritten(sentGraph: Graph, writtenGraph: Graph): Graph {
+function restoreWrittenTexts(sentGraph: Graph, writtenGraph: Graph): Graph {
   const nodes = Object.entries(sentGraph).map(([id, node]) => {
-    const before = getOwn(writtenGraph, id)?.inputs ?? {};
+    const writtenInputs = getOwn(writtenGraph, id)?.inputs ?? {};
     const inputs = Object.entries(node.inputs).map(([name, value]) => [
       name,
-      typeof value === "string" ? (getOwn(before, name) ?? value) : value,
+      typeof value === "string" ? (getOwn(writtenInputs, name) ?? value) : value,
     ]);
     return [id, { ...node, inputs: Object.fromEntries(inputs) }] as const;
   });

@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { FailureMessage, faultOwners, toFaultCode } from "@/components/frame/failure/failure-message";
+import { FailureMessage, failureOwners, toFailureCode } from "@/components/frame/failure/failure-message";
 import { JobLink, useJobHrefs } from "@/components/frame/job-link";
 import { JobStatus } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/controls/button";
@@ -9,7 +9,7 @@ import { RelativeTime } from "@/components/ui/time";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobsResponse } from "@/lib/contract/schemas/job";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { NOT_WHOLE, type PlacedProblems, ProblemList } from "../form/problems";
 import { type SubmitError } from "../run-store";
@@ -18,39 +18,45 @@ type SubmitErrorNoteProps = {
   submitError: SubmitError;
   placedProblems: PlacedProblems;
   missingClass?: string;
-  unknown: UnknownActions;
-  /** Sends despite a suspected problem; the service decides. */
+  unknownActions: UnknownActions;
+  /** Sends despite a suspected problem. The service decides. */
   onSendAnyway?: () => void;
 };
 
 /** Why a run didn't start, and the remedy. Sends nothing itself. */
-export function SubmitErrorNote({ submitError, placedProblems, missingClass, unknown, onSendAnyway }: SubmitErrorNoteProps) {
+export function SubmitErrorNote({
+  submitError,
+  placedProblems,
+  missingClass,
+  unknownActions: unknown,
+  onSendAnyway,
+}: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");
   const { kind, failure } = submitError;
   if (kind === "unknown") return <UnknownNote failure={failure} attempt={submitError.attempt} {...unknown} />;
   const dismiss = (
-    <Button tone="quiet" onClick={unknown.onLeave}>
+    <Button tone="quiet" onClick={unknown.onDismiss}>
       {common("dismiss")}
     </Button>
   );
-  if (kind === "lost") return <FailureNotice title={t("lost")} cause={t("lostCause")} next={t("lostNext")} actions={dismiss} />;
+  if (kind === "lost") return <FailureNotice title={t("lost")} cause={t("lostCause")} remedy={t("lostNext")} actions={dismiss} />;
   const actions = (
     <>
-      {/* Found by this page, before anything was sent. */}
+      {/* The page found this problem before sending anything. */}
       {failure.status === 0 && failure.code !== NOT_WHOLE && onSendAnyway ? <Button onClick={onSendAnyway}>{t("anyway")}</Button> : null}
       {dismiss}
     </>
   );
   if (failure.code === "masked_value") {
-    return <FailureNotice title={t("masked")} cause={t("maskedCause")} next={t("maskedNext")} actions={dismiss} />;
+    return <FailureNotice title={t("masked")} cause={t("maskedCause")} remedy={t("maskedNext")} actions={dismiss} />;
   }
   if (kind === "invalid" && missingClass !== undefined) {
     return (
       <FailureNotice
         title={t("missingClass", { classType: missingClass })}
         cause={t("missingClassCause")}
-        next={t("missingClassNext")}
+        remedy={t("missingClassNext")}
         actions={actions}
       />
     );
@@ -61,14 +67,14 @@ export function SubmitErrorNote({ submitError, placedProblems, missingClass, unk
       <FailureNotice
         title={t("invalid", { count: placedProblems.nodeCount })}
         cause={t("invalidCause")}
-        next={t("invalidNext")}
+        remedy={t("invalidNext")}
         detail={placedProblems.unplaced.length > 0 ? <UnplacedProblems placedProblems={placedProblems} /> : reason}
         actions={actions}
       />
     );
   }
   if (failure.code === "prompt_no_outputs")
-    return <FailureNotice title={t("noOutputs")} cause={t("invalidCause")} next={t("noOutputsNext")} actions={actions} />;
+    return <FailureNotice title={t("noOutputs")} cause={t("invalidCause")} remedy={t("noOutputsNext")} actions={actions} />;
   return (
     <div className="flex flex-col gap-1.5">
       <FailureMessage failure={failure} onRetry={onSendAnyway} actions={dismiss} />
@@ -90,17 +96,17 @@ function UnplacedProblems({ placedProblems }: { placedProblems: PlacedProblems }
 /** Allowed difference between the clocks of the browser and the service. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
-export type UnknownActions = { onCheckAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
+export type UnknownActions = { onCheckAgain: () => void; onSendAgain?: () => void; onDismiss: () => void };
 type UnknownNoteProps = UnknownActions & { failure: Failure; attempt: SubmitError["attempt"] };
 
 /** For a submission without a clear response: shows the possible jobs and lets the user decide. Sends nothing. */
-function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onLeave }: UnknownNoteProps) {
+function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onDismiss: onLeave }: UnknownNoteProps) {
   const t = useTranslations("run.answer");
   return (
     <FailureNotice
       title={t("unknown")}
-      cause={t("unknownCause", { owner: faultOwners[toFaultCode(failure)] })}
-      next={t("unknownNext")}
+      cause={t("unknownCause", { owner: failureOwners[toFailureCode(failure)] })}
+      remedy={t("unknownNext")}
       detail={failure.message ? t("reason", { message: failure.message }) : undefined}
       actions={
         <>
@@ -128,21 +134,21 @@ function PossibleJobs({ attempt }: { attempt: NonNullable<SubmitError["attempt"]
       {failure ? <p className="text-ink-2">{t("maybeFailed")}</p> : null}
       {jobs?.length === 0 ? <p className="text-ink-2">{t("maybeNone")}</p> : null}
       <ul>
-        {jobs?.map(({ id, word, state, createdAtMs = 0 }) => (
+        {jobs?.map(({ id, rawStatus, state, createdAtMs = 0 }) => (
           <li key={id} className="flex items-center gap-2.5 py-1">
-            <JobStatus word={word} state={state} />
+            <JobStatus word={rawStatus} state={state} />
             <JobLink id={id} connection={attempt.connection} />
             <RelativeTime ms={createdAtMs} className="text-sm text-ink-2" />
           </li>
         ))}
       </ul>
-      <Link href={hrefs.jobs()} className="text-accent underline-offset-2 hover:underline">
+      <Link href={hrefs.getJobsHref()} className="text-accent underline-offset-2 hover:underline">
         {t("lookInJobs")}
       </Link>
     </div>
   );
 }
 
-function toViews({ jobs }: Pick<JobsAnswer, "jobs">): readonly JobView[] {
+function toViews({ jobs }: Pick<JobsResponse, "jobs">): readonly JobView[] {
   return jobs.map((job) => toJobView(job));
 }

@@ -1,6 +1,6 @@
 // The state of the newest job that this page started, and its results.
 // Polls the list of the newest jobs, since details contain the whole graph. The details are read once the job has ended, for its outputs and
-// for an error that the list does not report. A job that the list lacks counts as gone if its details return 404 too.
+// for an error that the list does not report. A job that the list lacks counts as missing if its details return 404 too.
 
 import { useState } from "react";
 import { useRefreshCounts } from "@/components/frame/counts-context";
@@ -9,7 +9,7 @@ import { useCanStop } from "@/components/jobs/actions/job-lines";
 import { useJobWork } from "@/components/jobs/actions/use-job-work";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobDetail, type JobsResponse } from "@/lib/contract/schemas/job";
 import { type JobView, listLiveOutputs, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { type SubmittedJob } from "./attempt";
@@ -30,17 +30,17 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   const path = isPolled
     ? (`${withQuery("/api/jobs", { limit: LIST_LIMIT, connection })}#${encodeURIComponent(jobId)}` as const)
     : undefined;
-  const find = (jobs: readonly StartedJob[]) => jobs.find(({ id }) => id === jobId);
-  const { value, refresh, failure: outage } = useLive(path, { read: toViews, isFinal: (jobs) => find(jobs)?.terminal === true });
-  const listedJob = value && find(value);
+  const findJob = (jobs: readonly StartedJob[]) => jobs.find(({ id }) => id === jobId);
+  const { value, refresh, failure: outage } = useLive(path, { read: toViews, isFinal: (jobs) => findJob(jobs)?.terminal === true });
+  const listedJob = value && findJob(value);
   const hasEnded = listedJob?.terminal === true && listedJob.state !== "cancelled";
   const isUnlisted = value !== undefined && !listedJob;
   // A separate cache key, since the job's page stores more of the same response under the plain path.
-  const details =
+  const detailPath =
     isPolled && (hasEnded || isUnlisted)
       ? (`${withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection })}#started` as const)
       : undefined;
-  const { value: detail, failure } = useLive(details, { read: toDetail, isFinal: ({ job }) => job.terminal });
+  const { value: detail, failure } = useLive(detailPath, { read: toDetail, isFinal: ({ job }) => job.terminal });
   // Finished rows have no outputs, so the last live ones stay until the details load.
   const [lastOutputs, setLastOutputs] = useState<{ id: string; outputs: readonly OutputView[] }>();
   if (listedJob?.outputs && listedJob.outputs !== lastOutputs?.outputs) setLastOutputs({ id: listedJob.id, outputs: listedJob.outputs });
@@ -52,7 +52,7 @@ export function useStartedJob(submittedJob: SubmittedJob | undefined, connection
   const state: DisplayedJobState = isMissing ? stateIfMissing : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
   // Whether the job still runs is unknown while the service is unreachable.
-  return { job, state, canStop, isAway: outage !== undefined && !job?.terminal, refresh };
+  return { job, state, canStop, isUnavailable: outage !== undefined && !job?.terminal, refresh };
 }
 
 function toStartedJob(
@@ -71,7 +71,7 @@ function toDetail(detail: JobDetail): Detail {
   return { job: toJobView(detail), outputs: listOutputs(detail.outputs) };
 }
 
-function toViews({ jobs }: Pick<JobsAnswer, "jobs">): readonly StartedJob[] {
+function toViews({ jobs }: Pick<JobsResponse, "jobs">): readonly StartedJob[] {
   return jobs.map((item) => {
     const [job, outputs] = [toJobView(item), listLiveOutputs(item)];
     return job.terminal || outputs.length === 0 ? job : { ...job, outputs };
@@ -87,15 +87,15 @@ type EndJobsOptions = {
 
 export function useEndJobs({ connection, onCancelled, refresh }: EndJobsOptions) {
   const refreshCounts = useRefreshCounts();
-  const showEntries = (entries: readonly ResultEntry[]) =>
+  const reportCancelled = (entries: readonly ResultEntry[]) =>
     onCancelled(entries.flatMap(({ id, outcome }) => (outcome === "cancelled" ? [id] : [])));
   return useJobWork({
     connection,
-    onDone: (_act, entries) => {
-      showEntries(entries);
+    onDone: (_action, entries) => {
+      reportCancelled(entries);
       void refreshCounts();
       void refresh();
     },
-    onUnfinished: showEntries,
+    onUnfinished: reportCancelled,
   });
 }

@@ -3,7 +3,7 @@
 import { useMemo, useRef, useState } from "react";
 import useSWR, { preload } from "swr";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -11,7 +11,7 @@ import { type Result, unwrapResult } from "@/lib/shared/result";
 
 export type CatalogueApi = { readCatalogue: () => Promise<Result<ObjectInfo, ApiFailure>> };
 
-const cataloguePath = (connection: string | undefined) => withQuery("/api/object_info", { connection });
+const getCataloguePath = (connection: string | undefined) => withQuery("/api/object_info", { connection });
 
 async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
   return unwrapResult(await callApi<ObjectInfo>(path));
@@ -19,19 +19,19 @@ async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
 
 export async function readCatalogue(connection: string | undefined): Promise<Result<ObjectInfo, ApiFailure>> {
   let result: Result<ObjectInfo, ApiFailure> | undefined;
-  await preload(cataloguePath(connection), async (path: `/${string}`) => {
+  await preload(getCataloguePath(connection), async (path: `/${string}`) => {
     result = await callApi<ObjectInfo>(path);
     if (!result.ok) throw result.failure;
     return result.value;
   }).catch(() => undefined);
-  return result ?? callApi<ObjectInfo>(cataloguePath(connection));
+  return result ?? callApi<ObjectInfo>(getCataloguePath(connection));
 }
 
 /**
- * The service's list of nodes and their inputs. It may have megabytes, so it is read once per connection and never revalidated automatically.
+ * The service's list of nodes and their inputs. It can be several megabytes, so it is read once per connection and never revalidated automatically.
  */
 export function useCatalogue(connection: string | undefined, isEnabled = true) {
-  const path = cataloguePath(connection);
+  const path = getCataloguePath(connection);
   const { data, error, mutate } = useSWR<ObjectInfo, ApiFailure>(isEnabled ? path : null, fetchCatalogue, {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
@@ -41,29 +41,29 @@ export function useCatalogue(connection: string | undefined, isEnabled = true) {
   return { path, info: data, error, mutate, isLoaded: data !== undefined || error !== undefined };
 }
 
-/** The list for an open workflow, reloaded if the workflow uses files that it lacks. */
+/** The node list for an open workflow, reloaded if the workflow uses files that the list lacks. */
 export function useOpenCatalogue(connection: string | undefined, serial: number) {
   const { path, info, error, mutate } = useCatalogue(connection);
   const key = `${serial} ${path}`;
-  const [infoState, setInfoState] = useState({ opening: key, isOld: info !== undefined });
-  if (infoState.opening !== key) setInfoState({ opening: key, isOld: info !== undefined });
-  const requestedPath = useRef<string>(undefined);
+  const [infoState, setInfoState] = useState({ opening: key, isStale: info !== undefined });
+  if (infoState.opening !== key) setInfoState({ opening: key, isStale: info !== undefined });
+  const requestedKey = useRef<string>(undefined);
   const listing = useMemo(
     () => ({
-      isOld: infoState.isOld,
-      readAgain: () => {
+      isStale: infoState.isStale,
+      reload: () => {
         // Called by every field with such a file.
-        if (requestedPath.current === key) return;
-        requestedPath.current = key;
+        if (requestedKey.current === key) return;
+        requestedKey.current = key;
         mutate(fetchCatalogue(path), { revalidate: false }).then(
-          () => setInfoState((current) => (current.opening === key ? { opening: key, isOld: false } : current)),
+          () => setInfoState((current) => (current.opening === key ? { opening: key, isStale: false } : current)),
           // If the list could not be reread, the file's state is unknown.
           () => undefined,
         );
       },
     }),
-    [infoState.isOld, key, path, mutate],
+    [infoState.isStale, key, path, mutate],
   );
-  const isMissing = info || !error ? "no" : isMissingOperation(error) ? "absent" : "failed";
-  return { info, isMissing, readAgain: () => void mutate(), listing };
+  const catalogueState = info || !error ? "no" : isMissingOperation(error) ? "absent" : "failed";
+  return { info, isMissing: catalogueState, reloadCatalogue: () => void mutate(), listing };
 }

@@ -11,33 +11,40 @@ import { focusProblem } from "../form/form-model";
 import { type OpenWorkflow } from "./opened-workflow";
 
 /** Writes a graph's values into the workflow's editor file. */
-export type InEditorFile = EditableFile["withValues"];
+export type WriteEditorFile = EditableFile["applyValues"];
 
-/** Undefined if the workflow has no such file, or while the writing code loads. */
+/** Returns undefined if the workflow has no editor file, or while the code that writes it loads. */
 export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): EditableFile | undefined {
   const drawing = getDrawing(extraData);
   const isFile = Array.isArray(drawing?.nodes);
-  const [write, setWrite] = useState<typeof createEditableFile>();
+  const [createFile, setCreateFile] = useState<typeof createEditableFile>();
   useEffect(() => {
     // If this fails to load, the file is sent unchanged.
     if (isFile)
       import("@/lib/contract/editor-workflow/write-file").then(
-        (module) => setWrite(() => module.createEditableFile),
+        (module) => setCreateFile(() => module.createEditableFile),
         () => undefined,
       );
   }, [isFile]);
-  return useMemo(() => (write && drawing && isFile && info ? write(drawing, info) : undefined), [write, drawing, isFile, info]);
+  return useMemo(
+    () => (createFile && drawing && isFile && info ? createFile(drawing, info) : undefined),
+    [createFile, drawing, isFile, info],
+  );
 }
 
 /** The workflow's extra data, with its editor file updated. */
-export function withEditorFile(extraData: JsonObject | undefined, graph: Graph, inFile: InEditorFile | undefined): JsonObject | undefined {
-  if (!inFile) return extraData;
+export function withEditorFile(
+  extraData: JsonObject | undefined,
+  graph: Graph,
+  writeEditorFile: WriteEditorFile | undefined,
+): JsonObject | undefined {
+  if (!writeEditorFile) return extraData;
   const info = asObject(extraData?.extra_pnginfo) ?? {};
-  const withFile = copySpellings(info, { ...info, workflow: inFile(graph).file });
-  return copySpellings(extraData ?? {}, { ...extraData, extra_pnginfo: withFile });
+  const updatedInfo = copySpellings(info, { ...info, workflow: writeEditorFile(graph).file });
+  return copySpellings(extraData ?? {}, { ...extraData, extra_pnginfo: updatedInfo });
 }
 
-const MAX_SHOWN = 12;
+const MAX_SHOWN_PROBLEMS = 12;
 
 /** How editor-only nodes were handled, and the problems that the form doesn't show at its fields. */
 export function EditorNote({ problems, notices }: EditorReport) {
@@ -54,12 +61,14 @@ const MAX_LISTED_NOTICES = 200;
 function Notices({ notices }: { notices: readonly EditorNotice[] }) {
   const t = useTranslations("run.editorNote");
   if (notices.length === 0) return null;
-  const resolved = notices.filter(({ code }) => code === "resolved").length;
-  const leftOut = notices.length - resolved;
+  const resolvedCount = notices.filter(({ code }) => code === "resolved").length;
+  const leftOutCount = notices.length - resolvedCount;
   return (
     <details className="text-ink-2">
       <summary className="cursor-pointer">
-        {[resolved > 0 && t("resolved", { count: resolved }), leftOut > 0 && t("leftOut", { count: leftOut })].filter(Boolean).join(" ")}
+        {[resolvedCount > 0 && t("resolved", { count: resolvedCount }), leftOutCount > 0 && t("leftOut", { count: leftOutCount })]
+          .filter(Boolean)
+          .join(" ")}
       </summary>
       <ul className="mt-1 flex max-h-60 flex-col gap-0.5 overflow-y-auto pl-4 break-words">
         {notices.slice(0, MAX_LISTED_NOTICES).map((notice) => (
@@ -75,14 +84,14 @@ function Notices({ notices }: { notices: readonly EditorNotice[] }) {
   );
 }
 
-function Problems({ problems: shownProblems }: { problems: readonly EditorProblem[] }) {
+function Problems({ problems }: { problems: readonly EditorProblem[] }) {
   const t = useTranslations("run.editorNote");
-  if (shownProblems.length === 0) return null;
+  if (problems.length === 0) return null;
   return (
-    <section aria-label={t("title", { count: shownProblems.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
-      <p className="font-medium">{t("title", { count: shownProblems.length })}</p>
+    <section aria-label={t("title", { count: problems.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
+      <p className="font-medium">{t("title", { count: problems.length })}</p>
       <ul className="mt-1.5 flex flex-col gap-1 text-ink-2">
-        {shownProblems.slice(0, MAX_SHOWN).map((problem, index) => (
+        {problems.slice(0, MAX_SHOWN_PROBLEMS).map((problem, index) => (
           <li key={index}>
             {"nodeId" in problem ? (
               <button
@@ -90,20 +99,20 @@ function Problems({ problems: shownProblems }: { problems: readonly EditorProble
                 onClick={() => focusProblem({ nodeId: problem.nodeId, ...("input" in problem && { field: problem.input }) })}
                 className="rounded-sm text-left hover:underline"
               >
-                <Sentence problem={problem} />
+                <ProblemText problem={problem} />
               </button>
             ) : (
-              <Sentence problem={problem} />
+              <ProblemText problem={problem} />
             )}
           </li>
         ))}
-        {shownProblems.length > MAX_SHOWN ? <li>{t("more", { count: shownProblems.length - MAX_SHOWN })}</li> : null}
+        {problems.length > MAX_SHOWN_PROBLEMS ? <li>{t("more", { count: problems.length - MAX_SHOWN_PROBLEMS })}</li> : null}
       </ul>
     </section>
   );
 }
 
-function Sentence({ problem }: { problem: EditorProblem }) {
+function ProblemText({ problem }: { problem: EditorProblem }) {
   const t = useTranslations("run.editorNote");
   switch (problem.code) {
     case "missing_subgraph":
@@ -111,7 +120,7 @@ function Sentence({ problem }: { problem: EditorProblem }) {
       return t(problem.code, { nodeId: problem.nodeId });
     case "links_by_rule":
       return t("links_by_rule");
-    // The first two never occur with a graph; problems with values are shown at the field.
+    // The first two never occur with a graph. Problems with values are shown at the field.
     case "not_an_editor_file":
     case "too_many_nodes":
     case "value_not_listed":
@@ -127,15 +136,19 @@ function Sentence({ problem }: { problem: EditorProblem }) {
 }
 
 /** The workflow in the graph editor's format: its original file, otherwise a new file laid out like the drawing. */
-export async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo, inFile: InEditorFile | undefined) {
-  if (inFile) {
-    const { file, unplaced } = inFile(graph);
-    return { text: writeExactJson(file, 2), unplaced: unplaced().map(({ nodeId, input = "" }) => `#${nodeId} ${input}`.trim()) };
+export async function createEditorText(
+  { graph, workflowId }: OpenWorkflow,
+  info: ObjectInfo,
+  writeEditorFile: WriteEditorFile | undefined,
+) {
+  if (writeEditorFile) {
+    const { file, findUnplacedValues } = writeEditorFile(graph);
+    return { text: writeExactJson(file, 2), unplaced: findUnplacedValues().map(({ nodeId, input = "" }) => `#${nodeId} ${input}`.trim()) };
   }
   const [{ toEditorFile }, { layoutGraph }] = await Promise.all([
     import("@/lib/contract/editor-workflow/write-file"),
     import("@/components/graph/graph-layout"),
   ]);
-  const { file, lostInputs: lost } = toEditorFile(graph, info, { id: workflowId, places: layoutGraph(graph).nodes });
-  return { text: writeExactJson(file, 2), unplaced: lost.map((id) => `#${id}`) };
+  const { file, lostInputs } = toEditorFile(graph, info, { id: workflowId, drawingPositions: layoutGraph(graph).nodes });
+  return { text: writeExactJson(file, 2), unplaced: lostInputs.map((id) => `#${id}`) };
 }

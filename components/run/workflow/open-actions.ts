@@ -1,13 +1,13 @@
 // The actions that open a workflow on the Run page. The newest request wins and aborts an older one.
 
-import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
+import { imageSamples, type SampleName } from "@/components/frame/samples/samples";
 import { createBlobSource } from "@/lib/browser/files/byte-source";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createIdempotencyKey } from "@/lib/shared/text";
 import { checkPicture, type PictureApi } from "../form/controls/picture-api";
-import { type Arriving, type RunStore } from "../run-store";
+import { type IncomingWorkflow, type RunStore } from "../run-store";
 import { openAnyWorkflow, openBothAsDrawing, openDrawing, openFile } from "./open-workflow";
 import { type Format, type OpenedFile, type PendingImage, type Refusal } from "./opened-workflow";
 import { findOnlyTarget, type PlacedPicture } from "./pending-images-note";
@@ -16,8 +16,8 @@ import { type WorkflowApi } from "./workflow-api";
 import { readFormat, storeFormat } from "./workflow-memory";
 
 /** `pictures`: the pictures to put into the workflow. */
-type Opening = { result: Result<OpenedFile, Refusal>; pictures?: readonly PendingImage[] };
-type ShowPicture = (picture: Arriving["picture"]) => void;
+type OpenResult = { result: Result<OpenedFile, Refusal>; pictures?: readonly PendingImage[] };
+type ShowPicture = (picture: IncomingWorkflow["picture"]) => void;
 
 export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi, connection: string | undefined) {
   function applyResult(result: Result<OpenedFile, Refusal>): void {
@@ -26,7 +26,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     if (!file.both || file.both.shown) return store.open(file);
     const format = readFormat(file.both);
     if (format) void openAs(file, format);
-    else store.askFormat(file);
+    else store.requestFormat(file);
   }
   async function openAs({ both, storedPath }: OpenedFile, format: Format): Promise<void> {
     if (!both) return;
@@ -35,7 +35,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     await openNewest(false, read, (result) => applyResult(result.ok ? ok({ ...result.value, ...formatState }) : result));
   }
   /**
-   * Opens the workflow chosen for the waiting pictures: uses them if there is only one input (the page says so); otherwise the page asks.
+   * Opens the workflow chosen for the pending pictures. Places a single picture if there is only one input; otherwise the user chooses.
    */
   function applyForPictures(
     result: Result<OpenedFile, Refusal>,
@@ -46,43 +46,43 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     const placedPicture = result.ok && openWorkflow && pictures && findOnlyTarget(openWorkflow, pictures);
     if (!placedPicture) return undefined;
     const { input, picture } = placedPicture;
-    store.nameFile(openWorkflow.serial, picture.value, picture.name);
+    store.setFileName(openWorkflow.serial, picture.value, picture.name);
     store.edit(openWorkflow.serial, { nodeId: input.nodeId, name: input.name, value: picture.value });
     store.setPendingImages(undefined);
     return placedPicture;
   }
-  /** If anything else is opened or closed meanwhile, `work` is aborted and `settled` is not called. */
+  /** If anything else is opened or closed meanwhile, `load` is aborted and `onResult` is not called. */
   async function openNewest<T, R>(
     isSeen: boolean,
-    work: (signal: AbortSignal, show: ShowPicture) => Promise<T>,
+    load: (signal: AbortSignal, showPicture: ShowPicture) => Promise<T>,
     onResult: (result: T) => R,
   ): Promise<R | undefined> {
-    const turn = createIdempotencyKey();
+    const openingId = createIdempotencyKey();
     const controller = new AbortController();
-    store.setArriving({ turn, isSeen });
+    store.setIncoming({ openingId, isVisible: isSeen });
     const unsubscribe = store.subscribe(() => {
-      if (store.get().incoming?.turn !== turn) controller.abort();
+      if (store.get().incoming?.openingId !== openingId) controller.abort();
     });
-    const show: ShowPicture = (picture) => {
-      if (!controller.signal.aborted) store.setArriving({ turn, isSeen: true, picture });
+    const showPicture: ShowPicture = (picture) => {
+      if (!controller.signal.aborted) store.setIncoming({ openingId, isVisible: true, picture });
     };
-    const result = await work(controller.signal, show).finally(unsubscribe);
+    const result = await load(controller.signal, showPicture).finally(unsubscribe);
     return controller.signal.aborted ? undefined : onResult(result);
   }
   /** Puts a picture without a workflow into a sample. */
-  async function openSampleWithPicture(file: File, signal: AbortSignal, show: ShowPicture): Promise<Opening> {
-    const onProgress = (share: number) => show({ name: file.name, share });
+  async function openSampleWithPicture(file: File, signal: AbortSignal, showPicture: ShowPicture): Promise<OpenResult> {
+    const onProgress = (share: number) => showPicture({ name: file.name, share });
     onProgress(0);
     const result = await api.sendPicture(file, { onProgress, signal });
     if (!result.ok) return { result: failed({ reason: { code: "unread", failure: result.failure } }) };
-    show(undefined);
+    showPicture(undefined);
     // The sample's own picture is not needed.
-    const { shipsPictures: _ships, sendSamplePicture: _send, ...others } = api;
+    const { shipsPictures: _ships, sendSamplePicture: _send, ...apiWithoutPictures } = api;
     const picture = { id: "", value: toImageValue(result.value), name: file.name };
-    return { result: await openRunSource({ sample: pictureSamples[0] }, others), pictures: [picture] };
+    return { result: await openRunSource({ sample: imageSamples[0] }, apiWithoutPictures), pictures: [picture] };
   }
   return {
-    /** `canSend`: on the empty page, a picture without a workflow goes into a sample. Returns where it was put. */
+    /** With `canSend`, a picture without a workflow is put into a sample on the empty page. Returns the picture's input. */
     async openFiles(files: readonly File[], canSend: boolean): Promise<PlacedPicture | undefined> {
       const [file] = files;
       if (!file) return undefined;
@@ -92,12 +92,12 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
       }
       return openNewest(
         false,
-        async (signal, show): Promise<Opening> => {
+        async (signal, showPicture): Promise<OpenResult> => {
           const result = await openFile(createBlobSource(file), api, file);
           const isPicture = !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, api.decode)) === "picture";
           const { openWorkflow, pendingImages } = store.get();
           return isPicture && canSend && !openWorkflow && !pendingImages && !signal.aborted
-            ? openSampleWithPicture(file, signal, show)
+            ? openSampleWithPicture(file, signal, showPicture)
             : { result };
         },
         ({ result, pictures }) => {
@@ -106,28 +106,29 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
         },
       );
     },
-    async openRunSource(arrival: RunSource): Promise<void> {
-      if (!("assets" in arrival)) return openNewest(true, () => openRunSource(arrival, api), applyResult);
+    async openRunSource(source: RunSource): Promise<void> {
+      if (!("assets" in source)) return openNewest(true, () => openRunSource(source, api), applyResult);
       return openNewest(
         true,
-        () => loadAssets(arrival.assets, api),
+        () => loadAssets(source.assets, api),
         (pictures) => (pictures.ok ? store.setPendingImages(pictures.value) : store.refuse(pictures.failure)),
       );
     },
-    stopArriving() {
-      if (store.get().incoming) store.setArriving(undefined);
+    cancelOpening() {
+      if (store.get().incoming) store.setIncoming(undefined);
     },
-    openFor: (file: OpenedFile) => applyForPictures(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
+    openForPictures: (file: OpenedFile) =>
+      applyForPictures(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
     async openFormat(file: OpenedFile, format: Format) {
       if (file.both) storeFormat(file.both, format);
       return openAs(file, format);
     },
-    /** Reads the open drawing of the editor again, with the list of nodes of the current connection. */
-    async reread() {
+    /** Reads the open editor drawing again with the current connection's node list. */
+    async reopenDrawing() {
       const { openWorkflow } = store.get();
       const drawing = getDrawing(openWorkflow?.extraData);
       if (!openWorkflow || !drawing) return;
-      const { name, workflowId, storedPath, both, leftOut } = openWorkflow;
+      const { name, workflowId, storedPath, both, removedSecrets: leftOut } = openWorkflow;
       await openNewest(
         false,
         async () => {
@@ -135,7 +136,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
             api.readCatalogue(),
             import("@/lib/contract/editor-workflow/write-file"),
           ]);
-          const file = catalogue.ok ? createEditableFile(drawing, catalogue.value).withValues(openWorkflow.graph).file : drawing;
+          const file = catalogue.ok ? createEditableFile(drawing, catalogue.value).applyValues(openWorkflow.graph).file : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogue });
         },
         (result) => applyResult(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, leftOut }) : result),
@@ -148,7 +149,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
         () => openRunSource({ sample }, api),
         (result) => applyForPictures(result),
       ),
-    /** Opens a sample and hands it to `run`, unless the service lacks its picture: the run would fail. */
+    /** Opens a sample and calls `run`, unless the service lacks its picture, since the run would fail. */
     async openSampleToRun(sample: SampleName, run: () => Promise<void>) {
       await openNewest(
         true,

@@ -1,8 +1,8 @@
 // Opens a workflow from a file, text, job or asset, or explains why it can't.
 // Guarantees: never throws. An unreadable file leaves the open workflow unchanged. A workflow that no service could run still opens, since its
-// faults are easiest to see in the drawing.
+// errors are easiest to see in the drawing.
 
-import { type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
+import { type ByteSource, RangeReadError } from "@/lib/browser/files/byte-source";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { removeMasks } from "@/lib/contract/secrets/secret-texts";
@@ -20,19 +20,19 @@ import {
   type RefusalReason,
   type WorkflowFacts,
 } from "./opened-workflow";
-import { countDrawnNodes, readWrittenNames, removeSecrets, withoutDrawing } from "./workflow-contents";
+import { countDrawnNodes, removeSecrets, restoreWrittenNames, withoutDrawing } from "./workflow-contents";
 
 export function openWorkflow(text: string, fileName?: string, facts: WorkflowFacts = {}): Result<OpenedFile, Refusal> {
   const textResult = readText(text, fileName);
-  return textResult.ok ? ok(toOpened(textResult.value, fileName, facts)) : textResult;
+  return textResult.ok ? ok(toOpenedFile(textResult.value, fileName, facts)) : textResult;
 }
 
 function readText(text: string, fileName: string | undefined): Result<Workflow, Refusal> {
-  const reading = readWorkflow(text);
-  return reading.ok ? ok(readWrittenNames(reading.value)) : failed(refusal(reading.failure, fileName));
+  const readResult = readWorkflow(text);
+  return readResult.ok ? ok(restoreWrittenNames(readResult.value)) : failed(createRefusal(readResult.failure, fileName));
 }
 
-/** The same for text that may contain the editor's drawing, which needs the service's node list. If it has both, the run graph is opened. */
+/** Opens text that may contain the editor's drawing, which needs the service's node list. If it has both formats, the run graph is opened. */
 export async function openAnyWorkflow(
   text: string,
   api: CatalogueApi,
@@ -46,12 +46,12 @@ export async function openAnyWorkflow(
   }
   const { graph, extraData, duplicates } = textResult.value;
   const drawing = getDrawing(extraData);
-  if (countDrawnNodes(drawing) === 0) return ok(toOpened(textResult.value, fileName, facts));
+  if (countDrawnNodes(drawing) === 0) return ok(toOpenedFile(textResult.value, fileName, facts));
   const { readMatchingDrawing } = await import("@/lib/contract/editor-workflow/drawing");
   // The id and name of a drawing that does not match the graph belong to other runs.
   const workflow = readMatchingDrawing(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
-  const opened = { text, ...(fileName !== undefined && { fileName }), facts };
-  return ok({ ...toOpened(workflow, fileName, facts), both: opened });
+  const bothFormats = { text, ...(fileName !== undefined && { fileName }), facts };
+  return ok({ ...toOpenedFile(workflow, fileName, facts), both: bothFormats });
 }
 
 export async function openBothAsDrawing({ text, fileName, facts }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {
@@ -68,26 +68,28 @@ export async function openDrawing(
 ): Promise<Result<OpenedFile, Refusal>> {
   // Loaded on demand: most workflows are graphs already.
   const [catalogue, { toApiWorkflow }] = await Promise.all([readCatalogue(), import("@/lib/contract/editor-workflow")]);
-  if (!catalogue.ok) return failed(refusal({ code: "no_catalogue", failure: catalogue.failure }, fileName));
+  if (!catalogue.ok) return failed(createRefusal({ code: "no_catalogue", failure: catalogue.failure }, fileName));
   const { graph, problems, rawTexts } = toApiWorkflow(file, catalogue.value, { fill: false });
-  const tooMany = problems.find(({ code }) => code === "too_many_nodes");
-  if (tooMany)
-    return failed(refusal({ code: "too_large", limit: "nodes", max: workflowLimits.nodes, found: workflowLimits.nodes + 1 }, fileName));
-  if (Object.keys(graph).length === 0) return failed(refusal({ code: "nothing_runs" }, fileName));
+  const sizeProblem = problems.find(({ code }) => code === "too_many_nodes");
+  if (sizeProblem)
+    return failed(
+      createRefusal({ code: "too_large", limit: "nodes", max: workflowLimits.nodes, found: workflowLimits.nodes + 1 }, fileName),
+    );
+  if (Object.keys(graph).length === 0) return failed(createRefusal({ code: "nothing_runs" }, fileName));
   const extraData = { extra_pnginfo: { workflow: file } };
-  return ok({ ...toOpened({ graph, extraData, title: getNameInExtraData(extraData) }, fileName, facts), rawTexts });
+  return ok({ ...toOpenedFile({ graph, extraData, title: getNameInExtraData(extraData) }, fileName, facts), rawTexts });
 }
 
-function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | undefined, facts: WorkflowFacts): OpenedFile {
-  const { graph, extraData } = facts.leavesOut ? removeSecrets(read, facts.leavesOut) : read;
+function toOpenedFile({ title, duplicates, ...workflow }: Workflow, fileName: string | undefined, facts: WorkflowFacts): OpenedFile {
+  const { graph, extraData } = facts.leavesOut ? removeSecrets(workflow, facts.leavesOut) : workflow;
   return {
     name: getWorkflowName(fileName ?? "") || (facts.name ?? title ?? ""),
     // Uses the file's own id, which groups its runs with those started elsewhere.
-    workflowId: toUuid(getDrawing(extraData)?.id) ?? toUuid(facts.workflowId) ?? getWorkflowId(graph),
+    workflowId: parseUuid(getDrawing(extraData)?.id) ?? parseUuid(facts.workflowId) ?? getWorkflowId(graph),
     order: getOrder(graph),
     graph,
     ...(extraData && { extraData: removeMasks(extraData) }),
-    ...(facts.leavesOut && { leftOut: facts.leavesOut }),
+    ...(facts.leavesOut && { removedSecrets: facts.leavesOut }),
     ...(duplicates && { duplicates }),
     ...(facts.fromJob !== undefined && { fromJob: facts.fromJob }),
     ...(facts.errors && { errors: facts.errors }),
@@ -100,13 +102,13 @@ export async function openFile(
   api: CatalogueApi,
   { name, type = "" }: { name: string; type?: string },
 ): Promise<Result<OpenedFile, Refusal>> {
-  const refuse = (reason: RefusalReason) => failed(refusal(reason, name));
+  const refuse = (reason: RefusalReason) => failed(createRefusal(reason, name));
   try {
     // A folder may also report no size, but it can't be read.
     if (source.size === 0 && (await source.text()) === "") return refuse({ code: "empty" });
-    // Loaded on demand: most people open JSON.
-    const { readEmbeddedWorkflow: carriedBy } = await import("@/lib/browser/embedded-workflow");
-    const embedded = await carriedBy(source);
+    // Loaded on demand: most users open JSON files.
+    const { readEmbeddedWorkflow } = await import("@/lib/browser/embedded-workflow");
+    const embedded = await readEmbeddedWorkflow(source);
     if (embedded.kind === "workflow") return await openAnyWorkflow(embedded.text, api, name);
     if (embedded.kind === "none") return refuse({ code: embedded.isPicture ? "picture" : "media" });
     if (embedded.kind !== "unknown") return refuse({ code: embedded.kind });
@@ -115,7 +117,7 @@ export async function openFile(
     if (source.size > maxCharacters * 4) return refuse({ code: "too_large", limit: "characters", max: maxCharacters, found: source.size });
     return await openAnyWorkflow(await source.text(), api, name);
   } catch (cause) {
-    if (cause instanceof PartReadError) return refuse({ code: "unread", failure: cause.failure });
+    if (cause instanceof RangeReadError) return refuse({ code: "unread", failure: cause.failure });
     // A folder, or a file that was moved or locked since the drop.
     return refuse({ code: "unreadable_file" });
   }
@@ -128,10 +130,10 @@ function getOrder(graph: Graph): string[] {
   return [...sorted, ...Object.keys(graph).filter((id) => !sortedIds.has(id))];
 }
 
-function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {
+function createRefusal(reason: RefusalReason, fileName: string | undefined): Refusal {
   return { reason, ...(fileName !== undefined && { fileName }) };
 }
 
-function toUuid(id: unknown): string | undefined {
+function parseUuid(id: unknown): string | undefined {
   return typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id : undefined;
 }

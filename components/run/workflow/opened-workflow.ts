@@ -5,7 +5,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { type SecretLocation } from "@/lib/contract/secrets/secret-locations";
 import { canContainWorkflow } from "@/lib/contract/views/outputs-view";
 import { getLinks, type WorkflowProblem } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/text";
@@ -27,22 +27,22 @@ export type OpenWorkflow = {
   unsentPictures?: Readonly<Record<string, UnsentPicture>>;
   advanced?: Advanced;
   /** Where keys and tokens were removed. */
-  leftOut?: readonly SecretPlace[];
+  removedSecrets?: readonly SecretLocation[];
   duplicates?: readonly string[];
   /** Set if converted from an editor file: the connection whose node list was used. */
   readFor?: string;
   both?: BothFormats;
-  /** For an editor file: "node input" of texts that are sent unchanged; in other texts placeholders are filled in. */
+  /** For an editor file: "node input" of texts that are sent unchanged. Placeholders in other texts are filled in. */
   rawTexts?: readonly string[];
   fromJob?: string;
   sentGraph?: Graph;
 };
 
-/** Known facts of a workflow from elsewhere, such as the job it was submitted as. */
+/** Facts about a workflow from another source, such as the job it was submitted as. */
 export type WorkflowFacts = {
   name?: string;
   workflowId?: string;
-  leavesOut?: readonly SecretPlace[];
+  leavesOut?: readonly SecretLocation[];
   fromJob?: string;
   errors?: NodeErrors;
 };
@@ -66,12 +66,12 @@ export type Draft = {
 
 export type Edit = { nodeId: string; name: string; value: unknown };
 
-/** Whether there are edits that no job was started with. */
+/** Whether there are edits that were never submitted. */
 export function isUnsent(openWorkflow: OpenWorkflow | undefined): boolean {
   return openWorkflow !== undefined && openWorkflow.isEdited && openWorkflow.sentGraph !== openWorkflow.graph;
 }
 
-// Why a file was not opened. The sentences are in the message catalogue.
+// Why a file was not opened. The messages are in lib/messages.
 
 export type RefusalReason =
   | WorkflowProblem
@@ -86,7 +86,7 @@ export type RefusalReason =
   | { code: "job_gone" }
   | { code: "job_without_workflow" }
   | { code: "file_gone" }
-  | { code: "no_pictures"; isGone: boolean }
+  | { code: "no_pictures"; isMissing: boolean }
   /** The service did not deliver it. */
   | { code: "unread"; failure: Failure }
   | { code: "several_files"; count: number }

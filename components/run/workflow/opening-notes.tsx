@@ -14,11 +14,19 @@ import { type CatalogueApi } from "./catalogue";
 import { openBothAsDrawing } from "./open-workflow";
 import { type Format, type OpenedFile, type Refusal, type RefusalReason } from "./opened-workflow";
 
-/** Why a file was not opened, and the remedy. */
-export function RefusalNote({ refusal, keepsOpen, onDismiss }: { refusal: Refusal; keepsOpen: boolean; onDismiss: () => void }) {
+/** Explains why a file was not opened, and the remedy. */
+export function RefusalNote({
+  refusal,
+  hasOpenWorkflow,
+  onDismiss,
+}: {
+  refusal: Refusal;
+  hasOpenWorkflow: boolean;
+  onDismiss: () => void;
+}) {
   const t = useTranslations("run.refusal");
   const common = useTranslations("common");
-  const sentence = useReason(refusal.reason);
+  const reasonText = useReasonText(refusal.reason);
   const { fileName, reason } = refusal;
   if (reason.code === "unread")
     return <FailureMessage failure={reason.failure} actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>} />;
@@ -27,7 +35,7 @@ export function RefusalNote({ refusal, keepsOpen, onDismiss }: { refusal: Refusa
       <FailureNotice
         title={t("noPictures")}
         cause={t("assetsCause")}
-        next={sentence}
+        remedy={reasonText}
         actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>}
       />
     );
@@ -39,13 +47,13 @@ export function RefusalNote({ refusal, keepsOpen, onDismiss }: { refusal: Refusa
         hasSeveralFiles ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })
       }
       cause={t(hasSeveralFiles ? "severalCause" : reason.code.startsWith("job_") ? "jobCause" : "fileCause")}
-      next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
+      remedy={hasOpenWorkflow ? `${reasonText} ${t("kept")}` : reasonText}
       actions={<Button onClick={onDismiss}>{common("dismiss")}</Button>}
     />
   );
 }
 
-function useReason(reason: RefusalReason): string {
+function useReasonText(reason: RefusalReason): string {
   const t = useTranslations("run.refusal");
   switch (reason.code) {
     case "not_json":
@@ -63,7 +71,7 @@ function useReason(reason: RefusalReason): string {
     case "node_with_bad_inputs":
       return t("node_with_bad_inputs", { nodeId: reason.nodeId });
     case "no_pictures":
-      return t(reason.isGone ? "assetsGone" : "assetsNoPictures");
+      return t(reason.isMissing ? "assetsGone" : "assetsNoPictures");
     case "unread":
       return "";
     case "ui_format":
@@ -84,8 +92,8 @@ function useReason(reason: RefusalReason): string {
   }
 }
 
-const MAX_SHOWN = 4;
-const MAX_VALUE = 40;
+const MAX_SHOWN_DIFFERENCES = 4;
+const MAX_VALUE_LENGTH = 40;
 const formats = ["run", "drawing"] as const;
 
 type FormatDialogProps = { file: OpenedFile | undefined; api: CatalogueApi; onChoose: (format: Format) => void; onClose: () => void };
@@ -127,30 +135,30 @@ type FormatDifferences = {
   onlyDrawing: number;
 };
 
-/** Shown once the service's node list has loaded; choosing does not wait for it. */
+/** Shown once the service's node list has loaded. Choosing a format doesn't wait for it. */
 function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
   const t = useTranslations("run.formats");
   const [result, setResult] = useState<Result<FormatDifferences, Refusal>>();
   useEffect(() => {
-    let isNeeded = true;
+    let isCurrent = true;
     if (file.both)
       void openBothAsDrawing(file.both, api).then((drawing) => {
-        if (isNeeded) setResult(drawing.ok ? ok(findDifferences(file.graph, drawing.value.graph)) : drawing);
+        if (isCurrent) setResult(drawing.ok ? ok(findDifferences(file.graph, drawing.value.graph)) : drawing);
       });
-    return () => void (isNeeded = false);
+    return () => void (isCurrent = false);
   }, [file, api]);
   if (!result) return null;
-  if (!result.ok) return <Unread reason={result.failure.reason} />;
+  if (!result.ok) return <RefusalReasonText reason={result.failure.reason} />;
   const { values, onlyRun, onlyDrawing } = result.value;
   if (values.length + onlyRun + onlyDrawing === 0) return <p className="mt-3">{t("same")}</p>;
   return (
     <section aria-label={t("differences")} className="mt-3">
       <p className="font-medium text-ink">{t("differences")}</p>
       <ul className="mt-1 flex list-disc flex-col gap-0.5 pl-4 break-words">
-        {values.slice(0, MAX_SHOWN).map(({ nodeId, title, input, run, drawing }) => (
+        {values.slice(0, MAX_SHOWN_DIFFERENCES).map(({ nodeId, title, input, run, drawing }) => (
           <li key={`${nodeId} ${input}`}>{t("value", { nodeId, title, input, run, drawing })}</li>
         ))}
-        {values.length > MAX_SHOWN ? <li>{t("more", { count: values.length - MAX_SHOWN })}</li> : null}
+        {values.length > MAX_SHOWN_DIFFERENCES ? <li>{t("more", { count: values.length - MAX_SHOWN_DIFFERENCES })}</li> : null}
         {onlyRun > 0 ? <li>{t("onlyRun", { count: onlyRun })}</li> : null}
         {onlyDrawing > 0 ? <li>{t("onlyDrawing", { count: onlyDrawing })}</li> : null}
       </ul>
@@ -161,12 +169,12 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
 /** How the editor's drawing differs from the submitted graph. */
 function findDifferences(run: OpenedFile["graph"], drawing: OpenedFile["graph"]): FormatDifferences {
   const isShared = (id: string) => getOwn(run, id)?.class_type === getOwn(drawing, id)?.class_type;
-  const common = Object.keys(run).filter(isShared);
-  const values = common.flatMap((nodeId) => {
+  const sharedIds = Object.keys(run).filter(isShared);
+  const values = sharedIds.flatMap((nodeId) => {
     const [first, second] = [getOwn(run, nodeId), getOwn(drawing, nodeId)];
     const names = new Set([...Object.keys(first?.inputs ?? {}), ...Object.keys(second?.inputs ?? {})]);
     return [...names].flatMap((input) => {
-      const [runValue, drawingValue] = [valueText(getOwn(first?.inputs ?? {}, input)), valueText(getOwn(second?.inputs ?? {}, input))];
+      const [runValue, drawingValue] = [formatValue(getOwn(first?.inputs ?? {}, input)), formatValue(getOwn(second?.inputs ?? {}, input))];
       return runValue === drawingValue
         ? []
         : [
@@ -174,21 +182,21 @@ function findDifferences(run: OpenedFile["graph"], drawing: OpenedFile["graph"])
               nodeId,
               title: first ? getNodeName(first) : nodeId,
               input,
-              run: truncateText(runValue, MAX_VALUE),
-              drawing: truncateText(drawingValue, MAX_VALUE),
+              run: truncateText(runValue, MAX_VALUE_LENGTH),
+              drawing: truncateText(drawingValue, MAX_VALUE_LENGTH),
             },
           ];
     });
   });
-  return { values, onlyRun: Object.keys(run).length - common.length, onlyDrawing: Object.keys(drawing).length - common.length };
+  return { values, onlyRun: Object.keys(run).length - sharedIds.length, onlyDrawing: Object.keys(drawing).length - sharedIds.length };
 }
 
-function valueText(value: unknown): string {
+function formatValue(value: unknown): string {
   return value === undefined ? "–" : typeof value === "string" ? value : writeExactJson(value);
 }
 
-function Unread({ reason }: { reason: RefusalReason }) {
-  return <p className="mt-3">{useReason(reason)}</p>;
+function RefusalReasonText({ reason }: { reason: RefusalReason }) {
+  return <p className="mt-3">{useReasonText(reason)}</p>;
 }
 
 /** Shows which of the two formats is open, and a button that opens the other. */

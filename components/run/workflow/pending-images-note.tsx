@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { Picture } from "@/components/ui/pictures/picture";
 import { createThumbnailUrl } from "@/lib/browser/urls";
-import { formBuilder, type FormNode } from "../form/form-model";
+import { createFormBuilder, type FormNode } from "../form/form-model";
 import { type OpenedFile, type PendingImage, type PendingImages } from "./opened-workflow";
 
 const MAX_SHOWN = 8;
@@ -10,7 +10,7 @@ const MAX_SHOWN = 8;
 type PendingImagesNoteProps = {
   pendingImages: PendingImages;
   connection?: string;
-  /** The open workflow's inputs; undefined if none is open. */
+  /** The open workflow's inputs. Undefined if no workflow is open. */
   inputs?: readonly PictureInput[];
   onUse?: (input: PictureInput, picture: PendingImage) => void;
   onCopies?: (input: PictureInput) => void;
@@ -19,7 +19,7 @@ type PendingImagesNoteProps = {
   onDismiss: () => void;
 };
 
-/** Pictures chosen for a run, and where they can go. Replaces nothing without confirmation. */
+/** Shows the pictures chosen for a run, and the inputs that can take them. Replaces nothing without confirmation. */
 export function PendingImagesNote({
   pendingImages: { pictures, missing },
   connection,
@@ -31,8 +31,8 @@ export function PendingImagesNote({
 }: PendingImagesNoteProps) {
   const t = useTranslations("run.pendingImages");
   const [first] = pictures;
-  const isMany = pictures.length > 1;
-  const next = inputs === undefined ? "open" : inputs.length === 0 ? "noInput" : isMany ? "many" : "one";
+  const isMultiple = pictures.length > 1;
+  const messageKey = inputs === undefined ? "open" : inputs.length === 0 ? "noInput" : isMultiple ? "many" : "one";
   return (
     <section
       aria-label={t("title", { count: pictures.length })}
@@ -53,9 +53,9 @@ export function PendingImagesNote({
           ))}
         </ul>
         <div className="min-w-0 flex-1 basis-56">
-          <p className="truncate font-semibold">{isMany || !first ? t("title", { count: pictures.length }) : first.name}</p>
+          <p className="truncate font-semibold">{isMultiple || !first ? t("title", { count: pictures.length }) : first.name}</p>
           <p className="text-ink-2">
-            {t(next)}
+            {t(messageKey)}
             {missing > 0 ? ` ${t("lost", { count: missing })}` : null}
           </p>
         </div>
@@ -63,7 +63,7 @@ export function PendingImagesNote({
           {t("dismiss")}
         </Button>
       </div>
-      {next === "noInput" && onChooseOther ? (
+      {messageKey === "noInput" && onChooseOther ? (
         <Button className="self-start" onClick={onChooseOther}>
           {t("elsewhere")}
         </Button>
@@ -71,8 +71,8 @@ export function PendingImagesNote({
       {inputs && inputs.length > 0 && first ? (
         <div className="flex flex-wrap gap-2">
           {inputs.map((input) => (
-            <Button key={`${input.nodeId}/${input.name}`} onClick={() => (isMany ? onCopies?.(input) : onUse?.(input, first))}>
-              {t(isMany ? "copiesOf" : "useAs", { count: pictures.length, input: input.name, id: input.nodeId, title: input.title })}
+            <Button key={`${input.nodeId}/${input.name}`} onClick={() => (isMultiple ? onCopies?.(input) : onUse?.(input, first))}>
+              {t(isMultiple ? "copiesOf" : "useAs", { count: pictures.length, input: input.name, id: input.nodeId, title: input.title })}
             </Button>
           ))}
         </div>
@@ -85,7 +85,7 @@ export function PendingImagesNote({
 
 export type PictureInput = { nodeId: string; name: string; title: string };
 
-export function pictureInputs(form: readonly FormNode[]): PictureInput[] {
+export function listPictureInputs(form: readonly FormNode[]): PictureInput[] {
   return form.flatMap(({ id, title, fields }) =>
     fields.flatMap(({ name, control }) => (control.kind === "image" ? [{ nodeId: id, name, title }] : [])),
   );
@@ -93,7 +93,7 @@ export function pictureInputs(form: readonly FormNode[]): PictureInput[] {
 
 /** Works without the service's node list: common nodes are recognized by class. */
 export function findPictureInputs({ graph, order }: Pick<OpenedFile, "graph" | "order">): PictureInput[] {
-  return pictureInputs(formBuilder(graph, order)(graph));
+  return listPictureInputs(createFormBuilder(graph, order)(graph));
 }
 
 export type PlacedPicture = { input: PictureInput; picture: PendingImage };

@@ -1,17 +1,17 @@
-// Opens the workflow or pictures named by a link to the Run page. Never throws; parses everything like a dropped file.
+// Opens the workflow or pictures named by a link to the Run page. Never throws. Parses everything like a dropped file.
 
 import { type SampleName } from "@/components/frame/samples/samples";
-import { shortId } from "@/lib/browser/urls";
+import { toShortId } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
+import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-locations";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { assetValue, contentName, type UnsentPicture } from "../form/controls/picture-api";
+import { toAssetValue, toContentName, type UnsentPicture } from "../form/controls/picture-api";
 import { openAnyWorkflow, openFile, openWorkflow } from "./open-workflow";
 import { type OpenedFile, type PendingImage, type PendingImages, type Refusal } from "./opened-workflow";
 import { type SentSamplePicture, type WorkflowApi } from "./workflow-api";
@@ -51,15 +51,15 @@ export async function loadAssets(ids: readonly string[], { readAsset }: Workflow
       continue;
     }
     const view = toAssetView(asset.value);
-    if (view.kind === "image") pictures.push({ id, value: assetValue(view), name: view.name });
+    if (view.kind === "image") pictures.push({ id, value: toAssetValue(view), name: view.name });
   }
   if (pictures.length > 0) return ok({ pictures, missing: ids.length - pictures.length });
   if (failure && failure.status !== 404) return failed({ reason: { code: "unread", failure } });
-  return failed({ reason: { code: "no_pictures", isGone: failure !== undefined } });
+  return failed({ reason: { code: "no_pictures", isMissing: failure !== undefined } });
 }
 
 async function openJob({ job: id, without }: Extract<RunSource, { job: string }>, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
-  const refuse = (reason: Refusal["reason"]) => failed({ fileName: shortId(id), reason });
+  const refuse = (reason: Refusal["reason"]) => failed({ fileName: toShortId(id), reason });
   const job = await api.readJob(id);
   if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
   if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
@@ -80,8 +80,8 @@ function toNodeErrors({ id, error }: JobView): OpenedFile["errors"] {
   const { nodeId, nodeType, type, message } = error;
   if (nodeId === undefined) return undefined;
   const reason = message.trim() || type;
-  const failed = { type: "execution_failed", message: reason, details: "", extra_info: { job: shortId(id) } };
-  return { [nodeId]: { class_type: nodeType, dependent_outputs: [], errors: [failed] } };
+  const nodeError = { type: "execution_failed", message: reason, details: "", extra_info: { job: toShortId(id) } };
+  return { [nodeId]: { class_type: nodeType, dependent_outputs: [], errors: [nodeError] } };
 }
 
 async function openApp(id: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
@@ -98,15 +98,15 @@ async function openApp(id: string, api: WorkflowApi): Promise<Result<OpenedFile,
 
 async function openSample(name: SampleName, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
   const fileName = `${name}.json`;
-  const missing = failed<Refusal>({ fileName, reason: { code: "sample_missing" } });
+  const missingFailure = failed<Refusal>({ fileName, reason: { code: "sample_missing" } });
   const text = await api.loadSample(name);
-  if (!text.ok) return missing;
+  if (!text.ok) return missingFailure;
   const title = api.sampleTitle?.(name);
   const workflowResult = openWorkflow(text.value, title === undefined ? fileName : undefined, { name: title });
   if (!workflowResult.ok) return workflowResult;
   const getValue = api.shipsPictures ? getShippedName : (picture: string) => api.sendSamplePicture?.(picture);
   const result = await withSamplePictures(workflowResult.value, getValue);
-  return result.ok ? result : missing;
+  return result.ok ? result : missingFailure;
 }
 
 async function openStored(path: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
@@ -120,7 +120,7 @@ async function openStored(path: string, api: WorkflowApi): Promise<Result<Opened
 
 async function openCarrier(id: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
   const asset = await api.readAsset(id);
-  if (!asset.ok) return toUnreadRefusal(asset.failure, shortId(id));
+  if (!asset.ok) return toUnreadRefusal(asset.failure, toShortId(id));
   const view = toAssetView(asset.value);
   const source = await api.readFile(view);
   return source.ok ? openFile(source.value, api, { name: view.name, type: view.mimeType }) : toUnreadRefusal(source.failure, view.name);
@@ -130,8 +130,8 @@ function toUnreadRefusal(failure: Failure, fileName: string) {
   return failed<Refusal>({ fileName, reason: failure.status === 404 ? { code: "file_gone" } : { code: "unread", failure } });
 }
 
-// The samples' pictures: services that ship them get their content names, others get an upload of missing ones. A member's own photo.png is
-// never used instead. Changes only picture inputs, and keeps the shown names.
+// The samples' pictures. Services that ship them use their content names. For other services, missing pictures are uploaded. A member's own
+// photo.png is never used instead. Only picture inputs change, and the displayed names stay the same.
 
 /** BLAKE3 of the files in public/samples. */
 export const samplePictures: Readonly<Record<string, string>> = {
@@ -142,7 +142,7 @@ export const samplePictures: Readonly<Record<string, string>> = {
 /** The name of a sample's picture at a service that ships it. */
 function getShippedName(name: string): SentSamplePicture | undefined {
   const hash = getOwn(samplePictures, name);
-  return hash === undefined ? undefined : ok(contentName(hash, name));
+  return hash === undefined ? undefined : ok(toContentName(hash, name));
 }
 
 /** `getValue` returns the picture's name at the service. A refused picture keeps its name, and its failure is recorded. */
@@ -160,13 +160,13 @@ export async function withSamplePictures(
     else if (valueResult?.failure === "missing") return failed("missing");
     else if (valueResult) unsent.set(name, valueResult.failure);
   }
-  const remaining = unsent.size > 0 && { unsentPictures: Object.fromEntries(unsent) };
-  if (values.size === 0) return ok({ ...file, ...remaining });
+  const unsentFields = unsent.size > 0 && { unsentPictures: Object.fromEntries(unsent) };
+  if (values.size === 0) return ok({ ...file, ...unsentFields });
   const graph: Graph = Object.fromEntries(
     Object.entries(file.graph).map(([id, node]) => {
       const image = typeof node.inputs.image === "string" ? values.get(node.inputs.image) : undefined;
       return [id, image === undefined ? node : { ...node, inputs: copySpellings(node.inputs, { ...node.inputs, image }) }];
     }),
   );
-  return ok({ ...file, ...remaining, graph, ownNames: Object.fromEntries([...values].map(([name, value]) => [value, name])) });
+  return ok({ ...file, ...unsentFields, graph, ownNames: Object.fromEntries([...values].map(([name, value]) => [value, name])) });
 }

@@ -5,7 +5,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { useRead } from "@/lib/browser/use-read";
 import { toMilliseconds } from "@/lib/contract/times";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -15,7 +15,7 @@ import { openRunSource } from "./run-sources";
 import { type WorkflowApi } from "./workflow-api";
 
 const MAX_SHOWN = 100;
-const MIN_FOR_SEARCH = 10;
+const MIN_FILES_FOR_SEARCH = 10;
 
 type StoredFile = Extract<Awaited<ReturnType<WorkflowApi["listStored"]>>, { ok: true }>["value"][number];
 type StoredFilesProps = { connection?: string; listStored: WorkflowApi["listStored"]; onOpen: (path: string) => void };
@@ -39,7 +39,7 @@ export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps
         {!isRequested ? <Button onClick={() => setRequested(true)}>{t("show")}</Button> : null}
         {isRequested && !data && !error ? <Skeleton className="h-[46px] w-full" /> : null}
         {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
-        {data && data.length > MIN_FOR_SEARCH ? (
+        {data && data.length > MIN_FILES_FOR_SEARCH ? (
           <Input
             type="search"
             aria-label={t("search")}
@@ -66,7 +66,7 @@ export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps
 }
 
 function StoredFileItem({ file, onOpen }: { file: StoredFile; onOpen: StoredFilesProps["onOpen"] }) {
-  const modified = toMilliseconds(file.modified);
+  const modifiedMs = toMilliseconds(file.modified);
   return (
     <li>
       <button
@@ -77,28 +77,27 @@ function StoredFileItem({ file, onOpen }: { file: StoredFile; onOpen: StoredFile
         <span className="min-w-0 flex-1 truncate font-mono text-sm" title={file.path}>
           {file.path.replace(/^workflows\//, "")}
         </span>
-        {modified === undefined ? null : <RelativeTime ms={modified} className="text-sm whitespace-nowrap text-ink-3" />}
+        {modifiedMs === undefined ? null : <RelativeTime ms={modifiedMs} className="text-sm whitespace-nowrap text-ink-3" />}
       </button>
     </li>
   );
 }
 
-/** At most this many job details are read, as each holds a whole graph. */
-const MAX_READ = 6;
+/** Maximum number of job details to read, since each contains a whole graph. */
+const MAX_JOBS_READ = 6;
 
 type RecentWorkflow = { jobId: string; file: OpenedFile };
 
-async function recentPictureWorkflows(api: WorkflowApi): Promise<Result<RecentWorkflow[], ApiFailure>> {
-  const result = await api.recentJobs();
+async function fetchRecentPictureWorkflows(api: WorkflowApi): Promise<Result<RecentWorkflow[], ApiFailure>> {
+  const result = await api.listRecentJobs();
   if (!result.ok) return result;
-  const newest = new Map<string, string>();
-  for (const { id, workflow_id: workflow = id } of result.value.jobs) if (!newest.has(workflow)) newest.set(workflow, id);
+  const newestJobIds = new Map<string, string>();
+  for (const { id, workflow_id: workflowId = id } of result.value.jobs) if (!newestJobIds.has(workflowId)) newestJobIds.set(workflowId, id);
   const recentWorkflows: RecentWorkflow[] = [];
-  for (const jobId of [...newest.values()].slice(0, MAX_READ)) {
-    const runSourceResult = await openRunSource({ job: jobId }, api);
-    if (!runSourceResult.ok && runSourceResult.failure.reason.code === "unread") return failed(runSourceResult.failure.reason.failure);
-    if (runSourceResult.ok && findPictureInputs(runSourceResult.value).length > 0)
-      recentWorkflows.push({ jobId, file: runSourceResult.value });
+  for (const jobId of [...newestJobIds.values()].slice(0, MAX_JOBS_READ)) {
+    const openResult = await openRunSource({ job: jobId }, api);
+    if (!openResult.ok && openResult.failure.reason.code === "unread") return failed(openResult.failure.reason.failure);
+    if (openResult.ok && findPictureInputs(openResult.value).length > 0) recentWorkflows.push({ jobId, file: openResult.value });
   }
   return ok(recentWorkflows);
 }
@@ -108,7 +107,7 @@ type RecentWorkflowsProps = { connection?: string; api: WorkflowApi; onOpen: (fi
 /** Recently run workflows with a picture input, since most pictures are for a workflow already in use. */
 export function RecentWorkflows({ connection, api, onOpen }: RecentWorkflowsProps) {
   const t = useTranslations("run");
-  const { data, error, mutate } = useRead(["run.recent", connection], () => recentPictureWorkflows(api));
+  const { data, error, mutate } = useRead(["run.recent", connection], () => fetchRecentPictureWorkflows(api));
   return (
     <section aria-labelledby="recent-workflows">
       <h2 id="recent-workflows" className="font-semibold">

@@ -2,28 +2,28 @@
 
 import { type SampleName } from "@/components/frame/samples/samples";
 import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { type ByteSource, openByteSource } from "@/lib/browser/files/byte-source";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, createViewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";
 import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { type Asset } from "@/lib/contract/schemas/asset";
-import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobDetail, type JobsResponse } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type AssetView, getAssetFile } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type PictureApi, sendWithoutProgress, type UnsentPicture } from "../form/controls/picture-api";
 import { type CatalogueApi, readCatalogue } from "./catalogue";
 
-/** The picture's name at the service. `missing`: the console's own file could not be loaded. */
+/** The picture's name at the service. `missing`: the console's sample file could not be loaded. */
 export type SentSamplePicture = Result<string, UnsentPicture | "missing">;
 
 type ReadResult<T> = Promise<Result<T, ApiFailure>>;
 
 export type WorkflowApi = CatalogueApi & {
   readJob: (id: string) => ReadResult<JobDetail>;
-  recentJobs: () => ReadResult<JobsAnswer>;
+  listRecentJobs: () => ReadResult<JobsResponse>;
   /** The workflow of an app, as stored in its file. */
   readApp: (id: string) => ReadResult<Pick<AppDefinition, "title" | "graph" | "editor">>;
   readAsset: (id: string) => ReadResult<Asset>;
@@ -36,8 +36,8 @@ export type WorkflowApi = CatalogueApi & {
   sendSamplePicture?: (name: string) => Promise<SentSamplePicture>;
 };
 
-const RECENT_JOBS = 50;
-const FOLDER = "workflows/";
+const MAX_RECENT_JOBS = 50;
+const WORKFLOWS_FOLDER = "workflows/";
 
 export function createWorkflowApi(connection: string | undefined, shipsPictures: boolean, { sendPicture }: PictureApi): WorkflowApi {
   return {
@@ -46,7 +46,7 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
       const blob = await readSample(name, (response) => response.blob());
       return blob.ok ? sendWithoutProgress(new File([blob.value], name, { type: "image/png" }), sendPicture) : blob;
     },
-    recentJobs: () => callApi(withQuery("/api/jobs", { limit: RECENT_JOBS, connection }), { cache: "no-store" }),
+    listRecentJobs: () => callApi(withQuery("/api/jobs", { limit: MAX_RECENT_JOBS, connection }), { cache: "no-store" }),
     readAsset: (id) => callApi(withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     loadSample: (name) => readSample(`${name}.json`, (response) => response.text()),
     readApp: (id) => callApi<AppDefinition>(`/api/apps/${encodeURIComponent(id)}/workflow`, { cache: "no-store" }),
@@ -54,11 +54,11 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
     readStored: (path) => openByteSource(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
     readFile: (asset) => openByteSource(createViewUrl({ ...getAssetFile(asset), connection })),
     listStored: async () => {
-      const path = withQuery("/api/userdata", { dir: FOLDER, recurse: true, connection });
+      const path = withQuery("/api/userdata", { dir: WORKFLOWS_FOLDER, recurse: true, connection });
       const files = await callApi<UserdataFile[]>(path, { cache: "no-store" });
       if (!files.ok) return files;
       const getModifiedMs = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
-      return ok(addFolderPath(files.value, FOLDER).sort((item, other) => getModifiedMs(other) - getModifiedMs(item)));
+      return ok(addFolderPath(files.value, WORKFLOWS_FOLDER).sort((item, other) => getModifiedMs(other) - getModifiedMs(item)));
     },
     readCatalogue: () => readCatalogue(connection),
   };

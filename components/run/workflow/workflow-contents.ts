@@ -2,10 +2,10 @@ import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
 import { asObject, getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, filter, map, object } from "@/lib/contract/json/readers";
-import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
+import { FILENAME_INPUT, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { type SecretLocation } from "@/lib/contract/secrets/secret-locations";
 import { isMasked, removeMasks } from "@/lib/contract/secrets/secret-texts";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
 import { isDeeperThan } from "@/lib/shared/json-depth";
@@ -17,35 +17,35 @@ import { type OpenWorkflow } from "./opened-workflow";
 // overwrite later edits.
 
 const EXTRA_KEY = "lightdesk";
-const MAX_LENGTH = 1_000;
-const name = filter(anyText, (text) => text.length <= MAX_LENGTH);
-const readWrittenEntries = object({ fileNames: map(object({ written: name, filled: name })) });
+const MAX_NAME_LENGTH = 1_000;
+const nameReader = filter(anyText, (text) => text.length <= MAX_NAME_LENGTH);
+const readWrittenEntries = object({ fileNames: map(object({ written: nameReader, filled: nameReader })) });
 
 /** Adds the names that differ between both graphs to the editor's drawing. */
 export function withWrittenNames(drawing: JsonObject | undefined, writtenGraph: Graph, sentGraph: Graph): JsonObject | undefined {
   const names = Object.entries(sentGraph).flatMap(([id, node]) => {
-    const text = getOwn(getOwn(writtenGraph, id)?.inputs ?? {}, FILE_NAME);
-    const filled = node.inputs[FILE_NAME];
-    if (!isFileName(node, FILE_NAME) || typeof text !== "string" || typeof filled !== "string" || text === filled) return [];
+    const text = getOwn(getOwn(writtenGraph, id)?.inputs ?? {}, FILENAME_INPUT);
+    const filled = node.inputs[FILENAME_INPUT];
+    if (!isFileName(node, FILENAME_INPUT) || typeof text !== "string" || typeof filled !== "string" || text === filled) return [];
     return [[id, { written: text, filled }] as const];
   });
   if (names.length === 0) return drawing;
   return withField(drawing, "extra", withField(asObject(drawing?.extra), EXTRA_KEY, { fileNames: Object.fromEntries(names) }));
 }
 
-export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
+export function restoreWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
   const drawing = getDrawing(file.extraData);
-  const before = asObject(drawing?.extra) ?? {};
-  const { [EXTRA_KEY]: ownData, ...extra } = before;
-  if (ownData === undefined) return file;
-  const graph = Object.entries(readWrittenEntries(ownData)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
-    const node = getOwn(now, id);
+  const drawingExtra = asObject(drawing?.extra) ?? {};
+  const { [EXTRA_KEY]: storedData, ...extra } = drawingExtra;
+  if (storedData === undefined) return file;
+  const graph = Object.entries(readWrittenEntries(storedData)?.fileNames ?? {}).reduce((currentGraph, [id, { written, filled }]) => {
+    const node = getOwn(currentGraph, id);
     // Another program may have changed the name.
-    const isUnchanged = node && isFileName(node, FILE_NAME) && getOwn(node.inputs, FILE_NAME) === filled;
-    return isUnchanged ? withInput(now, id, FILE_NAME, written) : now;
+    const isUnchanged = node && isFileName(node, FILENAME_INPUT) && getOwn(node.inputs, FILENAME_INPUT) === filled;
+    return isUnchanged ? withInput(currentGraph, id, FILENAME_INPUT, written) : currentGraph;
   }, file.graph);
   const info = asObject(file.extraData?.extra_pnginfo);
-  const workflow = withField(drawing, "extra", copySpellings(before, extra));
+  const workflow = withField(drawing, "extra", copySpellings(drawingExtra, extra));
   return { ...file, graph, extraData: withField(file.extraData, "extra_pnginfo", withField(info, "workflow", workflow)) };
 }
 
@@ -55,29 +55,29 @@ function withField(object: JsonObject = {}, key: string, value: unknown): JsonOb
 
 // A workflow without the keys and tokens in it.
 
-type Parts = { graph: Graph; extraData?: JsonObject };
+type WorkflowData = { graph: Graph; extraData?: JsonObject };
 
 /**
  * Removes keys and tokens: empties such inputs, removes key-like parts from longer texts, and drops fields of extra_data. If the text does not
  * look like a key, all of it is removed.
  */
-export function removeSecrets({ graph, extraData }: Parts, secretPlaces: readonly SecretPlace[]): Parts {
-  let [left, extra] = [graph, extraData];
+export function removeSecrets({ graph, extraData }: WorkflowData, secretPlaces: readonly SecretLocation[]): WorkflowData {
+  let [remainingGraph, remainingExtra] = [graph, extraData];
   for (const secretPlace of secretPlaces) {
     if (secretPlace.kind === "input") {
-      const node = getOwn(left, secretPlace.node_id);
+      const node = getOwn(remainingGraph, secretPlace.node_id);
       const value = node && getOwn(node.inputs, secretPlace.input);
       if (!node || value === undefined) continue;
-      left = {
-        ...left,
+      remainingGraph = {
+        ...remainingGraph,
         [secretPlace.node_id]: {
           ...node,
           inputs: copySpellings(node.inputs, { ...node.inputs, [secretPlace.input]: withoutSecret(secretPlace.input, value) }),
         },
       };
-    } else if (secretPlace.kind === "extra" && extra) extra = withoutPath(extra, secretPlace.path);
+    } else if (secretPlace.kind === "extra" && remainingExtra) remainingExtra = withoutPath(remainingExtra, secretPlace.path);
   }
-  return { graph: left, ...(extra && { extraData: extra }) };
+  return { graph: remainingGraph, ...(remainingExtra && { extraData: remainingExtra }) };
 }
 
 function withoutSecret(name: string, value: unknown): unknown {
@@ -92,46 +92,46 @@ function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[])
   if (rest.length > 0 && isObject(inner)) return copySpellings(value, { ...value, [name]: withoutPath(inner, rest) });
   const masked = typeof inner === "string" ? undefined : maskSecrets(inner);
   if (isMasked(masked)) return copySpellings(value, { ...value, [name]: removeMasks(masked) });
-  const { [name]: _, ...others } = value;
-  return copySpellings(value, others);
+  const { [name]: _, ...otherFields } = value;
+  return copySpellings(value, otherFields);
 }
 
 /** `sentGraph` is dropped, since the workflow differs from the submission. */
-export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonly SecretPlace[]): OpenWorkflow {
+export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonly SecretLocation[]): OpenWorkflow {
   const remaining = removeSecrets({ graph: openWorkflow.graph, extraData: openWorkflow.extraData }, secretPlaces);
-  const extra = readExtra(openWorkflow.advanced?.extra ?? "");
+  const extra = parseExtraData(openWorkflow.advanced?.extra ?? "");
   const writtenFields = extra.ok ? removeSecrets({ graph: {}, extraData: extra.value }, secretPlaces).extraData : undefined;
-  const isWritten = writtenFields !== undefined && Object.keys(writtenFields).length > 0;
-  const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(writtenFields, 2) : "" }) };
+  const hasFields = writtenFields !== undefined && Object.keys(writtenFields).length > 0;
+  const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: hasFields ? writeExactJson(writtenFields, 2) : "" }) };
   const isEdited = openWorkflow.isEdited || remaining.graph !== openWorkflow.graph;
-  return { ...openWorkflow, ...remaining, advanced, isEdited, leftOut: secretPlaces, sentGraph: undefined };
+  return { ...openWorkflow, ...remaining, advanced, isEdited, removedSecrets: secretPlaces, sentGraph: undefined };
 }
 
 // User-written extra_data, merged over the workflow's own. Never stored, since it may contain keys.
 
 export const extraLimits = { characters: 100_000, depth: 50 } as const;
 
-type ExtraReading = { ok: true; value: JsonObject } | { ok: false; why: "not_json" | "no_object" | "too_large" | "too_deep" };
+type ExtraResult = { ok: true; value: JsonObject } | { ok: false; code: "not_json" | "no_object" | "too_large" | "too_deep" };
 
 /** An empty text means no extra data. */
-export function readExtra(text: string): ExtraReading {
+export function parseExtraData(text: string): ExtraResult {
   if (text.trim() === "") return { ok: true, value: {} };
-  if (text.length > extraLimits.characters) return { ok: false, why: "too_large" };
-  if (isDeeperThan(text, extraLimits.depth)) return { ok: false, why: "too_deep" };
+  if (text.length > extraLimits.characters) return { ok: false, code: "too_large" };
+  if (isDeeperThan(text, extraLimits.depth)) return { ok: false, code: "too_deep" };
   const value = parseJson(text);
-  if (value === undefined) return { ok: false, why: "not_json" };
-  return isObject(value) ? { ok: true, value } : { ok: false, why: "no_object" };
+  if (value === undefined) return { ok: false, code: "not_json" };
+  return isObject(value) ? { ok: true, value } : { ok: false, code: "no_object" };
 }
 
 /** User-written fields win. extra_pnginfo is merged one level deeper, so that nothing in it is lost. */
-export function mergeExtra(drawing: JsonObject | undefined, writtenFile: JsonObject): JsonObject {
-  const info = mergeFields(asObject(drawing?.extra_pnginfo) ?? {}, asObject(writtenFile.extra_pnginfo) ?? {});
-  const extra = mergeFields(drawing ?? {}, writtenFile);
+export function mergeExtraData(extraData: JsonObject | undefined, userData: JsonObject): JsonObject {
+  const info = mergeFields(asObject(extraData?.extra_pnginfo) ?? {}, asObject(userData.extra_pnginfo) ?? {});
+  const extra = mergeFields(extraData ?? {}, userData);
   return Object.keys(info).length > 0 ? copySpellings(extra, { ...extra, extra_pnginfo: info }) : extra;
 }
 
-function mergeFields(drawing: JsonObject, writtenFile: JsonObject): JsonObject {
-  return copySpellings(drawing, copySpellings(writtenFile, { ...drawing, ...writtenFile }));
+function mergeFields(base: JsonObject, overrides: JsonObject): JsonObject {
+  return copySpellings(base, copySpellings(overrides, { ...base, ...overrides }));
 }
 
 /** Without this, another workflow's drawing would be sent with every run. */

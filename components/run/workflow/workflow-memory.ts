@@ -1,13 +1,13 @@
 // Per-workflow settings in this browser: pinned inputs, and seeds that change with every run.
-// Guarantees: never throws; bounded, the least recently used workflows are dropped first. Must never: hold a value, only names of inputs.
+// Guarantees: never throws. Drops the least recently used workflows first. Must never store a value, only names of inputs.
 
 import { useCallback, useMemo, useState } from "react";
-import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
+import { type BrowserStorage, createPersistedValue } from "@/lib/browser/persisted-value";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, anything, list, map, object, oneOf, type Reader, text, withFallback } from "@/lib/contract/json/readers";
-import { readSecretPlaces } from "@/lib/contract/secrets/secret-places";
+import { readSecretLocations } from "@/lib/contract/secrets/secret-locations";
 import { openWorkflow } from "./open-workflow";
 import { type BothFormats, type Draft, type Edit, fingerprint, type Format, type OpenWorkflow } from "./opened-workflow";
 
@@ -17,31 +17,31 @@ const MAX_INPUTS = 200;
 type WorkflowMemory = { pinned: readonly string[]; randomised: readonly string[] };
 type Entry = readonly [id: string, memory: WorkflowMemory];
 
-const inputs = withFallback(list(anyText, MAX_INPUTS), []);
-const memory = object({ pinned: inputs, randomised: inputs });
-const entry: Reader<Entry> = (storedValue) => {
+const inputsReader = withFallback(list(anyText, MAX_INPUTS), []);
+const memoryReader = object({ pinned: inputsReader, randomised: inputsReader });
+const entryReader: Reader<Entry> = (storedValue) => {
   const [id, stored]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
-  const storedMemory = memory(stored);
+  const storedMemory = memoryReader(stored);
   return typeof id === "string" && storedMemory ? [id, storedMemory] : undefined;
 };
-const workflows = persisted("lightdesk.run.workflows", withFallback(list(entry), []));
+const storedWorkflows = createPersistedValue("lightdesk.run.workflows", withFallback(list(entryReader), []));
 
-export function inputKey(nodeId: string, name: string): string {
+export function toInputKey(nodeId: string, name: string): string {
   return writeExactJson([nodeId, name]);
 }
 
 export function readMemory(workflowId: string): WorkflowMemory {
-  return workflows.get().find(([id]) => id === workflowId)?.[1] ?? { pinned: [], randomised: [] };
+  return storedWorkflows.get().find(([id]) => id === workflowId)?.[1] ?? { pinned: [], randomised: [] };
 }
 
 export function storeMemory(workflowId: string, memory: WorkflowMemory): void {
-  const otherEntries = workflows.get().filter(([id]) => id !== workflowId);
+  const otherEntries = storedWorkflows.get().filter(([id]) => id !== workflowId);
   const isEmpty = memory.pinned.length + memory.randomised.length === 0;
-  const all: Entry[] = isEmpty ? otherEntries : [...otherEntries, [workflowId, memory]];
-  workflows.set(all.slice(-MAX_WORKFLOWS));
+  const entries: Entry[] = isEmpty ? otherEntries : [...otherEntries, [workflowId, memory]];
+  storedWorkflows.set(entries.slice(-MAX_WORKFLOWS));
 }
 
-function toggled(list: readonly string[], item: string): string[] {
+function toggleItem(list: readonly string[], item: string): string[] {
   return list.includes(item) ? list.filter((other) => other !== item) : [...list, item].slice(-MAX_INPUTS);
 }
 
@@ -54,14 +54,17 @@ export type InputSettings = {
 
 /** Pins and seeds of the open workflow, remembered in this browser. */
 export function useWorkflowMemory(workflowId: string): InputSettings {
-  const [changed, setChanged] = useState<{ workflowId: string; memory: WorkflowMemory }>();
-  const memory = useMemo(() => (changed?.workflowId === workflowId ? changed.memory : readMemory(workflowId)), [changed, workflowId]);
+  const [changedMemory, setChangedMemory] = useState<{ workflowId: string; memory: WorkflowMemory }>();
+  const memory = useMemo(
+    () => (changedMemory?.workflowId === workflowId ? changedMemory.memory : readMemory(workflowId)),
+    [changedMemory, workflowId],
+  );
   const toggle = useCallback<InputSettings["toggle"]>(
     (setting, nodeId, name) => {
-      const now = readMemory(workflowId);
-      const next = { ...now, ...memory, [setting]: toggled(memory[setting], inputKey(nodeId, name)) };
+      const storedMemory = readMemory(workflowId);
+      const next = { ...storedMemory, ...memory, [setting]: toggleItem(memory[setting], toInputKey(nodeId, name)) };
       storeMemory(workflowId, next);
-      setChanged({ workflowId, memory: next });
+      setChangedMemory({ workflowId, memory: next });
     },
     [memory, workflowId],
   );
@@ -69,45 +72,50 @@ export function useWorkflowMemory(workflowId: string): InputSettings {
     () => ({
       memory,
       toggle,
-      isPinned: (nodeId, name) => memory.pinned.includes(inputKey(nodeId, name)),
-      isRandomised: (nodeId, name) => memory.randomised.includes(inputKey(nodeId, name)),
+      isPinned: (nodeId, name) => memory.pinned.includes(toInputKey(nodeId, name)),
+      isRandomised: (nodeId, name) => memory.randomised.includes(toInputKey(nodeId, name)),
     }),
     [memory, toggle],
   );
 }
 
 // Remembers the chosen format of a file with two formats, recognised by its content.
-// Guarantees: never throws; bounded, the oldest choice is dropped first.
+// Guarantees: never throws. Drops the oldest choices first.
 // Must never store more of the file than a fingerprint.
 
 const MAX_FILES = 200;
 
-type Choice = readonly [file: string, format: Format];
-const choice: Reader<Choice> = (storedValue) => {
+type FormatChoice = readonly [file: string, format: Format];
+const choiceReader: Reader<FormatChoice> = (storedValue) => {
   const [file, format]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
   return typeof file === "string" && (format === "run" || format === "drawing") ? [file, format] : undefined;
 };
-const choices = persisted("lightdesk.run.formats", (storedValue) => list(choice)(storedValue) ?? []);
+const storedChoices = createPersistedValue("lightdesk.run.formats", (storedValue) => list(choiceReader)(storedValue) ?? []);
 
 export function readFormat({ text }: BothFormats): Format | undefined {
-  const file = fingerprint(text);
-  return choices.get().find(([nodeId]) => nodeId === file)?.[1];
+  const fileHash = fingerprint(text);
+  return storedChoices.get().find(([storedHash]) => storedHash === fileHash)?.[1];
 }
 
 export function storeFormat({ text }: BothFormats, format: Format): void {
-  const file = fingerprint(text);
-  choices.set([...choices.get().filter(([nodeId]) => nodeId !== file), [file, format] as const].slice(-MAX_FILES));
+  const fileHash = fingerprint(text);
+  storedChoices.set(
+    [...storedChoices.get().filter(([storedHash]) => storedHash !== fileHash), [fileHash, format] as const].slice(-MAX_FILES),
+  );
 }
 
 // The open workflow and typed values, stored in this tab's sessionStorage so that a reload loses nothing.
-// Guarantees: never throws; bounded; stored data is parsed like a file; another member's draft is deleted. Contains no pictures, only names.
+// Guarantees: never throws. Bounded. Parses stored data like a file. Deletes another member's draft. Contains no pictures, only their names.
 // Must never be read during hydration, since the server has no draft.
 
 export const MAX_DRAFT_CHARACTERS = 1_000_000;
 export const draftOptions = { maxCharacters: MAX_DRAFT_CHARACTERS, parse: parseJson };
-const workflowFacts = object({}, { name: anyText, workflowId: text, leavesOut: readSecretPlaces, fromJob: text });
-const bothFormats: Reader<BothFormats> = object({ text, facts: workflowFacts, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });
-const note = object(
+const factsReader = object({}, { name: anyText, workflowId: text, leavesOut: readSecretLocations, fromJob: text });
+const bothFormatsReader: Reader<BothFormats> = object(
+  { text, facts: factsReader, shown: oneOf(["run", "drawing"]) },
+  { fileName: anyText },
+);
+const draftReader = object(
   {
     memberId: text,
     workflow: anything,
@@ -115,15 +123,15 @@ const note = object(
     inputs: withFallback(map(map(anything)), {}),
     ownNames: withFallback(map(anyText), {}),
   },
-  { workflowId: text, stored: text, fromJob: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
+  { workflowId: text, stored: text, fromJob: text, readFor: text, rawTexts: list(anyText), both: bothFormatsReader },
 );
-const draftNote = (storage: BrowserStorage) => persisted("lightdesk.run", note, storage, draftOptions);
+const getDraftStorage = (storage: BrowserStorage) => createPersistedValue("lightdesk.run", draftReader, storage, draftOptions);
 
 /** False if the draft could not be stored. No older draft remains, and the page warns on leaving. */
 export function storeDraft(storage: BrowserStorage, memberId: string, openWorkflow: OpenWorkflow): boolean {
   const { name, workflowId, storedPath, fromJob, readFor, original, extraData, ownNames, rawTexts, both } = openWorkflow;
   const workflow = { prompt: original, extra_data: extraData };
-  const newNote = {
+  const newDraft = {
     memberId,
     name,
     workflowId,
@@ -132,31 +140,31 @@ export function storeDraft(storage: BrowserStorage, memberId: string, openWorkfl
     readFor,
     rawTexts,
     workflow,
-    inputs: changedInputs(openWorkflow),
+    inputs: getChangedInputs(openWorkflow),
     ownNames: ownNames ?? {},
   };
-  const persisted = draftNote(storage);
+  const draftStorage = getDraftStorage(storage);
   // The other format contains the whole file again, so a draft that is too large is stored without it.
-  if ((both && persisted.set({ ...newNote, both })) || persisted.set(newNote)) return true;
+  if ((both && draftStorage.set({ ...newDraft, both })) || draftStorage.set(newDraft)) return true;
   deleteDraft(storage);
   return false;
 }
 
 export function deleteDraft(storage: BrowserStorage): void {
-  draftNote(storage).forget();
+  getDraftStorage(storage).remove();
 }
 
 export function readDraft(storage: BrowserStorage, memberId: string): Draft | undefined {
-  const storedNote = draftNote(storage).get();
+  const storedDraft = getDraftStorage(storage).get();
   const result =
-    storedNote?.memberId === memberId
-      ? openWorkflow(writeExactJson(storedNote.workflow), undefined, { workflowId: storedNote.workflowId })
+    storedDraft?.memberId === memberId
+      ? openWorkflow(writeExactJson(storedDraft.workflow), undefined, { workflowId: storedDraft.workflowId })
       : undefined;
-  if (!storedNote || !result?.ok) {
+  if (!storedDraft || !result?.ok) {
     deleteDraft(storage);
     return undefined;
   }
-  const { name, stored, fromJob, readFor, rawTexts, inputs, ownNames, both } = storedNote;
+  const { name, stored, fromJob, readFor, rawTexts, inputs, ownNames, both } = storedDraft;
   return {
     file: {
       ...result.value,
@@ -172,9 +180,9 @@ export function readDraft(storage: BrowserStorage, memberId: string): Draft | un
   };
 }
 
-function changedInputs({ graph, original }: OpenWorkflow): Record<string, JsonObject> {
+function getChangedInputs({ graph, original }: OpenWorkflow): Record<string, JsonObject> {
   const changedNodes = Object.entries(graph).filter(([nodeId, node]) => getOwn(original, nodeId) !== node);
   return Object.fromEntries(changedNodes.map(([nodeId, { inputs }]) => [nodeId, inputs]));
 }
 
-export const edit: Reader<Edit> = object({ nodeId: anyText, name: anyText, value: anything });
+export const editReader: Reader<Edit> = object({ nodeId: anyText, name: anyText, value: anything });

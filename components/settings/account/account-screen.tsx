@@ -6,27 +6,34 @@ import { type FormEvent, type ReactNode, useSyncExternalStore } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
 import { FailureMessage, findInvalidField } from "@/components/frame/failure/failure-message";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
-import { type NoticeChoice, noticeChoice, noticeChoices } from "@/components/frame/own-jobs";
+import { type NotificationChoice, notificationChoice, notificationChoices } from "@/components/frame/own-jobs";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { fieldText, FormField, InputField, Options, SelectField } from "@/components/ui/controls/fields";
+import { FormField, getFieldText, InputField, Options, SelectField } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
-import { browserTimeZone, RelativeTime, selectedTimeZone, storeTimeZone, supportedTimeZones, useHydrated } from "@/components/ui/time";
+import {
+  getBrowserTimeZone,
+  getSelectedTimeZone,
+  getSupportedTimeZones,
+  RelativeTime,
+  storeTimeZone,
+  useHydrated,
+} from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { useRequests } from "@/lib/browser/use-read";
 import { type MemberView, type SessionView } from "@/lib/contract/console";
-import { MIN_PASSWORD, type SignInMethods } from "@/lib/contract/people/sign-in";
+import { MIN_PASSWORD_LENGTH, type SignInMethods } from "@/lib/contract/members/sign-in";
 import { SettingsPage } from "../settings-tabs";
-import { MethodsCard, SessionsCard } from "./methods-card";
+import { SessionsCard,SignInMethodsCard } from "./sign-in-methods-card";
 
 const themes = ["system", "light", "dark"] as const;
 
-/** Display settings of this browser; they are not stored with the member. */
-function LookCard() {
+/** Display settings, which are stored only in this browser. */
+function AppearanceCard() {
   const t = useTranslations("settings.profile");
   const theme = useTranslations("frame.theme");
   const language = useTranslations("frame.language");
@@ -47,47 +54,47 @@ function LookCard() {
         <SelectField
           label={t("zone")}
           className="max-w-[300px]"
-          value={isHydrated ? (selectedTimeZone() ?? "") : ""}
+          value={isHydrated ? (getSelectedTimeZone() ?? "") : ""}
           onChange={({ target }) => {
-            // A reload, so that all times on the page are formatted again.
+            // Reloads the page to reformat all times.
             if (storeTimeZone(target.value || undefined)) window.location.reload();
           }}
         >
-          <option value="">{t("zoneBrowser", { zone: isHydrated ? browserTimeZone() : "…" })}</option>
+          <option value="">{t("zoneBrowser", { zone: isHydrated ? getBrowserTimeZone() : "…" })}</option>
           {isHydrated
-            ? supportedTimeZones().map((zone) => (
+            ? getSupportedTimeZones().map((zone) => (
                 <option key={zone} value={zone}>
                   {zone}
                 </option>
               ))
             : null}
         </SelectField>
-        <NoticesField />
+        <NotificationsField />
       </div>
       <p className="text-ink-3">{t("lookText")}</p>
     </Card>
   );
 }
 
-/** Absent if the browser doesn't support notifications, for example without https. */
-function NoticesField() {
+/** Hidden if the browser doesn't support notifications, for example without HTTPS. */
+function NotificationsField() {
   const t = useTranslations("settings.profile");
   const isHydrated = useHydrated();
-  const selectedNotices = useSyncExternalStore(noticeChoice.subscribe, noticeChoice.get, () => undefined) ?? "off";
+  const selectedNotices = useSyncExternalStore(notificationChoice.subscribe, notificationChoice.get, () => undefined) ?? "off";
   if (!isHydrated || typeof Notification === "undefined") return null;
   const isBlocked = selectedNotices !== "off" && Notification.permission === "denied";
-  const choose = async (choice: NoticeChoice) => {
+  const selectNotices = async (choice: NotificationChoice) => {
     if (choice !== "off" && Notification.permission === "default") await Notification.requestPermission();
-    noticeChoice.set(choice);
+    notificationChoice.set(choice);
   };
   return (
     <SelectField
       label={t("notices")}
       error={isBlocked ? t("noticesBlocked") : undefined}
       value={selectedNotices}
-      onChange={({ target }) => void choose(noticeChoices.find((choice) => choice === target.value))}
+      onChange={({ target }) => void selectNotices(notificationChoices.find((choice) => choice === target.value))}
     >
-      <Options of={noticeChoices.map((choice) => [choice, t(`notice.${choice}`)])} />
+      <Options of={notificationChoices.map((choice) => [choice, t(`notice.${choice}`)])} />
     </SelectField>
   );
 }
@@ -106,9 +113,9 @@ export function AccountScreen({ member: { name, email, role, createdAt }, method
       <NameForm key={name} name={name} />
       {methods.hasFixedAddress ? <FixedEmail email={email} /> : methods.password ? <EmailForm key={email} email={email} /> : null}
       {methods.password ? <PasswordForm email={email} /> : null}
-      {methods.providers.length > 0 ? <MethodsCard methods={methods} /> : null}
+      {methods.providers.length > 0 ? <SignInMethodsCard methods={methods} /> : null}
       <SessionsCard name={name} sessions={sessions} />
-      <LookCard />
+      <AppearanceCard />
     </SettingsPage>
   );
 }
@@ -116,7 +123,7 @@ export function AccountScreen({ member: { name, email, role, createdAt }, method
 const fields = ["name", "email", "password", "currentPassword"] as const;
 type AccountField = (typeof fields)[number];
 
-/** The state of one account form: whether it is being saved, and which field was refused. */
+/** The state of an account form, including whether it is saving and which field is invalid. */
 function useAccount() {
   const router = useRouter();
   const { busyWith, failure, send } = useRequests<"save">();
@@ -124,17 +131,17 @@ function useAccount() {
   const invalidField: AccountField | undefined = isEmailTaken ? "email" : failure && findInvalidField(failure, fields);
   return {
     isBusy: busyWith !== undefined,
-    isTaken: isEmailTaken,
-    faulty: invalidField,
-    /** A failure that no field caused. */
+    isEmailTaken,
+    invalidField,
+    /** A failure that doesn't concern a field. */
     failure: invalidField === undefined ? failure : undefined,
-    /** True on success. `after` is part of the action: the form stays busy until it ends. */
-    async change(json: Partial<Record<AccountField, string>>, after: () => Promise<void> | void): Promise<void> {
+    /** Saves the change. The form stays busy until `onSuccess` completes. */
+    async updateAccount(json: Partial<Record<AccountField, string>>, onSuccess: () => Promise<void> | void): Promise<void> {
       const request = callApi("/api/console/account", { method: "PUT", json });
       const result = await send(
         "save",
         request.then(async (result) => {
-          if (result.ok) await after();
+          if (result.ok) await onSuccess();
           return result;
         }),
       );
@@ -145,19 +152,19 @@ function useAccount() {
 
 function NameForm({ name }: { name: string }) {
   const t = useTranslations("settings.profile");
-  const wrong = useTranslations("auth.wrong");
-  const { change, faulty: invalidField, ...state } = useAccount();
+  const errorTexts = useTranslations("auth.wrong");
+  const { updateAccount, invalidField, ...state } = useAccount();
   return (
     <AccountForm
       title={t("you")}
       submit={t("save")}
       {...state}
-      onSubmit={(data) => void change({ name: fieldText(data, "name") }, () => showToast({ tone: "ok", text: t("saved") }))}
+      onSubmit={(data) => void updateAccount({ name: getFieldText(data, "name") }, () => showToast({ tone: "ok", text: t("saved") }))}
     >
       <InputField
         label={t("name")}
         hint={t("nameHint")}
-        error={invalidField === "name" ? wrong("name") : undefined}
+        error={invalidField === "name" ? errorTexts("name") : undefined}
         name="name"
         autoComplete="name"
         required
@@ -170,16 +177,16 @@ function NameForm({ name }: { name: string }) {
 
 function EmailForm({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
-  const wrong = useTranslations("auth.wrong");
-  const { change, faulty: invalidField, isTaken: isEmailTaken, ...state } = useAccount();
+  const errorTexts = useTranslations("auth.wrong");
+  const { updateAccount, invalidField, isEmailTaken, ...state } = useAccount();
   return (
     <AccountForm
       title={t("sign")}
       submit={t("changeEmail")}
       {...state}
       onSubmit={(data, form) => {
-        const newEmail = fieldText(data, "email").trim().toLowerCase();
-        void change({ email: newEmail, currentPassword: fieldText(data, "currentPassword") }, () => {
+        const newEmail = getFieldText(data, "email").trim().toLowerCase();
+        void updateAccount({ email: newEmail, currentPassword: getFieldText(data, "currentPassword") }, () => {
           showToast({ tone: "ok", text: t("emailChanged", { email: newEmail }) });
           for (const field of form.querySelectorAll<HTMLInputElement>("[type=password]")) field.value = "";
         });
@@ -188,7 +195,7 @@ function EmailForm({ email }: { email: string }) {
       <InputField
         label={t("email")}
         hint={t("emailHint")}
-        error={invalidField === "email" ? (isEmailTaken ? t("taken") : wrong("email")) : undefined}
+        error={invalidField === "email" ? (isEmailTaken ? t("taken") : errorTexts("email")) : undefined}
         name="email"
         type="email"
         autoComplete="username"
@@ -196,12 +203,12 @@ function EmailForm({ email }: { email: string }) {
         maxLength={254}
         defaultValue={email}
       />
-      <CurrentPasswordField isWrong={invalidField === "currentPassword"} />
+      <CurrentPasswordField isInvalid={invalidField === "currentPassword"} />
     </AccountForm>
   );
 }
 
-/** Shown if members are identified by their email address, which then can't be changed. */
+/** Shown if members are identified by their email address, so that it can't be changed. */
 function FixedEmail({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
   return (
@@ -215,16 +222,16 @@ function FixedEmail({ email }: { email: string }) {
 /** A new password ends every session, so this browser signs in again immediately. */
 function PasswordForm({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
-  const wrong = useTranslations("auth.wrong");
-  const { change, faulty: invalidField, ...state } = useAccount();
+  const errorTexts = useTranslations("auth.wrong");
+  const { updateAccount, invalidField, ...state } = useAccount();
   return (
     <AccountForm
       title={t("password")}
       submit={t("changePassword")}
       {...state}
       onSubmit={(data, form) => {
-        const password = fieldText(data, "password");
-        void change({ password, currentPassword: fieldText(data, "currentPassword") }, async () => {
+        const password = getFieldText(data, "password");
+        void updateAccount({ password, currentPassword: getFieldText(data, "currentPassword") }, async () => {
           if ((await signIn({ email, password })) !== "signed-in") return window.location.assign(apiPath("/sign-in"));
           form.reset();
           showToast({ tone: "ok", text: t("passwordChanged") });
@@ -233,11 +240,11 @@ function PasswordForm({ email }: { email: string }) {
     >
       {/* For password managers: the account of the new password. */}
       <input type="email" name="username" autoComplete="username" defaultValue={email} hidden readOnly />
-      <CurrentPasswordField isWrong={invalidField === "currentPassword"} />
+      <CurrentPasswordField isInvalid={invalidField === "currentPassword"} />
       <FormField
         label={t("newPassword")}
-        hint={t("passwordHint", { count: MIN_PASSWORD })}
-        error={invalidField === "password" ? wrong("password", { count: MIN_PASSWORD }) : undefined}
+        hint={t("passwordHint", { count: MIN_PASSWORD_LENGTH })}
+        error={invalidField === "password" ? errorTexts("password", { count: MIN_PASSWORD_LENGTH }) : undefined}
       >
         {(control) => <NewPasswordInput {...control} />}
       </FormField>
@@ -256,13 +263,13 @@ type AccountFormProps = {
 
 function AccountForm({ title, submit, isBusy, failure, onSubmit, children }: AccountFormProps) {
   const t = useTranslations("settings.profile");
-  function send(event: FormEvent<HTMLFormElement>) {
+  function handleSubmit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     onSubmit(new FormData(event.currentTarget), event.currentTarget);
   }
   return (
     <Card title={title}>
-      <form method="post" onSubmit={send} className="flex max-w-[420px] flex-col gap-3.5">
+      <form method="post" onSubmit={handleSubmit} className="flex max-w-[420px] flex-col gap-3.5">
         {failure ? <FailureMessage failure={failure} /> : null}
         {children}
         <div>
@@ -275,12 +282,12 @@ function AccountForm({ title, submit, isBusy, failure, onSubmit, children }: Acc
   );
 }
 
-function CurrentPasswordField({ isWrong }: { isWrong: boolean }) {
+function CurrentPasswordField({ isInvalid }: { isInvalid: boolean }) {
   const t = useTranslations("settings.profile");
   return (
     <InputField
       label={t("currentPassword")}
-      error={isWrong ? t("wrongPassword") : undefined}
+      error={isInvalid ? t("wrongPassword") : undefined}
       name="currentPassword"
       type="password"
       autoComplete="current-password"

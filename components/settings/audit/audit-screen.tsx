@@ -12,29 +12,29 @@ import { ButtonLink, useRouter } from "@/components/ui/link";
 import { apiPath } from "@/lib/browser/urls";
 import { type AuditChoices, type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type Result } from "@/lib/shared/result";
 import { SettingsPage } from "../settings-tabs";
-import { auditFileHref, auditHref, AuditTable, type AuditView } from "./audit-table";
+import { AuditTable, type AuditView,getAuditExportHref, getAuditHref } from "./audit-table";
 
-type Reads = { page: Promise<Result<AuditPage, Failure>>; choices: Promise<Result<AuditChoices, Failure>> };
+type AuditPromises = { page: Promise<Result<AuditPage, Failure>>; choices: Promise<Result<AuditChoices, Failure>> };
 type AuditScreenProps = {
   role: Role;
   view: AuditView;
   /** Absent for roles that may not see the log. */
-  reads?: Reads;
+  promises?: AuditPromises;
 };
 
-export function AuditScreen({ role, view, reads }: AuditScreenProps) {
+export function AuditScreen({ role, view, promises }: AuditScreenProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   return (
     <SettingsPage current="audit" isWide>
-      {reads ? (
+      {promises ? (
         <>
           <p className="text-ink-3">{t("audit.text")}</p>
-          <AuditFilters view={view} choices={reads.choices} />
-          <AuditEntries view={view} page={reads.page} />
+          <AuditFilters view={view} choices={promises.choices} />
+          <AuditEntries view={view} page={promises.page} />
         </>
       ) : (
         <p className="text-ink-2">{t("audit.notYours", { role: roleName(role) })}</p>
@@ -43,24 +43,28 @@ export function AuditScreen({ role, view, reads }: AuditScreenProps) {
   );
 }
 
-function AuditEntries({ view, page }: { view: AuditView; page: Reads["page"] }) {
+function AuditEntries({ view, page }: { view: AuditView; page: AuditPromises["page"] }) {
   const t = useTranslations("settings.audit");
   const router = useRouter();
   const result = use(page);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
   const { entries, hasMore, upTo } = result.value;
   const isUnfiltered = [view.member, view.action, view.on, view.within, view.before].every((value) => value === undefined);
-  const empty = isUnfiltered ? "empty" : "noMatch";
+  const emptyKey = isUnfiltered ? "empty" : "noMatch";
   return (
     <>
       <Card title={t("title")} bodyClassName="p-0">
-        {entries.length === 0 ? <EmptyState title={t(`${empty}.title`)} text={t(`${empty}.text`)} /> : <AuditTable entries={entries} />}
+        {entries.length === 0 ? (
+          <EmptyState title={t(`${emptyKey}.title`)} text={t(`${emptyKey}.text`)} />
+        ) : (
+          <AuditTable entries={entries} />
+        )}
       </Card>
       <div className="flex gap-2">
         {view.before === undefined ? null : (
-          <ButtonLink href={auditHref({ ...view, before: undefined, upTo: undefined })}>{t("newest")}</ButtonLink>
+          <ButtonLink href={getAuditHref({ ...view, before: undefined, upTo: undefined })}>{t("newest")}</ButtonLink>
         )}
-        {hasMore ? <ButtonLink href={auditHref({ ...view, before: entries.at(-1)?.id, upTo })}>{t("older")}</ButtonLink> : null}
+        {hasMore ? <ButtonLink href={getAuditHref({ ...view, before: entries.at(-1)?.id, upTo })}>{t("older")}</ButtonLink> : null}
       </div>
     </>
   );
@@ -79,7 +83,7 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
   const loadedChoices = use(choices);
   const { members, actions } = loadedChoices.ok ? loadedChoices.value : { members: [], actions: [] };
   // Changing a filter restarts at the newest entry.
-  const applyFilter = (change: Partial<AuditView>) => router.push(auditHref({ ...view, before: undefined, upTo: undefined, ...change }));
+  const applyFilter = (change: Partial<AuditView>) => router.push(getAuditHref({ ...view, before: undefined, upTo: undefined, ...change }));
   const isFiltered = [view.member, view.action, view.on, view.within].some((value) => value !== undefined);
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -101,14 +105,14 @@ function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Res
         onChange={({ target }) => applyFilter({ within: target.value ? Number(target.value) : undefined })}
       >
         <option value="">{t("anyTime")}</option>
-        <Options of={timeSpans.map(([hours, word]) => [hours, t(word)])} />
+        <Options of={timeSpans.map(([hours, labelKey]) => [hours, t(labelKey)])} />
       </Select>
       {isFiltered ? (
         <ButtonLink href="/settings/audit" tone="quiet">
           {t("reset")}
         </ButtonLink>
       ) : null}
-      <a href={apiPath(auditFileHref(view))} download className={buttonStyle({ className: "ml-auto" })}>
+      <a href={apiPath(getAuditExportHref(view))} download className={buttonStyle({ className: "ml-auto" })}>
         {t("export")}
       </a>
     </div>

@@ -1,19 +1,19 @@
 import { useTranslations } from "next-intl";
 import { Fragment } from "react";
 import { useActionMessages } from "@/components/frame/action-messages";
-import { toFaultCode } from "@/components/frame/failure/failure-message";
+import { toFailureCode } from "@/components/frame/failure/failure-message";
 import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time";
-import { shortId, withQuery } from "@/lib/browser/urls";
+import { toShortId, withQuery } from "@/lib/browser/urls";
 import { type AuditItem, type AuditPart, type AuditQuery, type MemberChange } from "@/lib/contract/audit/audit";
-import { checkOutcomes, runnerOrders, runnerProblems } from "@/lib/contract/connections";
+import { checkOutcomes, runnerProblems,settableRunnerStates } from "@/lib/contract/connections";
 import { getOwn } from "@/lib/contract/json/json";
-import { roles } from "@/lib/contract/people/roles";
+import { roles } from "@/lib/contract/members/roles";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 
-/** The log's keys, and the message keys of their names. */
-const words = {
+/** Maps the log's keys to the message keys of their labels. */
+const logKeyMessages = {
   id: "id",
   prompt_id: "job",
   task_id: "task",
@@ -29,42 +29,49 @@ const words = {
   stopped: "stopped",
   stopping: "stopping",
 } as const;
-const booleanAnswers = { true: "yes", false: "no" } as const;
+const booleanMessages = { true: "yes", false: "no" } as const;
 
-type LogKey = keyof typeof words;
-export type AuditFact = { word: (typeof words)[LogKey] | "asset"; value: string; answer?: "yes" | "no"; href?: string };
+type LogKey = keyof typeof logKeyMessages;
+export type AuditFact = { messageKey: (typeof logKeyMessages)[LogKey] | "asset"; value: string; booleanKey?: "yes" | "no"; href?: string };
 
 /** A value may contain spaces, so it ends at the next known key. */
-const keyPattern = new RegExp(`(?:^| )(${Object.keys(words).join("|")})=`, "g");
+const keyPattern = new RegExp(`(?:^| )(${Object.keys(logKeyMessages).join("|")})=`, "g");
 const assetActions = new Set(["uploadAsset", "createAssetFromHash", "editAsset", "deleteAsset", "addTags", "removeTags"]);
 const jobActions = new Set(["submitPrompt", "cancelJob", "cancelJobs", "cancelOneJob", "stopJobs", "manageQueue", "manageHistory"]);
 
-/** Parses the outcome of an action into facts; undefined if the outcome is free text. */
+/** Parses the outcome of an action into facts. Undefined if the outcome is free text. */
 function parseFacts({ action, outcome = "", connection }: AuditItem): AuditFact[] | undefined {
   const matches = [...outcome.matchAll(keyPattern)];
   if (matches[0]?.index !== 0) return undefined;
-  return matches.flatMap((match, at) => {
+  return matches.flatMap((match, index) => {
     const name = match[1];
     if (!isLogKey(name)) return [];
-    const value = outcome.slice(match.index + match[0].length, matches[at + 1]?.index);
-    // The status "done" already implies it.
+    const value = outcome.slice(match.index + match[0].length, matches[index + 1]?.index);
+    // The status "done" already implies this.
     if (name === "code" && value === "OK") return [];
     // A hash is not a useful name.
     if (name === "name" && /^[0-9a-f]{64}(\.\w+)?$/.test(value)) return [];
-    const word = name === "id" && assetActions.has(action) ? "asset" : words[name];
-    return [{ word, value, ...(isAnswer(value) && { answer: booleanAnswers[value] }), href: getPageHref(word, value, connection) }];
+    const messageKey = name === "id" && assetActions.has(action) ? "asset" : logKeyMessages[name];
+    return [
+      {
+        messageKey,
+        value,
+        ...(isBooleanText(value) && { booleanKey: booleanMessages[value] }),
+        href: getPageHref(messageKey, value, connection),
+      },
+    ];
   });
 }
 
-/** The text to show; `short`: the beginning of the id, shown next to a name. */
-function getPartText({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
+/** Returns the text to show. `short` is the beginning of the id, shown next to a name. */
+function getTargetText({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
   if (isCount(action, id)) return { text: id };
   if (name === undefined || name === id) return { text: jobActions.has(action) ? formatNamelessWorkflow(id) : id };
-  return { text: name, ...((jobActions.has(action) || assetActions.has(action)) && { short: shortId(id) }) };
+  return { text: name, ...((jobActions.has(action) || assetActions.has(action)) && { short: toShortId(id) }) };
 }
 
-/** The page of the changed object; undefined if it was deleted. */
-function targetHref({ action, target, status, connection }: AuditItem): string | undefined {
+/** Returns the URL of the changed object's page. Undefined if the object was deleted. */
+function getTargetHref({ action, target, status, connection }: AuditItem): string | undefined {
   if (target === undefined || isCount(action, target) || (action === "deleteAsset" && status < 400) || status === 404) return undefined;
   return getPageHref(jobActions.has(action) ? "job" : assetActions.has(action) ? "asset" : "id", target, connection);
 }
@@ -73,22 +80,22 @@ function targetHref({ action, target, status, connection }: AuditItem): string |
 const isCount = (action: string, target: string): boolean => action === "stopJobs" && /^\d+ jobs$/.test(target);
 
 /** A connection without a name is deleted or belongs to another member, so its pages can't be opened. */
-function getPageHref(word: AuditFact["word"], id: string, connection: AuditItem["connection"]): string | undefined {
-  if (connection?.name === undefined || (word !== "job" && word !== "asset")) return undefined;
-  return withQuery(`/${word === "job" ? "jobs" : "assets"}/${encodeURIComponent(id)}`, { connection: connection.id });
+function getPageHref(messageKey: AuditFact["messageKey"], id: string, connection: AuditItem["connection"]): string | undefined {
+  if (connection?.name === undefined || (messageKey !== "job" && messageKey !== "asset")) return undefined;
+  return withQuery(`/${messageKey === "job" ? "jobs" : "assets"}/${encodeURIComponent(id)}`, { connection: connection.id });
 }
 
-const isLogKey = (name: string | undefined): name is LogKey => name !== undefined && Object.hasOwn(words, name);
-const isAnswer = (value: string): value is keyof typeof booleanAnswers => Object.hasOwn(booleanAnswers, value);
+const isLogKey = (name: string | undefined): name is LogKey => name !== undefined && Object.hasOwn(logKeyMessages, name);
+const isBooleanText = (value: string): value is keyof typeof booleanMessages => Object.hasOwn(booleanMessages, value);
 
 export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before" | "upTo">;
 
-/** The URL of a page of the log, with its filters. */
-export function auditHref({ member, action, on, within, before, upTo }: AuditView): `/${string}` {
+/** Returns the URL of a page of the log, with its filters. */
+export function getAuditHref({ member, action, on, within, before, upTo }: AuditView): `/${string}` {
   return withQuery("/settings/audit", { member, action, on, within, before, upTo });
 }
 
-export function auditFileHref({ member, action, on, within }: AuditView): `/${string}` {
+export function getAuditExportHref({ member, action, on, within }: AuditView): `/${string}` {
   return withQuery("/api/console/audit/export", { member, action, on, within });
 }
 
@@ -152,10 +159,10 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
       </td>
       <td className="max-w-[280px] px-3.5 py-1.5">
         <span title={action}>{status < 400 ? getActionText(action) : getAttemptText(action)}</span>
-        {isMany ? <Parts entry={entry} parts={parts} /> : null}
+        {isMany ? <TargetList entry={entry} parts={parts} /> : null}
         {!isMany && item && !isRepeated ? (
           <span className="block truncate text-sm text-ink-3" title={item.id}>
-            <PartName entry={entry} part={item} />
+            <TargetName entry={entry} part={item} />
           </span>
         ) : null}
       </td>
@@ -170,7 +177,7 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
 }
 
 /** The objects changed by one action, each with its name at that time and its id. */
-function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[] }) {
+function TargetList({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[] }) {
   const t = useTranslations("settings.audit");
   const { moreParts = 0, isAtLeast } = entry;
   return (
@@ -179,11 +186,11 @@ function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[]
         {t(isAtLeast ? "partsAtLeast" : "parts", { count: parts.length + moreParts })}
       </summary>
       <ul className="max-h-60 overflow-y-auto py-1">
-        {parts.map((part, at) => {
-          const { short } = getPartText(entry, part);
+        {parts.map((part, index) => {
+          const { short } = getTargetText(entry, part);
           return (
-            <li key={at} title={part.id} className="truncate">
-              <PartName entry={entry} part={part} />
+            <li key={index} title={part.id} className="truncate">
+              <TargetName entry={entry} part={part} />
               {short === undefined ? null : <span className="ml-1.5 font-mono text-xs">{short}</span>}
               {part.isRefused && entry.refused ? <span className="ml-1.5 text-bad">{t("refused")}</span> : null}
             </li>
@@ -195,9 +202,9 @@ function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[]
   );
 }
 
-function PartName({ entry, part }: { entry: AuditItem; part: Pick<AuditPart, "id" | "name"> }) {
-  const { text } = getPartText(entry, part);
-  const href = targetHref({ ...entry, target: part.id });
+function TargetName({ entry, part }: { entry: AuditItem; part: Pick<AuditPart, "id" | "name"> }) {
+  const { text } = getTargetText(entry, part);
+  const href = getTargetHref({ ...entry, target: part.id });
   return href ? <TargetLink href={href} text={text} /> : text;
 }
 
@@ -209,8 +216,8 @@ const fixedNotes = {
   "the same submission again: nothing was sent": "again",
 } as const;
 /** The result of a runner address check, and the commands sent to a runner. */
-const runnerNotes = ["fine", ...runnerProblems, ...runnerOrders] as const;
-const accountParts = ["name", "email", "password"] as const;
+const runnerNotes = ["fine", ...runnerProblems, ...settableRunnerStates] as const;
+const accountFields = ["name", "email", "password"] as const;
 
 /** Translates the log's notes. Unknown notes are shown as they are. */
 function useAuditNote(): (note: string) => string {
@@ -218,18 +225,18 @@ function useAuditNote(): (note: string) => string {
   const frame = useTranslations("frame");
   const toRole = (text: string | undefined) => roles.find((role) => role === text);
   return (note) => {
-    const [, word, unsaved] = /^(\w+)(, not saved)?$/.exec(note) ?? [];
-    const check = checkOutcomes.find((outcome) => outcome === word);
+    const [, keyword, unsaved] = /^(\w+)(, not saved)?$/.exec(note) ?? [];
+    const check = checkOutcomes.find((outcome) => outcome === keyword);
     if (check) return t(unsaved ? "notSaved" : "checked", { state: frame(`connection.${check}`) });
-    const runner = runnerNotes.find((runnerNote) => runnerNote === word);
+    const runner = runnerNotes.find((runnerNote) => runnerNote === keyword);
     if (runner) return unsaved ? t("notSaved", { state: t(`runner.${runner}`) }) : t(`runner.${runner}`);
     if (isFixedNote(note)) return t(fixedNotes[note]);
     const role = toRole(note);
     if (role) return frame(`member.role.${role}`);
     const [, count] = /^(\d+) assets$/.exec(note) ?? [];
     if (count !== undefined) return t("assets", { count: Number(count) });
-    const parts = note.split(", ").map((part) => accountParts.find((accountPart) => accountPart === part));
-    if (parts.every((part) => part !== undefined)) return parts.map((part) => t(`account.${part}`)).join(", ");
+    const changedFields = note.split(", ").map((part) => accountFields.find((accountPart) => accountPart === part));
+    if (changedFields.every((part) => part !== undefined)) return changedFields.map((part) => t(`account.${part}`)).join(", ");
     return note;
   };
 }
@@ -240,7 +247,7 @@ function useMemberChangeText(): (change: MemberChange) => string {
   const roleName = useTranslations("frame.member.role");
   return ({ role, disabled, by, provider, groups, signUp, invitedBy, of }) => {
     const roleNames = role && { role: roleName(role.to), ...(role.from && { from: roleName(role.from) }) };
-    const parts = [
+    const descriptions = [
       roleNames && ("from" in roleNames ? t("roleChange", roleNames) : t("newRole", roleNames)),
       disabled === undefined ? undefined : t(disabled ? "disabled" : "enabled"),
       groups && t(groups.includes("*") ? "byEverybody" : "byGroups", { groups: groups.join(", "), provider: provider ?? "" }),
@@ -249,7 +256,7 @@ function useMemberChangeText(): (change: MemberChange) => string {
       by !== undefined && t("byAdmin", { name: by }),
       of !== undefined && t("ofMember", { name: of }),
     ];
-    return parts.filter((part) => typeof part === "string").join(" · ");
+    return descriptions.filter((part) => typeof part === "string").join(" · ");
   };
 }
 
@@ -262,7 +269,7 @@ const thirdPersonCodes: Readonly<Partial<Record<string, "signedOut" | "role" | "
   INVALID_PREVIEW_ID: "preview",
 };
 
-const FIRST_FAILURE = 500;
+const MIN_SERVER_ERROR_STATUS = 500;
 
 /** `facts`: undefined if the outcome is free text. */
 function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly AuditFact[] | undefined }) {
@@ -273,18 +280,18 @@ function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly Audi
   const translateNote = useAuditNote();
   const changeText = useMemberChangeText();
   const thirdPersonCode = code && getOwn(thirdPersonCodes, code);
-  const word = status < 400 ? "done" : status < FIRST_FAILURE ? "refused" : "failed";
+  const outcomeKey = status < 400 ? "done" : status < MIN_SERVER_ERROR_STATUS ? "refused" : "failed";
   return (
     <>
       <StatusBadge
         tone={status < 400 ? "ok" : "bad"}
-        word={t(word)}
+        label={t(outcomeKey)}
         title={[status, code, `${common("requestId")} ${requestId}`].filter(Boolean).join(" · ")}
       />
       {refused ? <span className="block text-sm text-bad">{t("refusedOf", { count: refused })}</span> : null}
       {code ? (
         <span className="block text-sm text-ink-2">
-          {thirdPersonCode ? t(`why.${thirdPersonCode}`) : errors(`${toFaultCode({ code, status })}.title`)}
+          {thirdPersonCode ? t(`why.${thirdPersonCode}`) : errors(`${toFailureCode({ code, status })}.title`)}
         </span>
       ) : null}
       {facts ? (
@@ -304,14 +311,14 @@ function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly Audi
 
 function Facts({ facts }: { facts: readonly AuditFact[] }) {
   const t = useTranslations("settings.audit.fact");
-  return facts.map(({ word, value, answer, href }, at) => (
-    <Fragment key={word}>
-      {at > 0 ? " · " : null}
-      {word === "isNew" ? (
-        t(answer === "no" ? "notNew" : "isNew")
+  return facts.map(({ messageKey, value, booleanKey, href }, index) => (
+    <Fragment key={messageKey}>
+      {index > 0 ? " · " : null}
+      {messageKey === "isNew" ? (
+        t(booleanKey === "no" ? "notNew" : "isNew")
       ) : (
         <>
-          {t(word)} {href ? <TargetLink href={href} text={value} /> : answer ? t(answer) : value}
+          {t(messageKey)} {href ? <TargetLink href={href} text={value} /> : booleanKey ? t(booleanKey) : value}
         </>
       )}
     </Fragment>

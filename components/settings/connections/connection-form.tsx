@@ -4,25 +4,25 @@ import { Button } from "@/components/ui/controls/button";
 import { CheckField, InputField } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { addScheme, endsWithApi, toBaseUrl } from "@/lib/contract/connections";
 import { type ConnectionCheck, type ConnectionSaved, type ConnectionView } from "@/lib/contract/console";
 import { type Result } from "@/lib/shared/result";
-import { Outcome } from "../outcome";
+import { ConnectionCheckNotice } from "../check-notices";
 import { ResourceForm, useResourceForm } from "../resource-form";
 
 type ConnectionFormProps = {
   /** Absent for a new connection. */
   connection?: ConnectionView;
   canShare: boolean;
-  /** Called once saved: accepted by the service, or kept by the member despite a refusal. */
+  /** Called when saved, whether the service accepted the connection or the member kept it anyway. */
   onSaved: (connection: ConnectionView, check: ConnectionCheck) => void;
   onClose: () => void;
 };
 
 const fields = ["name", "baseUrl", "accountUrl", "key"] as const;
 
-/** Closes once saved. Until then all input is kept, including the key. */
+/** Closes once saved. Until then, the form keeps all input, including the key. */
 export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
   const t = useTranslations("settings.form");
   const sharedHint = useId();
@@ -33,12 +33,12 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   const [address, setAddress] = useState("");
 
   async function save(form: HTMLFormElement, action: "check" | "keep") {
-    const typed = readConnectionForm(new FormData(form));
-    setSentKey(typed.key !== undefined);
+    const values = parseConnectionForm(new FormData(form));
+    setSentKey(values.key !== undefined);
     if (action === "check") setCheck(undefined);
-    const result = await send(action, saveConnection(connection?.id, { ...typed, ...(action === "keep" && { keep: true }) }));
+    const result = await send(action, saveConnection(connection?.id, { ...values, ...(action === "keep" && { keep: true }) }));
     if (!result.ok) {
-      // The role has changed since rendering: refreshes the page, while the form keeps its input.
+      // The role has changed since rendering. Refreshes the page, and the form keeps its input.
       if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
       return;
     }
@@ -49,8 +49,8 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   }
 
   // A new connection may have no key. The key is required only if the address has changed since it was stored.
-  const lacksKey = field === "key" && !sentKey;
-  const fieldError = (name: (typeof fields)[number]) => (field === name ? t(lacksKey ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
+  const isKeyMissing = field === "key" && !sentKey;
+  const fieldError = (name: (typeof fields)[number]) => (field === name ? t(isKeyMissing ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
   return (
     <ResourceForm
       title={connection ? t("changeTitle", { name: connection.name }) : t("addTitle")}
@@ -58,10 +58,10 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       isBusy={busyWith === "check"}
       isDisabled={busyWith === "keep"}
       failure={field ? undefined : failure}
-      note={
+      notice={
         check ? (
           <>
-            <Outcome check={check} />
+            <ConnectionCheckNotice check={check} />
             <p className="text-ink-2">{t(connection ? "notChanged" : "notSaved")}</p>
           </>
         ) : null
@@ -147,7 +147,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   );
 }
 
-/** The value that will be stored, if it differs from the typed one. */
+/** Shows the value that will be stored, if it differs from the input. */
 function getHint(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
   if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(addScheme(address)) });
   return addScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(addScheme(address)) });
@@ -156,35 +156,35 @@ function getHint(address: string, t: ReturnType<typeof useTranslations<"settings
 type ConnectionFields = { name: string; baseUrl?: string; accountUrl?: string; key?: string; shared?: boolean };
 
 /**
- * Adds a missing scheme to an address. Omitting an empty base URL or key keeps the stored one; sending an empty account URL removes the stored
- * one.
+ * Adds a missing scheme to URLs. Omits an empty base URL or key, which keeps the stored one. Sends an empty account URL, which removes the
+ * stored one.
  */
-export function readConnectionForm(data: FormData): ConnectionFields {
-  const text = (name: string) => {
+export function parseConnectionForm(data: FormData): ConnectionFields {
+  const getText = (name: string) => {
     const value = data.get(name);
     return typeof value === "string" ? value.trim() : "";
   };
-  const baseUrl = addScheme(text("baseUrl"));
-  const key = text("key");
+  const baseUrl = addScheme(getText("baseUrl"));
+  const key = getText("key");
   return {
-    name: text("name"),
+    name: getText("name"),
     ...(baseUrl && { baseUrl }),
-    ...(data.has("accountUrl") && { accountUrl: addScheme(text("accountUrl")) }),
+    ...(data.has("accountUrl") && { accountUrl: addScheme(getText("accountUrl")) }),
     ...(key && { key }),
     ...(data.get("shared") === "on" && { shared: true }),
   };
 }
 
-/** The console verifies the key with the service before storing it; `keep` stores it in any case. */
+/** The console verifies the key with the service before storing it. `keep` stores it in any case. */
 async function saveConnection(
   id: string | undefined,
   fields: ConnectionFields & { keep?: true },
 ): Promise<Result<ConnectionSaved, ApiFailure>> {
   if (id === undefined) return callApi<ConnectionSaved>("/api/console/connections", { method: "POST", json: fields });
   const { shared: _shared, ...change } = fields;
-  return callApi<ConnectionSaved>(connectionPath(id), { method: "PUT", json: change });
+  return callApi<ConnectionSaved>(getConnectionPath(id), { method: "PUT", json: change });
 }
 
-export function connectionPath(id: string, action?: "check" | "use"): `/${string}` {
+export function getConnectionPath(id: string, action?: "check" | "use"): `/${string}` {
   return `/api/console/connections/${encodeURIComponent(id)}${action ? `/${action}` : ""}`;
 }

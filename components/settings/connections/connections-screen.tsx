@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { connectionTone, keyWord, useConnectionStatus, useRefreshCounts } from "@/components/frame/counts-context";
+import { connectionTones, getKeyLabelKey, useConnectionStatus, useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useDenialText } from "@/components/frame/member-context";
 import { Card, Fact } from "@/components/ui/card";
@@ -13,7 +13,7 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { useRequests } from "@/lib/browser/use-read";
 import { hasFeature } from "@/lib/contract/connections";
 import {
@@ -25,11 +25,11 @@ import {
 } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
-import { Outcome } from "../outcome";
+import { ConnectionCheckNotice } from "../check-notices";
 import { RemovalDialog } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
-import { ConnectionForm, connectionPath } from "./connection-form";
-import { PersonalConnections, useJobViewersDialog, viewerPath } from "./personal-connections";
+import { ConnectionForm, getConnectionPath } from "./connection-form";
+import { getViewerPath,PersonalConnections, useJobViewersDialog } from "./personal-connections";
 
 type ConnectionsScreenProps = {
   connections: Promise<ConnectionView[]>;
@@ -38,7 +38,7 @@ type ConnectionsScreenProps = {
   /** All roles except viewers may add their own connections. */
   canAdd: boolean;
   viewer: { memberId: string; name: string };
-  /** For owners and admins: other members' own connections, and the members who can be allowed to see their jobs. */
+  /** For owners and admins: other members' connections, and the members who can be allowed to see their jobs. */
   team?: { personal: Promise<Result<PersonalConnectionView[], Failure>>; members: Promise<Result<MemberView[], Failure>> };
 };
 
@@ -47,17 +47,17 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   const getDenialText = useDenialText();
   const list = use(connections);
   const router = useRouter();
-  const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
-  /** The last closed form; its button gets the focus. */
-  const [closed, setClosed] = useState<typeof open>();
+  const [openForm, setOpenForm] = useState<{ form: "add" } | { form: "change"; id: string }>();
+  /** The last closed form, whose button gets the focus. */
+  const [closedForm, setClosedForm] = useState<typeof openForm>();
   const [removalTarget, setRemovalTarget] = useState<ConnectionView>();
   const actions = useConnectionActions();
   const viewers = useJobViewersDialog(team?.members);
   const canChange = (connection: ConnectionView) => hasFeature(connection, "fullAccess") && (canChangeShared || !connection.shared);
 
   function close() {
-    setClosed(open);
-    setOpen(undefined);
+    setClosedForm(openForm);
+    setOpenForm(undefined);
   }
 
   function handleSaved(connection: ConnectionView, check: ConnectionCheck) {
@@ -74,21 +74,21 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
     <SettingsPage
       current="connections"
       tools={
-        canAdd && open?.form !== "add" ? (
-          <Button tone="primary" autoFocus={closed?.form === "add"} onClick={() => setOpen({ form: "add" })}>
+        canAdd && openForm?.form !== "add" ? (
+          <Button tone="primary" autoFocus={closedForm?.form === "add"} onClick={() => setOpenForm({ form: "add" })}>
             {t("add")}
           </Button>
         ) : null
       }
     >
       {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : getDenialText(t("viewerHint"))}</p>}
-      {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={handleSaved} onClose={close} /> : null}
+      {openForm?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={handleSaved} onClose={close} /> : null}
       {actions.failure ? <FailureMessage failure={actions.failure} /> : null}
       <Card title={t("connections")} note={list.length} bodyClassName="p-0">
         {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
         <ul>
           {list.map((connection) =>
-            open?.form === "change" && open.id === connection.id ? (
+            openForm?.form === "change" && openForm.id === connection.id ? (
               <li key={connection.id} className="border-b border-line p-3 last:border-b-0">
                 <ConnectionForm connection={connection} canShare={canChangeShared} onSaved={handleSaved} onClose={close} />
               </li>
@@ -98,15 +98,15 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
                 connection={connection}
                 check={actions.checks[connection.id]}
                 isBusyWith={(connectionAction) => actions.busyWith === `${connectionAction} ${connection.id}`}
-                isReturned={closed?.form === "change" && closed.id === connection.id}
+                wasJustClosed={closedForm?.form === "change" && closedForm.id === connection.id}
                 canChange={canAdd && canChange(connection)}
-                canShow={viewers.choose !== undefined}
+                canShowViewers={viewers.openDialog !== undefined}
                 onRevoke={(memberId) => void actions.revokeView(connection, memberId)}
-                onAct={(connectionAction) => {
+                onAction={(connectionAction) => {
                   const { seenBy = [] } = connection;
                   if (connectionAction === "viewers")
-                    viewers.choose?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
-                  else if (connectionAction === "change") setOpen({ form: "change", id: connection.id });
+                    viewers.openDialog?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
+                  else if (connectionAction === "change") setOpenForm({ form: "change", id: connection.id });
                   else if (connectionAction === "remove") setRemovalTarget(connection);
                   else void actions.run(connection, connectionAction);
                 }}
@@ -115,7 +115,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
           )}
         </ul>
       </Card>
-      {team && viewers.choose ? <PersonalConnections connections={team.personal} onChoose={viewers.choose} /> : null}
+      {team && viewers.openDialog ? <PersonalConnections connections={team.personal} onOpen={viewers.openDialog} /> : null}
 
       {viewers.dialog}
       <RemovalDialog item={removalTarget} onRemove={(removed) => void remove(removed)} onClose={() => setRemovalTarget(undefined)}>
@@ -153,14 +153,14 @@ function useConnectionActions() {
     checks,
     setCheck,
     run: async ({ id }: ConnectionView, action: "use" | "check") => {
-      const result = await call<{ check?: ConnectionCheck } | undefined>(action, id, "POST", connectionPath(id, action));
+      const result = await call<{ check?: ConnectionCheck } | undefined>(action, id, "POST", getConnectionPath(id, action));
       if (result.ok && result.value?.check) setCheck(id, result.value.check);
-      // Otherwise a URL with another connection would keep showing that one.
+      // Otherwise, a URL that selects another connection would keep showing that one.
       if (result.ok && action === "use") router.replace("/settings");
     },
-    revokeView: async ({ id }: ConnectionView, memberId: string) => call("viewers", id, "DELETE", viewerPath(id, memberId)),
-    /** True if it was removed. */
-    remove: async ({ id }: ConnectionView): Promise<boolean> => (await call("remove", id, "DELETE", connectionPath(id))).ok,
+    revokeView: async ({ id }: ConnectionView, memberId: string) => call("viewers", id, "DELETE", getViewerPath(id, memberId)),
+    /** Returns true if the connection was removed. */
+    remove: async ({ id }: ConnectionView): Promise<boolean> => (await call("remove", id, "DELETE", getConnectionPath(id))).ok,
   };
 }
 
@@ -170,11 +170,11 @@ type ConnectionItemProps = {
   check?: ConnectionCheck;
   isBusyWith: (connectionAction: ConnectionAction) => boolean;
   canChange: boolean;
-  /** Whether its form was just closed, so that its button gets the focus. */
-  isReturned?: boolean;
-  /** For admins, on their own connection: who can see its jobs. */
-  canShow?: boolean;
-  onAct: (connectionAction: ConnectionAction) => void;
+  /** Whether the connection's form was just closed, so that its button gets the focus. */
+  wasJustClosed?: boolean;
+  /** Whether admins can choose who sees the jobs of their own connection. */
+  canShowViewers?: boolean;
+  onAction: (connectionAction: ConnectionAction) => void;
   /** Revokes a member's access to the connection's jobs. */
   onRevoke: (memberId: string) => void;
 };
@@ -184,24 +184,24 @@ function ConnectionItem({
   check,
   isBusyWith,
   canChange,
-  isReturned = false,
-  canShow = false,
-  onAct,
-  onRevoke: onTake,
+  wasJustClosed: wasJustClosed = false,
+  canShowViewers: canShowViewers = false,
+  onAction,
+  onRevoke,
 }: ConnectionItemProps) {
   const t = useTranslations("settings");
   const tConnection = useTranslations("frame.connection");
   const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current, seenOf, seenBy } = connection;
   const status = useConnectionStatus()(connection);
-  const actionButton = (kind: ConnectionAction, label: string) => (
+  const renderActionButton = (kind: ConnectionAction, label: string) => (
     <Button
       key={kind}
       size="small"
       tone={kind === "remove" ? "danger" : "plain"}
       busy={isBusyWith(kind)}
-      autoFocus={isReturned && kind === "change"}
+      autoFocus={wasJustClosed && kind === "change"}
       aria-label={t("actOn", { act: label, name })}
-      onClick={() => onAct(kind)}
+      onClick={() => onAction(kind)}
     >
       {label}
     </Button>
@@ -210,14 +210,14 @@ function ConnectionItem({
     <li data-connection={connection.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <h3 className="font-semibold">{name}</h3>
-        <StatusBadge tone={connectionTone[status]} word={tConnection(status)} />
+        <StatusBadge tone={connectionTones[status]} label={tConnection(status)} />
         {current ? <span className="text-sm text-ink-3">{tConnection("current")}</span> : null}
         <span className="ml-auto flex flex-wrap gap-1.5">
-          {current ? null : actionButton("use", t("use"))}
-          {seenOf === undefined ? actionButton("check", isBusyWith("check") ? t("checking") : t("check")) : null}
-          {canShow && seenBy ? actionButton("viewers", t("jobViewers.open")) : null}
-          {canChange ? actionButton("change", t("change")) : null}
-          {canChange && !embedded ? actionButton("remove", t("remove")) : null}
+          {current ? null : renderActionButton("use", t("use"))}
+          {seenOf === undefined ? renderActionButton("check", isBusyWith("check") ? t("checking") : t("check")) : null}
+          {canShowViewers && seenBy ? renderActionButton("viewers", t("jobViewers.open")) : null}
+          {canChange ? renderActionButton("change", t("change")) : null}
+          {canChange && !embedded ? renderActionButton("remove", t("remove")) : null}
         </span>
       </div>
       <dl className="grid grid-cols-[92px_minmax(0,1fr)] gap-y-1 text-ink-2">
@@ -226,9 +226,9 @@ function ConnectionItem({
         <Fact name={t("usedBy")}>
           {seenOf === undefined ? t(shared ? "usedByTeam" : "usedByYou") : t("jobViewers.readOnly", { owner: seenOf })}
         </Fact>
-        {seenBy && seenBy.length > 0 ? <JobViewers viewers={seenBy} onTake={onTake} /> : null}
+        {seenBy && seenBy.length > 0 ? <JobViewers viewers={seenBy} onRevoke={onRevoke} /> : null}
         <Fact name={t("key")}>
-          {seenOf === undefined ? tConnection(keyWord(connection)) : t("jobViewers.keyOf", { owner: seenOf })}
+          {seenOf === undefined ? tConnection(getKeyLabelKey(connection)) : t("jobViewers.keyOf", { owner: seenOf })}
           {fingerprint ? (
             <>
               {" · "}
@@ -239,13 +239,13 @@ function ConnectionItem({
           ) : null}
         </Fact>
       </dl>
-      {check ? <Outcome check={check} /> : null}
+      {check ? <ConnectionCheckNotice check={check} /> : null}
     </li>
   );
 }
 
-/** Shows the owner who else can see their jobs, and lets them revoke it. */
-function JobViewers({ viewers, onTake }: { viewers: readonly JobViewerView[]; onTake: (memberId: string) => void }) {
+/** Shows the owner who else can see their jobs, with a button to revoke access. */
+function JobViewers({ viewers, onRevoke }: { viewers: readonly JobViewerView[]; onRevoke: (memberId: string) => void }) {
   const t = useTranslations("settings.jobViewers");
   return (
     <Fact name={t("seen")}>
@@ -256,7 +256,7 @@ function JobViewers({ viewers, onTake }: { viewers: readonly JobViewerView[]; on
             <span className="text-sm text-ink-3">
               {t.rich(givenBy ? "givenBy" : "given", { giver: givenBy ?? "", time: () => <RelativeTime ms={givenAt} /> })}
             </span>
-            <Button size="small" tone="quiet" aria-label={t("takeFrom", { name })} onClick={() => onTake(memberId)}>
+            <Button size="small" tone="quiet" aria-label={t("takeFrom", { name })} onClick={() => onRevoke(memberId)}>
               {t("take")}
             </Button>
           </li>

@@ -7,19 +7,19 @@ import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { type JobViewerView, type MemberView, type PersonalConnectionView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
-import { connectionPath } from "./connection-form";
+import { getConnectionPath } from "./connection-form";
 
 type PersonalConnectionsProps = {
   connections: Promise<Result<PersonalConnectionView[], Failure>>;
-  onChoose: (connection: SeenConnection) => void;
+  onOpen: (connection: ConnectionWithViewers) => void;
 };
 
-/** Other members' connections, for admins: owners and viewers, never names and addresses. */
-export function PersonalConnections({ connections, onChoose }: PersonalConnectionsProps) {
+/** Lists other members' connections for admins. Shows owners and viewers, but never names and URLs. */
+export function PersonalConnections({ connections, onOpen }: PersonalConnectionsProps) {
   const t = useTranslations("settings.jobViewers");
   const settings = useTranslations("settings");
   const router = useRouter();
@@ -48,7 +48,7 @@ export function PersonalConnections({ connections, onChoose }: PersonalConnectio
               size="small"
               aria-haspopup="dialog"
               aria-label={settings("actOn", { act: t("open"), name: connection.ownerName })}
-              onClick={() => onChoose(connection)}
+              onClick={() => onOpen(connection)}
             >
               {t("open")}
             </Button>
@@ -59,14 +59,14 @@ export function PersonalConnections({ connections, onChoose }: PersonalConnectio
   );
 }
 
-function joinNames(viewers: SeenConnection["seenBy"]): string {
+function joinNames(viewers: ConnectionWithViewers["seenBy"]): string {
   return viewers.map(({ name }) => name).join(", ");
 }
 
-/** The dialog for a connection of the newest response. */
+/** Manages the dialog for a connection's job viewers. */
 export function useJobViewersDialog(members: Promise<Result<MemberView[], Failure>> | undefined) {
   const router = useRouter();
-  const [selectedConnection, choose] = useState<SeenConnection>();
+  const [selectedConnection, setSelectedConnection] = useState<ConnectionWithViewers>();
   const dialog =
     selectedConnection && members ? (
       <JobViewersDialog
@@ -74,29 +74,29 @@ export function useJobViewersDialog(members: Promise<Result<MemberView[], Failur
         connection={selectedConnection}
         members={members}
         onChanged={() => router.refresh()}
-        onClose={() => choose(undefined)}
+        onClose={() => setSelectedConnection(undefined)}
       />
     ) : null;
-  return { choose: members ? choose : undefined, dialog };
+  return { openDialog: members ? setSelectedConnection : undefined, dialog };
 }
 
-type SeenConnection = { id: string; ownerId: string; ownerName: string; seenBy: readonly JobViewerView[] };
+type ConnectionWithViewers = { id: string; ownerId: string; ownerName: string; seenBy: readonly JobViewerView[] };
 type JobViewersDialogProps = {
-  connection: SeenConnection;
+  connection: ConnectionWithViewers;
   members: Promise<Result<MemberView[], Failure>>;
   /** Called after any change, even if others failed. */
   onChanged: () => void;
   onClose: () => void;
 };
 
-export function viewerPath(connectionId: string, memberId: string): `/${string}` {
-  return `${connectionPath(connectionId)}/viewers/${encodeURIComponent(memberId)}`;
+export function getViewerPath(connectionId: string, memberId: string): `/${string}` {
+  return `${getConnectionPath(connectionId)}/viewers/${encodeURIComponent(memberId)}`;
 }
 
-/** Who can see the jobs of a member's personal connection, for admins. */
+/** Lets admins choose who can see the jobs of a member's personal connection. */
 function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewersDialogProps) {
   const t = useTranslations("settings.jobViewers");
-  const form = useId();
+  const formId = useId();
   const loadedMembers = use(members);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -111,7 +111,7 @@ function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewer
     setBusy(true);
     setFailure(undefined);
     for (const member of changedMembers) {
-      const result = await callApi(viewerPath(id, member.id), { method: selectedIds.has(member.id) ? "PUT" : "DELETE" });
+      const result = await callApi(getViewerPath(id, member.id), { method: selectedIds.has(member.id) ? "PUT" : "DELETE" });
       if (result.ok) continue;
       setFailure(result.failure);
       setBusy(false);
@@ -127,12 +127,12 @@ function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewer
       onClose={onClose}
       title={t("title", { owner: ownerName })}
       tone="primary"
-      form={form}
+      form={formId}
       label={t("save")}
       isBusy={isBusy}
     >
       <p>{t("text", { owner: ownerName })}</p>
-      <form id={form} onSubmit={(event) => void save(event)} className="mt-3 flex max-h-72 flex-col gap-2 overflow-y-auto">
+      <form id={formId} onSubmit={(event) => void save(event)} className="mt-3 flex max-h-72 flex-col gap-2 overflow-y-auto">
         {otherMembers.map((member) => (
           <label key={member.id} className="flex min-w-0 items-center gap-2">
             <input type="checkbox" name="member" value={member.id} defaultChecked={isViewer(member.id)} className="size-4 shrink-0" />

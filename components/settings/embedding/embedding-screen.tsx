@@ -5,19 +5,19 @@ import { useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { ChecksField } from "@/components/ui/controls/check-list";
 import { CopyableId, CopyButton } from "@/components/ui/controls/copy-button";
-import { CheckField, fieldText, InputField, Options, SelectField, TextareaField } from "@/components/ui/controls/fields";
+import { CheckField, getFieldText, InputField, Options, SelectField, TextareaField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { RelativeTime } from "@/components/ui/time";
 import { callApi } from "@/lib/browser/api";
-import { toOutsidePath, withQuery } from "@/lib/browser/urls";
+import { toSessionlessPath, withQuery } from "@/lib/browser/urls";
 import { embedPages, embedRefusals } from "@/lib/contract/embed/embed-pages";
 import { type EmbedHostBody, type EmbedHostSaved, type EmbedHostView, type RenewSecret } from "@/lib/contract/embed/embedding";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { hasRole, type Role } from "@/lib/contract/members/roles";
 import { type Result } from "@/lib/shared/result";
 import { ChoiceField, RenewSecretField, ResourceForm, useResourceForm } from "../resource-form";
 import { ResourceItem, ResourceScreen, type TeamConnection } from "../resource-screen";
-import { isServerLanguage, languageNames, pageSnippet, serverCode, type ServerLanguage, serverLanguages } from "./server-code";
+import { isServerLanguage, languageNames, renderPageSnippet, renderServerCode, type ServerLanguage, serverLanguages } from "./server-code";
 
 type EmbeddingScreenProps = {
   role: Role;
@@ -28,17 +28,17 @@ type EmbeddingScreenProps = {
 
 export function EmbeddingScreen({ role, connections, hosts }: EmbeddingScreenProps) {
   const t = useTranslations("embedding");
-  const [shown, setShown] = useState<EmbedHostView>();
+  const [snippetHost, setSnippetHost] = useState<EmbedHostView>();
   return (
     <>
       <ResourceScreen
-        words="embedding"
+        messageNamespace="embedding"
         path="/api/console/embedding"
         role={role}
         title={t("hosts")}
-        none={t("none")}
+        emptyText={t("none")}
         resources={hosts}
-        form={(host, { onSaved, onClose }) => (
+        renderForm={(host, { onSaved, onClose }) => (
           <HostForm
             host={host}
             role={role}
@@ -47,19 +47,19 @@ export function EmbeddingScreen({ role, connections, hosts }: EmbeddingScreenPro
             onClose={onClose}
           />
         )}
-        item={(host, { change, remove }) => (
+        renderItem={(host, { change, remove }) => (
           <HostItem
             host={host}
             connection={connections.find(({ id }) => id === host.connection)?.name}
-            acts={[
-              { key: "code", label: t("code"), onClick: () => setShown(host) },
+            actions={[
+              { key: "code", label: t("code"), onClick: () => setSnippetHost(host) },
               { key: "change", label: t("change"), onClick: change },
               { key: "remove", label: t("remove"), onClick: remove },
             ]}
           />
         )}
       />
-      {shown ? <SnippetDialog host={shown} onClose={() => setShown(undefined)} /> : null}
+      {snippetHost ? <SnippetDialog host={snippetHost} onClose={() => setSnippetHost(undefined)} /> : null}
     </>
   );
 }
@@ -67,11 +67,11 @@ export function EmbeddingScreen({ role, connections, hosts }: EmbeddingScreenPro
 function HostItem({
   host,
   connection,
-  acts: actions,
+  actions,
 }: {
   host: EmbedHostView;
   connection?: string;
-  acts: Parameters<typeof ResourceItem>[0]["actions"];
+  actions: Parameters<typeof ResourceItem>[0]["actions"];
 }) {
   const t = useTranslations("embedding");
   const roleName = useTranslations("frame.member.role");
@@ -108,7 +108,7 @@ function HostItem({
 function SnippetDialog({ host, onClose }: { host: EmbedHostView; onClose: () => void }) {
   const t = useTranslations("embedding.snippet");
   const [language, setLanguage] = useState<ServerLanguage>("node");
-  const doctor = withQuery("/embed/doctor", { host: host.id, origin: host.origins[0] });
+  const doctorUrl = withQuery("/embed/doctor", { host: host.id, origin: host.origins[0] });
   return (
     <Dialog
       isOpen
@@ -117,7 +117,7 @@ function SnippetDialog({ host, onClose }: { host: EmbedHostView; onClose: () => 
       className="w-[min(880px,calc(100vw-24px))]"
       actions={
         <>
-          <a href={toOutsidePath(doctor)} target="_blank" rel="noreferrer" className={buttonStyle()}>
+          <a href={toSessionlessPath(doctorUrl)} target="_blank" rel="noreferrer" className={buttonStyle()}>
             {t("doctor")}
           </a>
           <Button onClick={onClose}>{t("close")}</Button>
@@ -133,13 +133,17 @@ function SnippetDialog({ host, onClose }: { host: EmbedHostView; onClose: () => 
       >
         <Options of={serverLanguages.map((serverLanguage) => [serverLanguage, languageNames[serverLanguage]])} />
       </SelectField>
-      <Code title={t("server")} text={serverCode(language, host)} note={t(host.jwksUrl === null ? "serverNote" : "serverNoteKey")} />
-      <Code title={t("page")} text={pageSnippet(host)} note={t("pageNote")} />
+      <CodeBlock
+        title={t("server")}
+        text={renderServerCode(language, host)}
+        note={t(host.jwksUrl === null ? "serverNote" : "serverNoteKey")}
+      />
+      <CodeBlock title={t("page")} text={renderPageSnippet(host)} note={t("pageNote")} />
     </Dialog>
   );
 }
 
-function Code({ title, text, note }: { title: string; text: string; note?: string }) {
+function CodeBlock({ title, text, note }: { title: string; text: string; note?: string }) {
   const t = useTranslations("embedding.snippet");
   return (
     <section className="my-3">
@@ -170,7 +174,7 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
   const tEmbedding = useTranslations("embedding");
   const roleName = useTranslations("frame.member.role");
   const [connection, setConnection] = useState(host?.connection ?? "");
-  const [chosenRole, setChosenRole] = useState<EmbedHostBody["role"]>(host?.role ?? "operator");
+  const [selectedRole, setSelectedRole] = useState<EmbedHostBody["role"]>(host?.role ?? "operator");
   const [pages, setPages] = useState<EmbedHostBody["pages"]>(host?.pages ?? embedPages.filter((page) => page !== "settings"));
   const [keyKind, setKeyKind] = useState<"secret" | "jwks">(host?.jwksUrl == null ? "secret" : "jwks");
   const [renewSecret, setRenewSecret] = useState<RenewSecret>();
@@ -180,13 +184,13 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
     const body: EmbedHostBody = {
-      name: fieldText(data, "name"),
-      origins: fieldText(data, "origins").split(/\s+/).filter(Boolean),
+      name: getFieldText(data, "name"),
+      origins: getFieldText(data, "origins").split(/\s+/).filter(Boolean),
       connection: connection || null,
-      role: chosenRole,
+      role: selectedRole,
       pages,
       guests: data.has("guests"),
-      jwksUrl: keyKind === "jwks" ? fieldText(data, "jwksUrl") : null,
+      jwksUrl: keyKind === "jwks" ? getFieldText(data, "jwksUrl") : null,
     };
     const request = host
       ? callApi<EmbedHostSaved>(`/api/console/embedding/${host.id}`, { method: "PATCH", json: { ...body, renewSecret } })
@@ -237,9 +241,9 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
       <ChoiceField
         label={t("role")}
         hint={t("roleHint")}
-        value={chosenRole}
+        value={selectedRole}
         options={roles.filter((value) => hasRole(role, value))}
-        onChoose={setChosenRole}
+        onChoose={setSelectedRole}
       >
         {(value) => roleName(value)}
       </ChoiceField>
@@ -249,7 +253,7 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
         error={fieldError("pages")}
         className="grid-cols-2 sm:grid-cols-4"
         options={embedPages}
-        chosen={pages}
+        selected={pages}
         onChange={setPages}
       >
         {(page) => tEmbedding(`page.${page}`)}
@@ -270,7 +274,7 @@ function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) 
         />
       ) : null}
       {host && host.jwksUrl === null && keyKind === "secret" ? (
-        <RenewSecretField words="embedding" value={renewSecret} onChoose={setRenewSecret} />
+        <RenewSecretField messageNamespace="embedding" value={renewSecret} onChoose={setRenewSecret} />
       ) : null}
       {host ? <p className="text-sm text-ink-3">{t("endsSessions")}</p> : null}
     </ResourceForm>

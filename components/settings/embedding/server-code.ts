@@ -1,42 +1,42 @@
-// Complete example servers for developers of host pages, filled with the host's settings. Each uses its language's standard library.
+// Complete example servers for developers of host pages, with the host's settings. Each uses its language's standard library.
 
 import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 type CodeSettings = Pick<EmbedHostView, "audience" | "origins" | "jwksUrl" | "role" | "guests">;
 
-export function serverCode(language: ServerLanguage, host: CodeSettings): string {
+export function renderServerCode(language: ServerLanguage, host: CodeSettings): string {
   return templates[language](host, host.jwksUrl !== null);
 }
 
 /** A string literal that is valid in all these languages, since origins and URLs need no escaping. */
 const quote = (text: string) => writeExactJson(text);
 const quoteOrigins = ({ origins }: CodeSettings) => origins.map(quote).join(", ");
-const renderEnv = (isKey: boolean) => (isKey ? "LIGHTDESK_KEY_FILE=key.pem LIGHTDESK_KEY_ID=ID" : "LIGHTDESK_SECRET=SECRET");
+const renderEnv = (usesKey: boolean) => (usesKey ? "LIGHTDESK_KEY_FILE=key.pem LIGHTDESK_KEY_ID=ID" : "LIGHTDESK_SECRET=SECRET");
 /** PHP and Ruby interpolate variables in double quotes. */
 const quoteSingle = (text: string) => `'${text.replace(/['\\]/g, "\\$&")}'`;
 
-const templates: Readonly<Record<ServerLanguage, (host: CodeSettings, isKey: boolean) => string>> = {
-  node: (host, isKey) => `// Save as server.mjs and run: ${renderEnv(isKey)} MEMBER=ada@example.com node server.mjs
-import { ${isKey ? "createSign" : "createHmac"}, randomUUID } from "node:crypto";
+const templates: Readonly<Record<ServerLanguage, (host: CodeSettings, usesKey: boolean) => string>> = {
+  node: (host, usesKey) => `// Save as server.mjs and run: ${renderEnv(usesKey)} MEMBER=ada@example.com node server.mjs
+import { ${usesKey ? "createSign" : "createHmac"}, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
 const audience = ${quote(host.audience)};
 const origins = [${quoteOrigins(host)}];
-${isKey ? "const { LIGHTDESK_KEY_ID, LIGHTDESK_KEY_FILE } = process.env;\nconst key = readFileSync(LIGHTDESK_KEY_FILE);" : 'const key = process.env.LIGHTDESK_SECRET;\nif (!key) throw new Error("Set LIGHTDESK_SECRET.");'}
+${usesKey ? "const { LIGHTDESK_KEY_ID, LIGHTDESK_KEY_FILE } = process.env;\nconst key = readFileSync(LIGHTDESK_KEY_FILE);" : 'const key = process.env.LIGHTDESK_SECRET;\nif (!key) throw new Error("Set LIGHTDESK_SECRET.");'}
 
-// Replace this: return the email address of the member who is signed in on your site.${hint(host, "// ", "guest: true, name: NAME")}
+// Replace this: return the email address of the member who is signed in on your site.${renderGuestHint(host, "// ", "guest: true, name: NAME")}
 function signedInMember(request) {
   return process.env.MEMBER;
 }
 
 function makeTicket(member, origin) {
   const now = Math.floor(Date.now() / 1000);
-  const header = ${isKey ? '{ alg: "RS256", kid: LIGHTDESK_KEY_ID }' : '{ alg: "HS256" }'};
+  const header = ${usesKey ? '{ alg: "RS256", kid: LIGHTDESK_KEY_ID }' : '{ alg: "HS256" }'};
   const claims = { iss: origin, aud: audience, sub: member, jti: randomUUID(), iat: now, exp: now + 60, role: ${quote(host.role)} };
   const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
-  return \`\${text}.\${${isKey ? 'createSign("sha256").update(text).sign(key, "base64url")' : 'createHmac("sha256", key).update(text).digest("base64url")'}}\`;
+  return \`\${text}.\${${usesKey ? 'createSign("sha256").update(text).sign(key, "base64url")' : 'createHmac("sha256", key).update(text).digest("base64url")'}}\`;
 }
 
 createServer((request, response) => {
@@ -50,17 +50,17 @@ createServer((request, response) => {
 `,
   python: (
     host,
-    isKey,
-  ) => `# Save as server.py and run: ${renderEnv(isKey)} MEMBER=ada@example.com python3 server.py${isKey ? "\n# Needs the package cryptography: pip install cryptography" : ""}
-import base64, ${isKey ? "" : "hashlib, hmac, "}json, os, time, uuid
+    usesKey,
+  ) => `# Save as server.py and run: ${renderEnv(usesKey)} MEMBER=ada@example.com python3 server.py${usesKey ? "\n# Requires the cryptography package: pip install cryptography" : ""}
+import base64, ${usesKey ? "" : "hashlib, hmac, "}json, os, time, uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-${isKey ? "from cryptography.hazmat.primitives import hashes, serialization\nfrom cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15\n" : ""}
+${usesKey ? "from cryptography.hazmat.primitives import hashes, serialization\nfrom cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15\n" : ""}
 AUDIENCE = ${quote(host.audience)}
 ORIGINS = [${quoteOrigins(host)}]
-${isKey ? 'with open(os.environ["LIGHTDESK_KEY_FILE"], "rb") as file:\n    KEY = serialization.load_pem_private_key(file.read(), password=None)' : 'KEY = os.environ["LIGHTDESK_SECRET"].encode()'}
+${usesKey ? 'with open(os.environ["LIGHTDESK_KEY_FILE"], "rb") as file:\n    KEY = serialization.load_pem_private_key(file.read(), password=None)' : 'KEY = os.environ["LIGHTDESK_SECRET"].encode()'}
 
 
-# Replace this: return the email address of the member who is signed in on your site.${hint(host, "# ", '"guest": True, "name": NAME')}
+# Replace this: return the email address of the member who is signed in on your site.${renderGuestHint(host, "# ", '"guest": True, "name": NAME')}
 def signed_in_member(request):
     return os.environ.get("MEMBER")
 
@@ -71,14 +71,14 @@ def encode(data):
 
 def make_ticket(member, origin):
     now = int(time.time())
-    header = ${isKey ? '{"alg": "RS256", "kid": os.environ["LIGHTDESK_KEY_ID"]}' : '{"alg": "HS256"}'}
+    header = ${usesKey ? '{"alg": "RS256", "kid": os.environ["LIGHTDESK_KEY_ID"]}' : '{"alg": "HS256"}'}
     claims = {"iss": origin, "aud": AUDIENCE, "sub": member, "jti": str(uuid.uuid4()), "iat": now, "exp": now + 60, "role": ${quote(host.role)}}
     text = ".".join(encode(json.dumps(part).encode()) for part in (header, claims))
-    return text + "." + encode(${isKey ? "KEY.sign(text.encode(), PKCS1v15(), hashes.SHA256())" : "hmac.new(KEY, text.encode(), hashlib.sha256).digest()"})
+    return text + "." + encode(${usesKey ? "KEY.sign(text.encode(), PKCS1v15(), hashes.SHA256())" : "hmac.new(KEY, text.encode(), hashlib.sha256).digest()"})
 
 
 class Handler(BaseHTTPRequestHandler):
-    def answer(self, status, body=b"", kind="text/plain"):
+    def respond(self, status, body=b"", kind="text/plain"):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -88,28 +88,28 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         if self.path != "/":
-            return self.answer(404)
+            return self.respond(404)
         with open("page.html", "rb") as page:
-            self.answer(200, page.read(), "text/html")
+            self.respond(200, page.read(), "text/html")
 
     def do_POST(self):
         member, origin = signed_in_member(self), self.headers.get("Origin")
         if self.path != "/lightdesk-ticket":
-            return self.answer(404)
+            return self.respond(404)
         if not member or origin not in ORIGINS:
-            return self.answer(403)
-        self.answer(200, make_ticket(member, origin).encode())
+            return self.respond(403)
+        self.respond(200, make_ticket(member, origin).encode())
 
 
 ThreadingHTTPServer(("", int(os.environ.get("PORT", 4000))), Handler).serve_forever()
 `,
-  php: (host, isKey) => `<?php
-// Save as server.php and run: ${renderEnv(isKey)} MEMBER=ada@example.com php -S 0.0.0.0:4000 server.php
+  php: (host, usesKey) => `<?php
+// Save as server.php and run: ${renderEnv(usesKey)} MEMBER=ada@example.com php -S 0.0.0.0:4000 server.php
 $audience = ${quoteSingle(host.audience)};
 $origins = [${host.origins.map(quoteSingle).join(", ")}];
-$key = ${isKey ? 'file_get_contents(getenv("LIGHTDESK_KEY_FILE"))' : 'getenv("LIGHTDESK_SECRET") ?: exit("Set LIGHTDESK_SECRET.")'};
+$key = ${usesKey ? 'file_get_contents(getenv("LIGHTDESK_KEY_FILE"))' : 'getenv("LIGHTDESK_SECRET") ?: exit("Set LIGHTDESK_SECRET.")'};
 
-// Replace this: return the email address of the member who is signed in on your site.${hint(host, "// ", '"guest" => true, "name" => NAME')}
+// Replace this: return the email address of the member who is signed in on your site.${renderGuestHint(host, "// ", '"guest" => true, "name" => NAME')}
 function signed_in_member() {
     return getenv("MEMBER");
 }
@@ -119,13 +119,13 @@ function encode($data) {
 }
 
 function make_ticket($member, $origin, $audience, $key) {
-    $header = ${isKey ? '["alg" => "RS256", "kid" => getenv("LIGHTDESK_KEY_ID")]' : '["alg" => "HS256"]'};
+    $header = ${usesKey ? '["alg" => "RS256", "kid" => getenv("LIGHTDESK_KEY_ID")]' : '["alg" => "HS256"]'};
     $claims = [
         "iss" => $origin, "aud" => $audience, "sub" => $member, "jti" => bin2hex(random_bytes(16)),
         "iat" => time(), "exp" => time() + 60, "role" => ${quoteSingle(host.role)},
     ];
     $text = encode(json_encode($header)) . "." . encode(json_encode($claims));
-    ${isKey ? 'openssl_sign($text, $signature, $key, "sha256");' : '$signature = hash_hmac("sha256", $text, $key, true);'}
+    ${usesKey ? 'openssl_sign($text, $signature, $key, "sha256");' : '$signature = hash_hmac("sha256", $text, $key, true);'}
     return $text . "." . encode($signature);
 }
 
@@ -144,7 +144,7 @@ if ($_SERVER["REQUEST_METHOD"] === "GET" && $path === "/") {
     echo make_ticket($member, $origin, $audience, $key);
 }
 `,
-  ruby: (host, isKey) => `# Save as server.rb and run: ${renderEnv(isKey)} MEMBER=ada@example.com ruby server.rb
+  ruby: (host, usesKey) => `# Save as server.rb and run: ${renderEnv(usesKey)} MEMBER=ada@example.com ruby server.rb
 require "base64"
 require "json"
 require "openssl"
@@ -153,9 +153,9 @@ require "socket"
 
 AUDIENCE = ${quoteSingle(host.audience)}
 ORIGINS = [${host.origins.map(quoteSingle).join(", ")}]
-KEY = ${isKey ? 'OpenSSL::PKey.read(File.read(ENV.fetch("LIGHTDESK_KEY_FILE")))' : 'ENV.fetch("LIGHTDESK_SECRET")'}
+KEY = ${usesKey ? 'OpenSSL::PKey.read(File.read(ENV.fetch("LIGHTDESK_KEY_FILE")))' : 'ENV.fetch("LIGHTDESK_SECRET")'}
 
-# Replace this: return the email address of the member who is signed in on your site.${hint(host, "# ", "guest: true, name: NAME")}
+# Replace this: return the email address of the member who is signed in on your site.${renderGuestHint(host, "# ", "guest: true, name: NAME")}
 def signed_in_member(headers)
   ENV["MEMBER"]
 end
@@ -166,13 +166,13 @@ end
 
 def make_ticket(member, origin)
   now = Time.now.to_i
-  header = ${isKey ? '{ alg: "RS256", kid: ENV.fetch("LIGHTDESK_KEY_ID") }' : '{ alg: "HS256" }'}
+  header = ${usesKey ? '{ alg: "RS256", kid: ENV.fetch("LIGHTDESK_KEY_ID") }' : '{ alg: "HS256" }'}
   claims = { iss: origin, aud: AUDIENCE, sub: member, jti: SecureRandom.uuid, iat: now, exp: now + 60, role: ${quoteSingle(host.role)} }
   text = [header, claims].map { |part| encode(part.to_json) }.join(".")
-  "#{text}.#{encode(${isKey ? 'KEY.sign("SHA256", text)' : 'OpenSSL::HMAC.digest("SHA256", KEY, text)'})}"
+  "#{text}.#{encode(${usesKey ? 'KEY.sign("SHA256", text)' : 'OpenSSL::HMAC.digest("SHA256", KEY, text)'})}"
 end
 
-def answer(line, headers)
+def respond(line, headers)
   method, path = line.split
   return [200, "text/html", File.read("page.html")] if method == "GET" && path == "/"
   return [404, "text/plain", ""] unless method == "POST" && path == "/lightdesk-ticket"
@@ -190,23 +190,23 @@ loop do
       name, value = field.split(": ", 2)
       headers[name.downcase] = value
     end
-    status, kind, body = answer(line, headers)
+    status, kind, body = respond(line, headers)
     client.write "HTTP/1.1 #{status} -\\r\\nContent-Type: #{kind}\\r\\nContent-Length: #{body.bytesize}\\r\\nCache-Control: no-store\\r\\nConnection: close\\r\\n\\r\\n#{body}"
     client.close
   end
 end
 `,
-  go: (host, isKey) => `// Save as server.go and run: ${renderEnv(isKey)} MEMBER=ada@example.com go run server.go
+  go: (host, usesKey) => `// Save as server.go and run: ${renderEnv(usesKey)} MEMBER=ada@example.com go run server.go
 package main
 
 import (
-	${isKey ? '"crypto"' : '"crypto/hmac"'}
+	${usesKey ? '"crypto"' : '"crypto/hmac"'}
 	"crypto/rand"
-${isKey ? '	"crypto/rsa"\n' : ""}	"crypto/sha256"
-${isKey ? '	"crypto/x509"\n' : ""}	"encoding/base64"
+${usesKey ? '	"crypto/rsa"\n' : ""}	"crypto/sha256"
+${usesKey ? '	"crypto/x509"\n' : ""}	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-${isKey ? '	"encoding/pem"\n' : ""}	"log"
+${usesKey ? '	"encoding/pem"\n' : ""}	"log"
 	"net/http"
 	"os"
 	"time"
@@ -216,7 +216,7 @@ const audience = ${quote(host.audience)}
 
 var origins = map[string]bool{${host.origins.map((origin) => `${quote(origin)}: true`).join(", ")}}
 
-// Replace this: return the email address of the member who is signed in on your site.${hint(host, "// ", '"guest": true, "name": NAME')}
+// Replace this: return the email address of the member who is signed in on your site.${renderGuestHint(host, "// ", '"guest": true, "name": NAME')}
 func signedInMember(request *http.Request) string {
 	return os.Getenv("MEMBER")
 }
@@ -228,7 +228,7 @@ func encode(value any) string {
 
 func sign(text string) []byte {
 ${
-  isKey
+  usesKey
     ? `	file, err := os.ReadFile(os.Getenv("LIGHTDESK_KEY_FILE"))
 	if err != nil {
 		log.Fatal(err)
@@ -254,7 +254,7 @@ func makeTicket(member, origin string) string {
 	id := make([]byte, 16)
 	rand.Read(id)
 	now := time.Now().Unix()
-	header := map[string]any{${isKey ? '"alg": "RS256", "kid": os.Getenv("LIGHTDESK_KEY_ID")' : '"alg": "HS256"'}}
+	header := map[string]any{${usesKey ? '"alg": "RS256", "kid": os.Getenv("LIGHTDESK_KEY_ID")' : '"alg": "HS256"'}}
 	claims := map[string]any{
 		"iss": origin, "aud": audience, "sub": member, "jti": hex.EncodeToString(id),
 		"iat": now, "exp": now + 60, "role": ${quote(host.role)},
@@ -285,11 +285,11 @@ func main() {
 `,
 };
 
-function hint({ guests }: CodeSettings, comment: string, claims: string): string {
-  return guests ? `\n${comment}For a guest, return your own id of them, and add ${claims} to the claims.` : "";
+function renderGuestHint({ guests }: CodeSettings, comment: string, claims: string): string {
+  return guests ? `\n${comment}For a guest, return your own id for them and add ${claims} to the claims.` : "";
 }
 
-// The code that a host's developer pastes into the page.
+// The code to paste into the host's page.
 
 export const serverLanguages = ["node", "python", "php", "ruby", "go"] as const;
 export type ServerLanguage = (typeof serverLanguages)[number];
@@ -305,18 +305,18 @@ export function isServerLanguage(text: string): text is ServerLanguage {
   return serverLanguages.some((serverLanguage) => serverLanguage === text);
 }
 
-/** The console's URL, as in the audience of tickets. */
+/** Derives the console's URL from the audience of tickets. */
 function getConsoleUrl({ audience, id }: EmbedHostView): string {
   return audience.slice(0, -`/embed/${id}`.length);
 }
 
-export function pageSnippet(host: EmbedHostView): string {
-  const address = getConsoleUrl(host);
-  return `<script src="${address}/embed.js"></script>
-<lightdesk-embed src="${address}" host="${host.id}" page="${host.pages[0] ?? "overview"}" style="height: 800px"></lightdesk-embed>
+export function renderPageSnippet(host: EmbedHostView): string {
+  const consoleUrl = getConsoleUrl(host);
+  return `<script src="${consoleUrl}/embed.js"></script>
+<lightdesk-embed src="${consoleUrl}" host="${host.id}" page="${host.pages[0] ?? "overview"}" style="height: 800px"></lightdesk-embed>
 <script>
   const embed = document.querySelector("lightdesk-embed");
-  // Asks your server, which answers with the ticket.
+  // Requests a ticket from your server.
   embed.getTicket = async () => (await fetch("/lightdesk-ticket", { method: "POST" })).text();
 </script>
 `;

@@ -15,8 +15,8 @@ import { callApi } from "@/lib/browser/api";
 import { useRequests } from "@/lib/browser/use-read";
 import { type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
-import { type MemberMethods } from "@/lib/contract/people/sign-in";
+import { hasRole, type Role, roles } from "@/lib/contract/members/roles";
+import { type MemberMethods } from "@/lib/contract/members/sign-in";
 import { type Result } from "@/lib/shared/result";
 import { RemovalDialog } from "../revocable-list";
 
@@ -27,40 +27,48 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
   const { busyWith, failure, send } = useRequests<string>();
   const canChange = useCanChange();
   const [dialog, setDialog] = useState<{ kind: "role" | "suspend" | "remove"; member: MemberView }>();
-  const [filter, setFilter] = useState({ words: "", role: "" });
+  const [filter, setFilter] = useState({ text: "", role: "" });
   const result = use(members);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
 
   const getDialogMember = (action: NonNullable<typeof dialog>["kind"]) => (dialog?.kind === action ? dialog.member : undefined);
   const close = () => setDialog(undefined);
-  async function change({ id }: MemberView, init: { method: "PUT" | "DELETE"; json?: unknown }, toast: Parameters<typeof showToast>[0]) {
+  async function updateMember(
+    { id }: MemberView,
+    init: { method: "PUT" | "DELETE"; json?: unknown },
+    toast: Parameters<typeof showToast>[0],
+  ) {
     close();
     const result = await send(id, callApi(`/api/console/members/${encodeURIComponent(id)}`, init));
     // Refreshes, since another member may have changed or removed them. Without a session, the page is unchanged.
     if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
     if (result.ok) showToast(toast);
   }
-  const giveRole = (member: MemberView, role: AssignableRole) =>
-    void change(
+  const changeRole = (member: MemberView, role: AssignableRole) =>
+    void updateMember(
       member,
       { method: "PUT", json: { role } },
       { tone: "ok", text: t("members.roleChanged", { name: member.name, role: roleName(role) }) },
     );
   const setSuspended = (member: MemberView, disabled: boolean) =>
-    void change(
+    void updateMember(
       member,
       { method: "PUT", json: { disabled } },
       { tone: disabled ? "off" : "ok", text: t(disabled ? "members.suspended" : "members.admitted", { name: member.name }) },
     );
 
-  const all = result.value;
-  const visibleMembers = all.filter((member) => matchesFilter(member, filter));
+  const allMembers = result.value;
+  const visibleMembers = allMembers.filter((member) => matchesFilter(member, filter));
   return (
     <>
       {failure ? <FailureMessage failure={failure} /> : null}
       <Card
         title={t("members.title")}
-        note={visibleMembers.length === all.length ? all.length : t("members.someOf", { count: visibleMembers.length, all: all.length })}
+        note={
+          visibleMembers.length === allMembers.length
+            ? allMembers.length
+            : t("members.someOf", { count: visibleMembers.length, all: allMembers.length })
+        }
         bodyClassName="p-0"
       >
         <div role="search" className="flex flex-wrap gap-2 border-b border-line px-3.5 py-2">
@@ -68,8 +76,8 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
             type="search"
             aria-label={t("members.search")}
             placeholder={t("members.search")}
-            value={filter.words}
-            onChange={({ target }) => setFilter({ ...filter, words: target.value })}
+            value={filter.text}
+            onChange={({ target }) => setFilter({ ...filter, text: target.value })}
             className="min-w-0 flex-1 basis-[200px]"
           />
           <Select
@@ -85,7 +93,7 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
           <EmptyState
             title={t("members.noMatch")}
             text={t("members.noMatchText")}
-            action={<Button onClick={() => setFilter({ words: "", role: "" })}>{t("members.clear")}</Button>}
+            action={<Button onClick={() => setFilter({ text: "", role: "" })}>{t("members.clear")}</Button>}
           />
         ) : null}
         <ul aria-label={t("members.title")}>
@@ -94,17 +102,17 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
               key={member.id}
               member={member}
               isViewer={member.id === viewer.id}
-              canChange={canChange && mayChange(viewer, member)}
+              canChange={canChange && canChangeMember(viewer, member)}
               isBusy={busyWith === member.id}
               onChangeRole={() => setDialog({ kind: "role", member })}
               onSuspend={() => setDialog({ kind: "suspend", member })}
-              onAdmit={() => setSuspended(member, false)}
+              onReactivate={() => setSuspended(member, false)}
               onRemove={() => setDialog({ kind: "remove", member })}
             />
           ))}
         </ul>
       </Card>
-      <RoleDialog member={getDialogMember("role")} choices={assignableRoles(viewer)} onChoose={giveRole} onClose={close} />
+      <RoleDialog member={getDialogMember("role")} choices={getAssignableRoles(viewer)} onChoose={changeRole} onClose={close} />
       <RemovalDialog
         item={getDialogMember("suspend")}
         title={t("members.suspendTitle", { name: dialog?.member.name ?? "" })}
@@ -115,7 +123,7 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
       </RemovalDialog>
       <RemovalDialog
         item={getDialogMember("remove")}
-        onRemove={(member) => void change(member, { method: "DELETE" }, { tone: "off", text: t("removed", { name: member.name }) })}
+        onRemove={(member) => void updateMember(member, { method: "DELETE" }, { tone: "off", text: t("removed", { name: member.name }) })}
         onClose={close}
       >
         {t("members.removeText")}
@@ -124,8 +132,8 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
   );
 }
 
-function matchesFilter({ name, email, role }: MemberView, filter: { words: string; role: string }): boolean {
-  const searchText = filter.words.trim().toLowerCase();
+function matchesFilter({ name, email, role }: MemberView, filter: { text: string; role: string }): boolean {
+  const searchText = filter.text.trim().toLowerCase();
   return (filter.role === "" || role === filter.role) && `${name} ${email}`.toLowerCase().includes(searchText);
 }
 
@@ -136,20 +144,20 @@ type MemberItemProps = {
   isBusy: boolean;
   onChangeRole: () => void;
   onSuspend: () => void;
-  onAdmit: () => void;
+  onReactivate: () => void;
   onRemove: () => void;
 };
 
-export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, onSuspend, onAdmit, onRemove }: MemberItemProps) {
+export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, onSuspend, onReactivate, onRemove }: MemberItemProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const { id, name, email, role, disabled, createdAt, seenAt, roleFrom, methods } = member;
-  const signInMethods = ({ password, providers }: MemberMethods) => {
-    const all = [...(password ? [t("members.password")] : []), ...providers];
-    return all.length === 0 ? t("members.noMethod") : t("members.signsIn", { methods: all.join(" · ") });
+  const formatSignInMethods = ({ password, providers }: MemberMethods) => {
+    const methodNames = [...(password ? [t("members.password")] : []), ...providers];
+    return methodNames.length === 0 ? t("members.noMethod") : t("members.signsIn", { methods: methodNames.join(" · ") });
   };
-  const button = (label: string, act: () => void, tone?: "danger") => (
-    <Button size="small" tone={tone} busy={isBusy} aria-label={t("actOn", { act: label, name })} onClick={act}>
+  const renderButton = (label: string, onClick: () => void, tone?: "danger") => (
+    <Button size="small" tone={tone} busy={isBusy} aria-label={t("actOn", { act: label, name })} onClick={onClick}>
       {label}
     </Button>
   );
@@ -167,14 +175,14 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
               {name}
             </span>
             {isViewer ? <span className="text-sm text-ink-3">{t("members.you")}</span> : null}
-            {disabled ? <StatusBadge tone="off" word={t("members.disabled")} /> : null}
+            {disabled ? <StatusBadge tone="off" label={t("members.disabled")} /> : null}
           </p>
           <p className="truncate text-sm text-ink-3" title={email}>
             {email}
           </p>
           <p className="truncate text-sm text-ink-3">
             {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
-            {methods ? ` · ${signInMethods(methods)}` : null}
+            {methods ? ` · ${formatSignInMethods(methods)}` : null}
           </p>
         </div>
       </div>
@@ -188,9 +196,9 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
       <span className="ml-auto flex min-w-[246px] flex-wrap justify-end gap-1.5">
         {canChange ? (
           <>
-            {roleFrom === undefined ? button(t("members.changeRole"), onChangeRole) : null}
-            {disabled ? button(t("members.admit"), onAdmit) : button(t("members.suspend"), onSuspend, "danger")}
-            {button(t("remove"), onRemove, "danger")}
+            {roleFrom === undefined ? renderButton(t("members.changeRole"), onChangeRole) : null}
+            {disabled ? renderButton(t("members.admit"), onReactivate) : renderButton(t("members.suspend"), onSuspend, "danger")}
+            {renderButton(t("remove"), onRemove, "danger")}
           </>
         ) : role === "owner" && !isViewer ? (
           <span className="text-sm text-ink-3">{t("members.ownerStays")}</span>
@@ -208,11 +216,11 @@ type RoleDialogProps = {
   onClose: () => void;
 };
 
-/** Confirmed by a button, since a change ends sessions and arrow keys would already select a role. */
+/** Requires confirmation, since a change ends sessions and arrow keys already select a role. */
 function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
   const t = useTranslations("settings.members");
   const roleName = useTranslations("frame.member.role");
-  const form = useId();
+  const formId = useId();
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -229,10 +237,10 @@ function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
       onClose={onClose}
       title={t("roleTitle", { name: member?.name ?? "" })}
       tone="primary"
-      form={form}
+      form={formId}
       label={t("changeRole")}
     >
-      <form id={form} onSubmit={submit} className="flex flex-col gap-2.5">
+      <form id={formId} onSubmit={submit} className="flex flex-col gap-2.5">
         {choices.map((role) => (
           <label key={role} className="flex items-baseline gap-2">
             <input type="radio" name="role" value={role} defaultChecked={role === member?.role} className="translate-y-0.5" />
@@ -250,12 +258,12 @@ function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
 export type SettingsViewer = { id: string; role: Role };
 export type AssignableRole = Exclude<Role, "owner">;
 
-/** False for oneself, the owner, and members with a higher role. */
-export function mayChange(viewer: SettingsViewer, member: Pick<MemberView, "id" | "role">): boolean {
+/** Returns false for oneself, the owner, and members with a higher role. */
+export function canChangeMember(viewer: SettingsViewer, member: Pick<MemberView, "id" | "role">): boolean {
   return member.id !== viewer.id && member.role !== "owner" && hasRole(viewer.role, member.role);
 }
 
-/** The roles up to the viewer's own, weakest first. */
-export function assignableRoles(viewer: Pick<SettingsViewer, "role">): AssignableRole[] {
+/** Returns the roles up to the viewer's own, lowest first. */
+export function getAssignableRoles(viewer: Pick<SettingsViewer, "role">): AssignableRole[] {
   return roles.flatMap((role) => (role !== "owner" && hasRole(viewer.role, role) ? [role] : []));
 }

@@ -8,7 +8,7 @@ import { useCanChange } from "@/components/frame/member-context";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-button";
-import { fieldText, InputField } from "@/components/ui/controls/fields";
+import { getFieldText, InputField } from "@/components/ui/controls/fields";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
@@ -22,7 +22,7 @@ import { type Result } from "@/lib/shared/result";
 import { ChoiceField, ResourceForm, SecretCard, useResourceForm } from "../resource-form";
 import { RevocableItem, RevocableList } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
-import { type AssignableRole, assignableRoles, MemberList, type SettingsViewer } from "./member-list";
+import { type AssignableRole, getAssignableRoles, MemberList, type SettingsViewer } from "./member-list";
 
 /** The URL parameter that opens the invitation form. */
 const INVITE_PARAM = "invite";
@@ -33,7 +33,7 @@ type MembersScreenProps = {
   members?: Promise<Result<MemberView[], Failure>>;
   /** Present together with `members`. */
   invitations?: Promise<Result<InvitationItem[], Failure>>;
-  /** Below the lists. */
+  /** Shown below the lists. */
   children?: ReactNode;
 };
 
@@ -42,11 +42,11 @@ export function MembersScreen({ viewer, members, invitations, children }: Member
   const roleName = useTranslations("frame.member.role");
   const canChange = useCanChange();
   const hasInviteParam = useSearchParams()?.has(INVITE_PARAM) ?? false;
-  const [wasRequested, setRequested] = useState(false);
+  const [hadInviteParam, setHadInviteParam] = useState(false);
   const [isInviting, setInviting] = useState(false);
   const [hasInvited, setHasInvited] = useState(false);
-  if (hasInviteParam !== wasRequested) {
-    setRequested(hasInviteParam);
+  if (hasInviteParam !== hadInviteParam) {
+    setHadInviteParam(hasInviteParam);
     if (hasInviteParam) setInviting(true);
   }
   function close() {
@@ -68,7 +68,7 @@ export function MembersScreen({ viewer, members, invitations, children }: Member
     >
       {members ? (
         <>
-          {isInviting && canChange ? <InviteForm choices={assignableRoles(viewer)} onClose={close} /> : null}
+          {isInviting && canChange ? <InviteForm choices={getAssignableRoles(viewer)} onClose={close} /> : null}
           <MemberList viewer={viewer} members={members} />
           {invitations ? <InvitationList invitations={invitations} /> : null}
           {children}
@@ -91,12 +91,12 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
 
   async function call(init: CallInit) {
     const result = await send("switch", callApi("/api/console/read-only", init));
-    // Refreshes, since the frame shows it and pages offer other actions.
+    // Refreshes, since the frame shows the mode and pages offer other actions.
     if (result.ok) router.refresh();
   }
-  function begin(event: FormEvent<HTMLFormElement>) {
+  function handleSubmit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    setPendingSwitch({ note: fieldText(new FormData(event.currentTarget), "note").trim() });
+    setPendingSwitch({ note: getFieldText(new FormData(event.currentTarget), "note").trim() });
   }
   function confirm() {
     const note = pendingSwitch?.note ?? "";
@@ -115,7 +115,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
           </Button>
         </>
       ) : (
-        <form method="post" onSubmit={begin} className="flex w-full max-w-[420px] flex-col items-start gap-3">
+        <form method="post" onSubmit={handleSubmit} className="flex w-full max-w-[420px] flex-col items-start gap-3">
           <p className="text-ink-2">{t("off")}</p>
           <div className="w-full">
             <InputField label={t("note")} name="note" maxLength={200} autoComplete="off" />
@@ -144,14 +144,17 @@ function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; 
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
   const [role, setRole] = useState<AssignableRole>("operator");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const { busyWith, failure, send } = useResourceForm([]);
-  const [invitation, setInvitation] = useState<Invitation>();
+  const [invitation, setInvitation] = useState<CreatedInvitation>();
 
   async function submit(form: HTMLFormElement) {
     const email = String(new FormData(form).get("email") ?? "").trim();
     const json = { email, role };
-    const result = await send("save", callApi<Omit<Invitation, "email">>("/api/console/members/invitations", { method: "POST", json }));
+    const result = await send(
+      "save",
+      callApi<Omit<CreatedInvitation, "email">>("/api/console/members/invitations", { method: "POST", json }),
+    );
     if (!result.ok) return;
     setInvitation({ email, ...result.value });
     // Refreshes the list below.
@@ -160,7 +163,7 @@ function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; 
 
   if (invitation) {
     const { email, url, expiresAt } = invitation;
-    const hint = t("linkHint", { email, expiryText: clock(expiresAt, "until") ?? "" });
+    const hint = t("linkHint", { email, expiryText: formatTime(expiresAt, "until") ?? "" });
     return (
       <SecretCard title={t("invite")} onClose={onClose}>
         <CopyField label={t("link", { email })} hint={hint} text={url} copyLabel={t("copyLink")} />
@@ -194,7 +197,7 @@ function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; 
   );
 }
 
-type Invitation = { email: string; url: string; expiresAt: number };
+type CreatedInvitation = { email: string; url: string; expiresAt: number };
 
 export function InvitationList({ invitations }: { invitations: Promise<Result<InvitationItem[], Failure>> }) {
   const t = useTranslations("settings.invitations");
@@ -204,19 +207,19 @@ export function InvitationList({ invitations }: { invitations: Promise<Result<In
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
   return (
     <RevocableList
-      words="settings.invitations"
+      messageNamespace="settings.invitations"
       path="/api/console/members/invitations"
       title={t("title")}
       items={result.value.map((item) => ({ ...item, name: item.email }))}
-      isOpen={({ state }) => state === "open"}
+      isActive={({ state }) => state === "open"}
       canRevoke={canRevoke}
-      none={<p className="px-3.5 py-3 text-ink-3">{t("none")}</p>}
-      row={(item) => <Invitation invitation={item} />}
+      emptyState={<p className="px-3.5 py-3 text-ink-3">{t("none")}</p>}
+      renderItem={(item) => <Invitation invitation={item} />}
     />
   );
 }
 
-const tones: Readonly<Record<InvitationItem["state"] | "soon", Tone>> = {
+const stateTones: Readonly<Record<InvitationItem["state"] | "soon", Tone>> = {
   open: "wait",
   soon: "wait",
   used: "ok",
@@ -226,13 +229,13 @@ const tones: Readonly<Record<InvitationItem["state"] | "soon", Tone>> = {
 
 function Invitation({ invitation }: { invitation: InvitationItem }) {
   const t = useTranslations("settings.invitations");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
-  const expiryText = clock(expiresAt, "until");
+  const expiryText = formatTime(expiresAt, "until");
   const isExpiringSoon = useRenderedValue(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
-  const shownState = isExpiringSoon ? "soon" : state;
+  const displayState = isExpiringSoon ? "soon" : state;
   return (
-    <RevocableItem name={email} role={role} tone={tones[shownState]} word={t(`state.${shownState}`)}>
+    <RevocableItem name={email} role={role} tone={stateTones[displayState]} stateText={t(`state.${displayState}`)}>
       <p className="text-sm text-ink-3">
         {invitedBy === undefined ? t("byGone") : t("by", { name: invitedBy })}
         {createdAt === undefined ? null : <> · {t.rich("made", { time: () => <RelativeTime ms={createdAt} /> })}</>}

@@ -5,11 +5,11 @@ import { InputField } from "@/components/ui/controls/fields";
 import { callApi } from "@/lib/browser/api";
 import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { parseTags } from "@/lib/shared/text";
-import { CheckNote } from "../outcome";
+import { RunnerCheckNotice } from "../check-notices";
 import { ResourceForm, useResourceForm } from "../resource-form";
 
-export function runnerPath(id?: string, part?: "state"): `/api/console/runners${string}` {
-  return `/api/console/runners${id === undefined ? "" : `/${encodeURIComponent(id)}`}${part ? `/${part}` : ""}`;
+export function getRunnerPath(id?: string, suffix?: "state"): `/api/console/runners${string}` {
+  return `/api/console/runners${id === undefined ? "" : `/${encodeURIComponent(id)}`}${suffix ? `/${suffix}` : ""}`;
 }
 
 type RunnerFormProps = {
@@ -31,19 +31,19 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   const [isRefused, setRefused] = useState(false);
   const isBuiltIn = runner?.address === null;
 
-  async function run(form: HTMLFormElement | null, action: FormAction) {
+  async function submit(form: HTMLFormElement | null, action: FormAction) {
     if (!form?.reportValidity()) return;
     const values = readForm(new FormData(form), isBuiltIn);
     if (action !== "keep") setCheck(undefined);
     setRefused(false);
     if (action === "check") {
       const json = { address: values.address };
-      const checkResult = await send(action, callApi<{ check: RunnerCheck }>(runnerPath("check"), { method: "POST", json }));
+      const checkResult = await send(action, callApi<{ check: RunnerCheck }>(getRunnerPath("check"), { method: "POST", json }));
       if (checkResult.ok) setCheck(checkResult.value.check);
       return;
     }
     const json = runner ? values : { ...values, keep: action === "keep" };
-    const result = await send(action, callApi<RunnerSaved>(runnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json }));
+    const result = await send(action, callApi<RunnerSaved>(getRunnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json }));
     if (!result.ok) return;
     if (result.value.runner) return onSaved(result.value.runner);
     setCheck({ ok: false, ...result.value.problem });
@@ -59,9 +59,9 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
       isBusy={busyWith === "save"}
       isDisabled={busyWith !== undefined && busyWith !== "save"}
       failure={field ? undefined : failure}
-      note={
+      notice={
         <>
-          {check ? <CheckNote check={check} /> : null}
+          {check ? <RunnerCheckNotice check={check} /> : null}
           {isRefused ? <p className="text-ink-2">{t(runner ? "notChanged" : "notAdded")}</p> : null}
         </>
       }
@@ -71,19 +71,19 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
             <Button
               busy={busyWith === "check"}
               disabled={busyWith !== undefined && busyWith !== "check"}
-              onClick={({ currentTarget: { form } }) => void run(form, "check")}
+              onClick={({ currentTarget: { form } }) => void submit(form, "check")}
             >
               {t(busyWith === "check" ? "checking" : "check")}
             </Button>
           )}
           {isRefused && !runner ? (
-            <Button busy={busyWith === "keep"} onClick={({ currentTarget: { form } }) => void run(form, "keep")}>
+            <Button busy={busyWith === "keep"} onClick={({ currentTarget: { form } }) => void submit(form, "keep")}>
               {t("keep")}
             </Button>
           ) : null}
         </>
       }
-      onSubmit={(form) => void run(form, "save")}
+      onSubmit={(form) => void submit(form, "save")}
       onClose={onClose}
     >
       {isBuiltIn ? null : (
@@ -141,11 +141,11 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
 
 /** Omits fields that the built-in runner can't have. Without a label, the service names a runner after its host. */
 function readForm(data: FormData, isBuiltIn: boolean): Omit<NewRunner, "keep" | "address"> & { address?: string } {
-  const text = (name: (typeof fields)[number]) => String(data.get(name) ?? "").trim();
-  const label = text("label");
+  const getText = (name: (typeof fields)[number]) => String(data.get(name) ?? "").trim();
+  const label = getText("label");
   return {
-    tags: parseTags(text("tags")),
+    tags: parseTags(getText("tags")),
     ...(label && { label }),
-    ...(!isBuiltIn && { address: text("address"), slots: Number(text("slots")) }),
+    ...(!isBuiltIn && { address: getText("address"), slots: Number(getText("slots")) }),
   };
 }

@@ -9,20 +9,20 @@ import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
-import { ClampedClock, durationText, RelativeTime, useNumberFormat } from "@/components/ui/time";
+import { ClampedClock, formatDuration, RelativeTime, useNumberFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type LiveValue, type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
+import { type LiveValue, type TimedValue, toInitialOptions, useLive } from "@/lib/browser/live/use-live";
 import { useRequests } from "@/lib/browser/use-read";
 import { type Failure } from "@/lib/contract/failure";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { type Result } from "@/lib/shared/result";
 import { formatBytes } from "@/lib/shared/text";
-import { ProblemNote } from "../outcome";
+import { RunnerProblemNotice } from "../check-notices";
 import { RemovalDialog } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
-import { RunnerForm, runnerPath } from "./runner-form";
+import { getRunnerPath,RunnerForm } from "./runner-form";
 
 type RunnersPromise = Promise<Result<TimedValue<Runner[]>, Failure>>;
 /** `runners` is absent for roles that may not see them. */
@@ -31,7 +31,7 @@ type RunnersScreenProps = { role: Role; canChange: boolean; runners?: RunnersPro
 export function RunnersScreen({ role, canChange, runners }: RunnersScreenProps) {
   const t = useTranslations("runners");
   const roleName = useTranslations("frame.member.role");
-  if (runners) return <Runners canChange={canChange} runners={runners} />;
+  if (runners) return <RunnerList canChange={canChange} runners={runners} />;
   return (
     <SettingsPage current="runners">
       <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>
@@ -43,21 +43,21 @@ const toRunners = (response: { runners: Runner[] }) => response.runners;
 
 const toastKeys = { pause: "paused", drain: "drained", resume: "resumed", remove: "removed" } as const;
 
-function Runners({ canChange, runners }: { canChange: boolean; runners: RunnersPromise }) {
+function RunnerList({ canChange, runners }: { canChange: boolean; runners: RunnersPromise }) {
   const t = useTranslations("runners");
-  const live = useLive(runnerPath(), { ...toInitial(use(runners)), read: toRunners });
-  const [open, setOpen] = useState<Runner | "new">();
+  const live = useLive(getRunnerPath(), { ...toInitialOptions(use(runners)), read: toRunners });
+  const [openRunner, setOpenRunner] = useState<Runner | "new">();
   const [removalTarget, setRemovalTarget] = useState<Runner>();
   const actions = useRunnerActions(live);
   const list = live.value;
   const hasOnlyBuiltIn = list?.every(({ address }) => address === null) === true;
-  const add = canChange ? (
-    <Button tone="primary" onClick={() => setOpen("new")}>
+  const addButton = canChange ? (
+    <Button tone="primary" onClick={() => setOpenRunner("new")}>
       {t("add")}
     </Button>
   ) : null;
-  function showSaved({ label }: Pick<Runner, "label">, isNew: boolean) {
-    setOpen(undefined);
+  function handleSaved({ label }: Pick<Runner, "label">, isNew: boolean) {
+    setOpenRunner(undefined);
     showToast({ tone: "ok", text: t(isNew ? "added" : "saved", { name: label }) });
     void live.refresh();
   }
@@ -67,17 +67,17 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: RunnersP
       tools={
         <>
           <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />
-          {list && !open && !hasOnlyBuiltIn ? add : null}
+          {list && !openRunner && !hasOnlyBuiltIn ? addButton : null}
         </>
       }
     >
       <p className="max-w-[80ch] text-ink-2">{t("intro")}</p>
-      {open ? (
+      {openRunner ? (
         <RunnerForm
-          key={open === "new" ? "new" : open.id}
-          runner={open === "new" ? undefined : open}
-          onSaved={(runner) => showSaved(runner, open === "new")}
-          onClose={() => setOpen(undefined)}
+          key={openRunner === "new" ? "new" : openRunner.id}
+          runner={openRunner === "new" ? undefined : openRunner}
+          onSaved={(runner) => handleSaved(runner, openRunner === "new")}
+          onClose={() => setOpenRunner(undefined)}
         />
       ) : null}
       {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null}
@@ -92,16 +92,16 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: RunnersP
                   runner={runner}
                   canChange={canChange}
                   isBusyWith={(runnerAction) => actions.busyWith === `${runnerAction} ${runner.id}`}
-                  onAct={(runnerAction) => {
-                    if (runnerAction === "change") setOpen(runner);
+                  onAction={(runnerAction) => {
+                    if (runnerAction === "change") setOpenRunner(runner);
                     else if (runnerAction === "remove") setRemovalTarget(runner);
                     else void actions.run(runner, runnerAction);
                   }}
                 />
               ))}
             </ul>
-            {hasOnlyBuiltIn && !open && !live.failure ? (
-              <EmptyState title={t("onlyBuiltIn.title")} text={t("onlyBuiltIn.text")} action={add} />
+            {hasOnlyBuiltIn && !openRunner && !live.failure ? (
+              <EmptyState title={t("onlyBuiltIn.title")} text={t("onlyBuiltIn.text")} action={addButton} />
             ) : null}
           </Card>
         </ClampedClock>
@@ -122,15 +122,15 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: RunnersP
   );
 }
 
-/** One action at a time; the list shows the outcome. */
+/** Runs one action at a time. The list shows the outcome. */
 function useRunnerActions(live: Pick<LiveValue<Runner[]>, "refresh">) {
   const t = useTranslations("runners");
   const { busyWith, failure, send } = useRequests<`${RunnerAction} ${string}`>();
   async function run({ id, label }: Runner, action: keyof typeof toastKeys) {
     const request =
       action === "remove"
-        ? callApi(runnerPath(id), { method: "DELETE" })
-        : callApi(runnerPath(id, "state"), { method: "PUT", json: { state: nextStates[action] } });
+        ? callApi(getRunnerPath(id), { method: "DELETE" })
+        : callApi(getRunnerPath(id, "state"), { method: "PUT", json: { state: nextStates[action] } });
     // The buttons stay busy until the list shows the outcome.
     const result = await send(`${action} ${id}`, Promise.resolve(request).finally(live.refresh));
     if (result.ok) showToast({ tone: action === "resume" ? "ok" : "off", text: t(toastKeys[action], { name: label }) });
@@ -145,10 +145,10 @@ type RunnerItemProps = {
   runner: Runner;
   canChange: boolean;
   isBusyWith: (runnerAction: RunnerAction) => boolean;
-  onAct: (runnerAction: RunnerAction) => void;
+  onAction: (runnerAction: RunnerAction) => void;
 };
 
-const tones: Readonly<Record<Runner["state"], Tone>> = {
+const stateTones: Readonly<Record<Runner["state"], Tone>> = {
   ready: "ok",
   draining: "wait",
   paused: "off",
@@ -167,7 +167,7 @@ const stateActions: Readonly<Record<Runner["state"], readonly RunnerAction[]>> =
   checking: ["pause"],
 };
 
-function RunnerItem({ runner, canChange, isBusyWith, onAct }: RunnerItemProps) {
+function RunnerItem({ runner, canChange, isBusyWith, onAction }: RunnerItemProps) {
   const t = useTranslations("runners");
   const { id, label, address, state, reason } = runner;
   const actions = [...stateActions[state], "change", ...(address === null ? [] : (["remove"] as const))] as const;
@@ -176,7 +176,7 @@ function RunnerItem({ runner, canChange, isBusyWith, onAct }: RunnerItemProps) {
     <li data-runner={id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <h3 className="min-w-0 font-semibold break-words">{label}</h3>
-        <StatusBadge tone={tones[state]} word={t(`state.${state}`)} title={t(`stateHint.${state}`)} />
+        <StatusBadge tone={stateTones[state]} label={t(`state.${state}`)} title={t(`stateHint.${state}`)} />
         <span className="ml-auto flex flex-wrap gap-1.5">
           {availableActions.map((runnerAction) => (
             <Button
@@ -185,22 +185,22 @@ function RunnerItem({ runner, canChange, isBusyWith, onAct }: RunnerItemProps) {
               tone={runnerAction === "remove" ? "danger" : "plain"}
               busy={isBusyWith(runnerAction)}
               aria-label={t("actOn", { act: t(runnerAction), name: label })}
-              onClick={() => onAct(runnerAction)}
+              onClick={() => onAction(runnerAction)}
             >
               {t(runnerAction)}
             </Button>
           ))}
         </span>
       </div>
-      {reason ? <ProblemNote {...reason} /> : null}
-      <Facts runner={runner} />
+      {reason ? <RunnerProblemNotice {...reason} /> : null}
+      <RunnerFacts runner={runner} />
     </li>
   );
 }
 
-function Facts({ runner }: { runner: Runner }) {
+function RunnerFacts({ runner }: { runner: Runner }) {
   const t = useTranslations("runners");
-  const number = useNumberFormat();
+  const formatNumber = useNumberFormat();
   const durations = useTranslations("common.duration");
   const { address, tags, slots, running, queue, done, failed, meanRunMs, version, devices, classes, lastSeenMs } = runner;
   return (
@@ -211,7 +211,7 @@ function Facts({ runner }: { runner: Runner }) {
       {queue ? <Fact name={t("queueThere")}>{t("queueText", queue)}</Fact> : null}
       <Fact name={t("jobs")}>
         {t("jobsText", { done, failed })}
-        {meanRunMs === null ? null : `, ${t("mean", { duration: durationText(durations, meanRunMs) })}`}
+        {meanRunMs === null ? null : `, ${t("mean", { duration: formatDuration(durations, meanRunMs) })}`}
       </Fact>
       {version === null ? null : <Fact name={t("version")}>{version}</Fact>}
       {devices.length === 0 ? null : (
@@ -223,7 +223,7 @@ function Facts({ runner }: { runner: Runner }) {
           </ul>
         </Fact>
       )}
-      {lastSeenMs === null ? null : <Fact name={t("classes")}>{number(classes)}</Fact>}
+      {lastSeenMs === null ? null : <Fact name={t("classes")}>{formatNumber(classes)}</Fact>}
       {address === null ? null : <Fact name={t("lastSeen")}>{lastSeenMs === null ? t("never") : <RelativeTime ms={lastSeenMs} />}</Fact>}
     </dl>
   );

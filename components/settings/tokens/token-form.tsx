@@ -5,9 +5,9 @@ import { Button } from "@/components/ui/controls/button";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Input, InputField } from "@/components/ui/controls/fields";
 import { callApi } from "@/lib/browser/api";
-import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
-import { EVENTS_OPERATION, tokenLifetimes } from "@/lib/contract/people/sign-in";
-import { type NewTokenView, type TokenBody, type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
+import { hasRole, type Role, roles } from "@/lib/contract/members/roles";
+import { EVENTS_OPERATION, tokenLifetimes } from "@/lib/contract/members/sign-in";
+import { type NewTokenView, type TokenBody, type TokenChoices, type TokenOperation } from "@/lib/contract/members/tokens";
 import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
 
 type TokenFormProps = { role: Role; choices: TokenChoices; onCreated: (token: NewTokenView) => void; onClose: () => void };
@@ -23,26 +23,26 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
   const [role, setRole] = useState<Role>(hasRole(ownRole, "operator") ? "operator" : ownRole);
   const [defaultConnection, setDefaultConnection] = useState(connections.find(({ current }) => current)?.id ?? connections[0]?.id ?? "");
   const [connectionChoice, setConnectionChoice] = useState<"none" | "all" | "chosen">("none");
-  const [otherConnections, setOtherConnections] = useState<TokenChoices["connections"]>([]);
+  const [selectedConnections, setSelectedConnections] = useState<TokenChoices["connections"]>([]);
   const [operationChoice, setOperationChoice] = useState<"all" | "reads" | "chosen">("all");
   const [selectedOperations, setSelectedOperations] = useState<TokenOperation[]>([]);
   const [days, setDays] = useState("");
-  const [isSent, setSent] = useState(false);
+  const [wasSubmitted, setSubmitted] = useState(false);
   const { busyWith, failure, field, send } = useResourceForm(fields);
 
-  const rest = connections.filter(({ id }) => id !== defaultConnection);
-  const lacksOthers = connectionChoice === "chosen" && !otherConnections.some(({ id }) => id !== defaultConnection);
-  const lacksOperations = operationChoice === "chosen" && selectedOperations.length === 0;
+  const otherConnections = connections.filter(({ id }) => id !== defaultConnection);
+  const isMissingConnections = connectionChoice === "chosen" && !selectedConnections.some(({ id }) => id !== defaultConnection);
+  const isMissingOperations = operationChoice === "chosen" && selectedOperations.length === 0;
 
   async function submit(form: HTMLFormElement) {
-    setSent(true);
-    if (lacksOthers || lacksOperations) return;
+    setSubmitted(true);
+    if (isMissingConnections || isMissingOperations) return;
     const json: Omit<TokenBody, "days"> & { days: number | null } = {
       name: String(new FormData(form).get("name") ?? ""),
       role,
       connection: defaultConnection,
       ...(connectionChoice !== "all" && {
-        connections: [defaultConnection, ...(connectionChoice === "chosen" ? otherConnections.map(({ id }) => id) : [])],
+        connections: [defaultConnection, ...(connectionChoice === "chosen" ? selectedConnections.map(({ id }) => id) : [])],
       }),
       operations: operationChoice === "chosen" ? selectedOperations.map(({ name }) => name) : operationChoice,
       days: days === NEVER ? null : Number(days),
@@ -58,15 +58,15 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
         <Button onClick={onClose}>{common("close")}</Button>
       </Card>
     );
-  const isTooMany = failure?.code === "CONFLICT";
-  const lifetime = (count: number) => (count === 365 ? t("year") : t("days", { count }));
+  const hasTooManyTokens = failure?.code === "CONFLICT";
+  const formatLifetime = (count: number) => (count === 365 ? t("year") : t("days", { count }));
   return (
     <ResourceForm
       title={t("create")}
       submitLabel={t(busyWith ? "creating" : "create")}
       isBusy={busyWith !== undefined}
-      failure={isTooMany || field ? undefined : failure}
-      note={isTooMany ? <p className="text-bad">{t("wrong.tooMany")}</p> : null}
+      failure={hasTooManyTokens || field ? undefined : failure}
+      notice={hasTooManyTokens ? <p className="text-bad">{t("wrong.tooMany")}</p> : null}
       onSubmit={(form) => void submit(form)}
       onClose={onClose}
     >
@@ -93,11 +93,11 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
       >
         {(id) => connections.find((connection) => connection.id === id)?.name ?? id}
       </ChoiceField>
-      {rest.length > 0 ? (
+      {otherConnections.length > 0 ? (
         <>
           <ChoiceField
             label={t("others")}
-            error={isSent && lacksOthers ? t("wrong.others") : undefined}
+            error={wasSubmitted && isMissingConnections ? t("wrong.others") : undefined}
             value={connectionChoice}
             options={["none", "all", "chosen"] as const}
             onChoose={setConnectionChoice}
@@ -105,18 +105,18 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
             {(value) => t(({ none: "othersNone", all: "othersAll", chosen: "othersChosen" } as const)[value])}
           </ChoiceField>
           {connectionChoice === "chosen" ? (
-            <Boxes label={t("others")}>
-              <CheckList options={rest} chosen={otherConnections} onChange={setOtherConnections}>
+            <CheckListGroup label={t("others")}>
+              <CheckList options={otherConnections} selected={selectedConnections} onChange={setSelectedConnections}>
                 {({ name }) => name}
               </CheckList>
-            </Boxes>
+            </CheckListGroup>
           ) : null}
         </>
       ) : null}
       <ChoiceField
         label={t("operations")}
         hint={operationChoice === "chosen" ? t("chosenCount", { count: selectedOperations.length }) : t("operationsHint")}
-        error={field === "operations" || (isSent && lacksOperations) ? t("wrong.operations") : undefined}
+        error={field === "operations" || (wasSubmitted && isMissingOperations) ? t("wrong.operations") : undefined}
         value={operationChoice}
         options={["all", "reads", "chosen"] as const}
         onChoose={setOperationChoice}
@@ -124,7 +124,7 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
         {(value) => t(value)}
       </ChoiceField>
       {operationChoice === "chosen" ? (
-        <Operations operations={operations} chosen={selectedOperations} onChange={setSelectedOperations} />
+        <OperationPicker operations={operations} chosen={selectedOperations} onChange={setSelectedOperations} />
       ) : null}
       <ChoiceField
         label={t("expiry")}
@@ -134,39 +134,45 @@ export function TokenForm({ role: ownRole, choices: { connections, operations },
         onChoose={setDays}
         isRequired
       >
-        {(value) => (value === "" ? t("expiryChoose") : value === NEVER ? t("never") : lifetime(Number(value)))}
+        {(value) => (value === "" ? t("expiryChoose") : value === NEVER ? t("never") : formatLifetime(Number(value)))}
       </ChoiceField>
     </ResourceForm>
   );
 }
 
-type OperationsProps = { operations: TokenOperation[]; chosen: TokenOperation[]; onChange: (tokenOperations: TokenOperation[]) => void };
+type OperationPickerProps = {
+  operations: TokenOperation[];
+  chosen: TokenOperation[];
+  onChange: (tokenOperations: TokenOperation[]) => void;
+};
 
-function Operations({ operations, chosen: selectedOperations, onChange }: OperationsProps) {
+function OperationPicker({ operations, chosen: selectedOperations, onChange }: OperationPickerProps) {
   const t = useTranslations("tokens");
   const id = useId();
   const [searchText, setSearchText] = useState("");
-  const tokenOperations = operations.filter(({ name, call }) => `${name} ${call}`.toLowerCase().includes(searchText.trim().toLowerCase()));
+  const matchingOperations = operations.filter(({ name, call }) =>
+    `${name} ${call}`.toLowerCase().includes(searchText.trim().toLowerCase()),
+  );
   return (
     <div className="flex flex-col gap-1.5">
       <label htmlFor={id} className="sr-only">
         {t("find")}
       </label>
       <Input id={id} type="search" value={searchText} placeholder={t("find")} onChange={({ target }) => setSearchText(target.value)} />
-      <Boxes label={t("operations")}>
-        <CheckList options={tokenOperations} chosen={selectedOperations} onChange={onChange}>
+      <CheckListGroup label={t("operations")}>
+        <CheckList options={matchingOperations} selected={selectedOperations} onChange={onChange}>
           {({ name, call }) => (
             <span className="min-w-0 truncate">
               {name === EVENTS_OPERATION ? t("events") : name} <span className="ml-1 font-mono text-xs text-ink-3">{call}</span>
             </span>
           )}
         </CheckList>
-      </Boxes>
+      </CheckListGroup>
     </div>
   );
 }
 
-function Boxes({ label, children }: { label: string; children: ReactNode }) {
+function CheckListGroup({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div role="group" aria-label={label} className="max-h-60 overflow-y-auto rounded-md border border-line px-2.5 py-1">
       {children}

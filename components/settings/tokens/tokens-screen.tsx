@@ -10,8 +10,8 @@ import { type Tone } from "@/components/ui/status-badge";
 import { RelativeTime, useHydrated, useRenderedMs, useRenderedValue, useTimeFormat } from "@/components/ui/time";
 import { apiPath } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { type Role } from "@/lib/contract/people/roles";
-import { type NewTokenView, type TokenChoices, type TokenState, type TokenView } from "@/lib/contract/people/tokens";
+import { type Role } from "@/lib/contract/members/roles";
+import { type NewTokenView, type TokenChoices, type TokenState, type TokenView } from "@/lib/contract/members/tokens";
 import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
 import { SecretCard } from "../resource-form";
@@ -31,28 +31,28 @@ export function TokensScreen({ role, choices, ownTokens, otherTokens }: TokensSc
   const t = useTranslations("tokens");
   const router = useRouter();
   const [isCreating, setCreating] = useState(false);
-  const [wasOpened, setWasOpened] = useState(false);
-  const [token, setNewToken] = useState<NewTokenView>();
+  const [wasClosed, setWasClosed] = useState(false);
+  const [newToken, setNewToken] = useState<NewTokenView>();
   const loadedChoices = use(choices);
   function close() {
     setCreating(false);
     setNewToken(undefined);
-    setWasOpened(true);
+    setWasClosed(true);
   }
   return (
     <SettingsPage
       current="tokens"
       tools={
         !isCreating ? (
-          <Button tone="primary" autoFocus={wasOpened} onClick={() => setCreating(true)}>
+          <Button tone="primary" autoFocus={wasClosed} onClick={() => setCreating(true)}>
             {t("create")}
           </Button>
         ) : null
       }
     >
       <Introduction />
-      {token ? <NewToken newToken={token} onClose={close} /> : null}
-      {isCreating && !token ? (
+      {newToken ? <NewToken newToken={newToken} onClose={close} /> : null}
+      {isCreating && !newToken ? (
         <TokenForm
           role={role}
           choices={loadedChoices}
@@ -64,8 +64,8 @@ export function TokensScreen({ role, choices, ownTokens, otherTokens }: TokensSc
           onClose={close}
         />
       ) : null}
-      <TokenList tokens={ownTokens} title={t("own")} none={t("none")} />
-      {otherTokens ? <TokenList tokens={otherTokens} title={t("ofOthers")} none={t("ofOthersNone")} isOfOthers /> : null}
+      <TokenList tokens={ownTokens} title={t("own")} emptyText={t("none")} />
+      {otherTokens ? <TokenList tokens={otherTokens} title={t("ofOthers")} emptyText={t("ofOthersNone")} showsMember /> : null}
     </SettingsPage>
   );
 }
@@ -99,43 +99,44 @@ function NewToken({ newToken: { token, view }, onClose }: { newToken: NewTokenVi
   );
 }
 
-type TokenListProps = { tokens: Promise<Result<TokenView[], Failure>>; title: string; none: string; isOfOthers?: boolean };
+type TokenListProps = { tokens: Promise<Result<TokenView[], Failure>>; title: string; emptyText: string; showsMember?: boolean };
 
-export function TokenList({ tokens, title, none, isOfOthers = false }: TokenListProps) {
+export function TokenList({ tokens, title, emptyText, showsMember: showsMember = false }: TokenListProps) {
   const router = useRouter();
   const result = use(tokens);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
   return (
     <RevocableList
-      words="tokens"
+      messageNamespace="tokens"
       path="/api/console/tokens"
       title={title}
       items={result.value}
-      isOpen={({ state }) => state === "active"}
-      none={<p className="px-3.5 py-3 text-ink-3">{none}</p>}
-      row={(token) => <Token token={token} isOfOther={isOfOthers} />}
+      isActive={({ state }) => state === "active"}
+      emptyState={<p className="px-3.5 py-3 text-ink-3">{emptyText}</p>}
+      renderItem={(token) => <TokenRow token={token} showsMember={showsMember} />}
     />
   );
 }
 
-const tones: Readonly<Record<TokenState | "soon", Tone>> = { active: "ok", soon: "wait", expired: "off", revoked: "off" };
+const stateTones: Readonly<Record<TokenState | "soon", Tone>> = { active: "ok", soon: "wait", expired: "off", revoked: "off" };
 
-function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
+function TokenRow({ token, showsMember }: { token: TokenView; showsMember: boolean }) {
   const t = useTranslations("tokens");
   const { name, member, role, state, operations, lastUsedAt } = token;
   const isExpiringSoon = useRenderedValue(useRenderedMs(), (nowMs) => state === "active" && expiresSoon(token, nowMs));
-  const shownState = isExpiringSoon ? "soon" : state;
-  const mayDo = operations === "all" ? t("mayAll") : operations === "reads" ? t("mayRead") : t("chosenCount", { count: operations.length });
+  const displayState = isExpiringSoon ? "soon" : state;
+  const operationsText =
+    operations === "all" ? t("mayAll") : operations === "reads" ? t("mayRead") : t("chosenCount", { count: operations.length });
   return (
     <RevocableItem
       name={name}
-      note={isOfOther ? t("of", { name: member.name }) : undefined}
+      caption={showsMember ? t("of", { name: member.name }) : undefined}
       role={role}
-      tone={tones[shownState]}
-      word={t(`state.${shownState}`)}
+      tone={stateTones[displayState]}
+      stateText={t(`state.${displayState}`)}
     >
       <p className="text-sm text-ink-3">
-        <TokenConnections token={token} /> · {mayDo}
+        <TokenConnections token={token} /> · {operationsText}
       </p>
       <p className="text-sm text-ink-3">
         {lastUsedAt === undefined ? t("unused") : t.rich("used", { time: () => <RelativeTime ms={lastUsedAt} /> })}
@@ -154,8 +155,8 @@ function TokenConnections({ token: { connection, connections } }: { token: Token
 
 function TokenLifetime({ token: { state, expiresAt } }: { token: TokenView }) {
   const t = useTranslations("tokens");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   if (expiresAt === undefined) return ` · ${t("noExpiry")}`;
-  const expiryText = clock(expiresAt, "day");
+  const expiryText = formatTime(expiresAt, "day");
   return expiryText ? ` · ${t(state === "expired" ? "expired" : "expires", { until: expiryText })}` : null;
 }

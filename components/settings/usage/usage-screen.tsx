@@ -9,11 +9,10 @@ import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
-import { durationText, useNumberFormat, useTimeFormat } from "@/components/ui/time";
-import { type TimedValue, toInitial, useLive } from "@/lib/browser/live/use-live";
+import { formatDuration, useNumberFormat, useTimeFormat } from "@/components/ui/time";
+import { type TimedValue, toInitialOptions, useLive } from "@/lib/browser/live/use-live";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { toSearchValues } from "@/lib/contract/params";
 import {
   type Amount,
   amountNames,
@@ -24,7 +23,8 @@ import {
   type UsageQuery,
   type UsageRow,
   type UsageView,
-} from "@/lib/contract/people/usage";
+} from "@/lib/contract/members/usage";
+import { toSearchValues } from "@/lib/contract/params";
 import { type Result } from "@/lib/shared/result";
 import { formatBytes } from "@/lib/shared/text";
 import { SettingsPage } from "../settings-tabs";
@@ -38,38 +38,42 @@ export function UsageScreen({ query, usage }: UsageScreenProps) {
   const router = useRouter();
   const { from, to } = query;
   const timeRange: TimeRange = from === undefined && to === undefined ? query : { from, to };
-  const values = (range: UsageQuery) => toSearchValues(usageParams, range);
+  const toValues = (range: UsageQuery) => toSearchValues(usageParams, range);
   const go = ({ within = usageParams.within.default, ...dates }: TimeRange) =>
-    router.push(withQuery("/settings/usage", values({ within, ...dates })));
+    router.push(withQuery("/settings/usage", toValues({ within, ...dates })));
   return (
     <SettingsPage current="usage" isWide>
       <div className="flex flex-wrap items-center gap-2">
-        <TimeFilter range={timeRange} spans={timeSpans} onGo={go} />
-        <a href={apiPath(withQuery("/api/console/usage/export", values(query)))} download className={buttonStyle({ className: "ml-auto" })}>
+        <TimeFilter range={timeRange} spans={timeSpans} onChange={go} />
+        <a
+          href={apiPath(withQuery("/api/console/usage/export", toValues(query)))}
+          download
+          className={buttonStyle({ className: "ml-auto" })}
+        >
           {t("export")}
         </a>
       </div>
-      <Usage query={query} usage={usage} />
+      <UsageReport query={query} usage={usage} />
     </SettingsPage>
   );
 }
 
 const identity = (usage: UsageView) => usage;
 
-function Usage({ query, usage }: UsageScreenProps) {
+function UsageReport({ query, usage }: UsageScreenProps) {
   const t = useTranslations("usage");
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const path = withQuery("/api/console/usage", toSearchValues(usageParams, query));
-  const live = useLive(path, { ...toInitial(use(usage)), read: identity });
+  const live = useLive(path, { ...toInitialOptions(use(usage)), read: identity });
   const notice = live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null;
   if (!live.value) return notice;
   const { rows, isOfAll, fromMs, toMs } = live.value;
-  const day = (ms: number) => clock(ms, "until") ?? "…";
+  const formatDay = (ms: number) => formatTime(ms, "until") ?? "…";
   return (
     <>
       {notice}
       <p className="text-ink-3">{t(isOfAll ? "text" : "textOwn")}</p>
-      <Card title={t("title")} note={t("period", { from: day(fromMs), to: day(toMs - 1) })} bodyClassName="p-0">
+      <Card title={t("title")} note={t("period", { from: formatDay(fromMs), to: formatDay(toMs - 1) })} bodyClassName="p-0">
         {rows.length > 0 ? <UsageTable rows={rows} /> : notice ? null : <EmptyState title={t("empty.title")} text={t("empty.text")} />}
       </Card>
       {rows.some(isInexact) ? <p className="text-sm text-ink-3">{t("note")}</p> : null}
@@ -83,7 +87,7 @@ function isInexact({ failed, seconds, outputs, bytes }: UsageView["rows"][number
 
 const cellStyle = "px-3.5 py-1.5 text-right whitespace-nowrap tabular-nums";
 
-/** Each member's connections with their sum. On narrow screens the table scrolls inside its card. */
+/** Shows each member's connections with their sum. On narrow screens, the table scrolls inside its card. */
 function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
   const t = useTranslations("usage");
   const members = groupByMember(rows);
@@ -114,7 +118,7 @@ function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
                 {t("total")}
               </th>
               <td className="max-sm:hidden" />
-              <Figures of={sumUsage(rows)} />
+              <Figures figures={sumUsage(rows)} />
             </tr>
           </tfoot>
         ) : null}
@@ -148,7 +152,7 @@ function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
           <td className="max-w-[240px] truncate px-3.5 py-1.5 max-sm:hidden" title={connection.name}>
             <span className={connection.kind === "named" ? undefined : "text-ink-3"}>{getConnectionName(connection)}</span>
           </td>
-          <Figures of={figures} />
+          <Figures figures={figures} />
         </tr>
       ))}
       {rows.length > 1 ? (
@@ -158,34 +162,34 @@ function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
             <span className="sr-only">{t("totalOf", { name })}</span>
             <span aria-hidden="true">{t("total")}</span>
           </th>
-          <Figures of={sumUsage(rows)} />
+          <Figures figures={sumUsage(rows)} />
         </tr>
       ) : null}
     </tbody>
   );
 }
 
-function Figures({ of }: { of: UsageFigures }) {
+function Figures({ figures }: { figures: UsageFigures }) {
   const t = useTranslations("usage");
   const durations = useTranslations("common.duration");
-  const number = useNumberFormat();
+  const formatNumber = useNumberFormat();
   const locale = useLocale();
-  const formats: Readonly<Record<(typeof amountNames)[number], (value: number) => string>> = {
-    failed: number,
-    seconds: (seconds) => durationText(durations, seconds * 1000),
-    outputs: number,
+  const formatters: Readonly<Record<(typeof amountNames)[number], (value: number) => string>> = {
+    failed: formatNumber,
+    seconds: (seconds) => formatDuration(durations, seconds * 1000),
+    outputs: formatNumber,
     bytes: (bytes) => formatBytes(bytes, locale),
   };
-  const text = ({ value, isAtLeast }: Amount, format: (value: number) => string) => {
+  const formatAmount = ({ value, isAtLeast }: Amount, format: (value: number) => string) => {
     if (value === undefined) return t("unknown");
     return isAtLeast ? t("atLeast", { value: format(value) }) : format(value);
   };
   return (
     <>
-      <td className={cellStyle}>{number(of.runs)}</td>
+      <td className={cellStyle}>{formatNumber(figures.runs)}</td>
       {amountNames.map((name) => (
-        <td key={name} className={of[name].value === undefined ? `${cellStyle} text-ink-3` : cellStyle}>
-          {text(of[name], formats[name])}
+        <td key={name} className={figures[name].value === undefined ? `${cellStyle} text-ink-3` : cellStyle}>
+          {formatAmount(figures[name], formatters[name])}
         </td>
       ))}
     </>

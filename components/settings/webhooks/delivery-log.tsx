@@ -27,8 +27,8 @@ export function DeliveryLog({ webhook: { id, name }, onClose }: { webhook: Webho
   const deliveries = data?.deliveries;
   const { busyWith, failure, send } = useRequests<string>();
 
-  async function sendAgain({ id: delivery }: DeliveryView) {
-    await send(delivery, callApi<DeliveryResult>(`${path}/${encodeURIComponent(delivery)}`, { method: "POST" }));
+  async function sendAgain({ id: deliveryId }: DeliveryView) {
+    await send(deliveryId, callApi<DeliveryResult>(`${path}/${encodeURIComponent(deliveryId)}`, { method: "POST" }));
     await mutate();
   }
   return (
@@ -69,15 +69,15 @@ function DeliveryItem({ delivery, isSending, onSendAgain }: { delivery: Delivery
   const t = useTranslations("webhooks.log");
   const tWebhooks = useTranslations("webhooks");
   const getOutcome = useDeliveryOutcome();
-  const clock = useTimeFormat();
+  const formatTime = useTimeFormat();
   const { state, type, createdAt, eventId, attempts, nextAt, last, request } = delivery;
   const event = webhookEvents.find((webhookEvent) => webhookEvent === type);
-  const title = event ? tWebhooks(`event.${eventKey(event)}`) : t("test");
+  const title = event ? tWebhooks(`event.${toMessageKey(event)}`) : t("test");
   return (
     <li className="py-1.5">
       <details>
         <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1 text-ink">
-          <StatusBadge tone={deliveryTones[state]} word={tWebhooks(`state.${state}`)} />
+          <StatusBadge tone={deliveryTones[state]} label={tWebhooks(`state.${state}`)} />
           <span className="min-w-0 flex-1">{title}</span>
           <span className="text-ink-3">
             <RelativeTime ms={createdAt} />
@@ -91,7 +91,7 @@ function DeliveryItem({ delivery, isSending, onSendAgain }: { delivery: Delivery
             <Fact name={t("attempts")}>{attempts}</Fact>
             <Fact name={t("outcome")}>{getOutcome(delivery) ?? t("waiting")}</Fact>
             {last ? <Fact name={t("duration")}>{t("milliseconds", { ms: last.durationMs })}</Fact> : null}
-            {nextAt === undefined ? null : <Fact name={t("next")}>{clock(nextAt, "until") ?? ""}</Fact>}
+            {nextAt === undefined ? null : <Fact name={t("next")}>{formatTime(nextAt, "until") ?? ""}</Fact>}
           </dl>
           <Excerpt title={t("request")}>{request}</Excerpt>
           {last?.response ? <Excerpt title={t("response")}>{last.response}</Excerpt> : null}
@@ -121,14 +121,14 @@ function Excerpt({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-/** The outcome of the last attempt; undefined before the first one. */
+/** Returns the outcome of the last attempt. Undefined before the first attempt. */
 export function useDeliveryOutcome(): (delivery: DeliveryView) => string | undefined {
   const t = useTranslations("webhooks.outcome");
   return ({ last }) => last && t(last.problem ?? "delivered", { status: last.status ?? 0 });
 }
 
-/** Replaces the dot, which would be a path in a message key. */
-export function eventKey<E extends string>(event: E): E extends `${infer A}.${infer B}` ? `${A}_${B}` : E;
-export function eventKey(event: string): string {
+/** Replaces the dot, which would start a nested message key. */
+export function toMessageKey<E extends string>(event: E): E extends `${infer A}.${infer B}` ? `${A}_${B}` : E;
+export function toMessageKey(event: string): string {
   return event.replace(".", "_");
 }

@@ -3,16 +3,16 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { ChecksField } from "@/components/ui/controls/check-list";
-import { CheckField, fieldText, InputField } from "@/components/ui/controls/fields";
+import { CheckField, getFieldText, InputField } from "@/components/ui/controls/fields";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { useRequests } from "@/lib/browser/use-read";
 import { type Failure } from "@/lib/contract/failure";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import {
   type DeliveryResult,
   type RenewWebhookSecret,
@@ -25,7 +25,7 @@ import {
 import { type Result } from "@/lib/shared/result";
 import { ChoiceField, RenewSecretField, ResourceForm, useResourceForm } from "../resource-form";
 import { ResourceItem, ResourceScreen, type TeamConnection } from "../resource-screen";
-import { DeliveryLog, deliveryTones, eventKey, useDeliveryOutcome } from "./delivery-log";
+import { DeliveryLog, deliveryTones, toMessageKey, useDeliveryOutcome } from "./delivery-log";
 
 type WebhooksScreenProps = {
   role: Role;
@@ -41,9 +41,9 @@ export function WebhooksScreen({ role, connections, webhooks }: WebhooksScreenPr
   const [logWebhook, setLogWebhook] = useState<WebhookView>();
   const { busyWith, send } = useRequests<string>();
 
-  async function sendTest({ id, name }: WebhookView, fail: (failure: ApiFailure | undefined) => void) {
+  async function sendTest({ id, name }: WebhookView, showFailure: (failure: ApiFailure | undefined) => void) {
     const result = await send(id, callApi<DeliveryResult>(`/api/console/webhooks/${encodeURIComponent(id)}/test`, { method: "POST" }));
-    fail(result.ok ? undefined : result.failure);
+    showFailure(result.ok ? undefined : result.failure);
     if (result.ok) {
       const isDelivered = result.value.delivery.state === "delivered";
       showToast({
@@ -56,14 +56,14 @@ export function WebhooksScreen({ role, connections, webhooks }: WebhooksScreenPr
   return (
     <>
       <ResourceScreen
-        words="webhooks"
+        messageNamespace="webhooks"
         path="/api/console/webhooks"
         role={role}
         canAdd={connections.length > 0}
         title={t("list")}
-        none={t(connections.length === 0 ? "noConnection" : "none")}
+        emptyText={t(connections.length === 0 ? "noConnection" : "none")}
         resources={webhooks}
-        form={(webhook, { onSaved, onClose }) => (
+        renderForm={(webhook, { onSaved, onClose }) => (
           <WebhookForm
             webhook={webhook}
             connections={connections}
@@ -71,12 +71,12 @@ export function WebhooksScreen({ role, connections, webhooks }: WebhooksScreenPr
             onClose={onClose}
           />
         )}
-        item={(webhook, { change, remove, fail }) => (
-          <Webhook
+        renderItem={(webhook, { change, remove, showFailure }) => (
+          <WebhookItem
             webhook={webhook}
             connection={connections.find(({ id }) => id === webhook.connection)?.name ?? webhook.connection}
             actions={[
-              { key: "test", label: t("test"), onClick: () => void sendTest(webhook, fail), isBusy: busyWith === webhook.id },
+              { key: "test", label: t("test"), onClick: () => void sendTest(webhook, showFailure), isBusy: busyWith === webhook.id },
               { key: "deliveries", label: t("deliveries"), onClick: () => setLogWebhook(webhook) },
               { key: "change", label: t("change"), onClick: change },
               { key: "remove", label: t("remove"), onClick: remove },
@@ -97,14 +97,14 @@ export function WebhooksScreen({ role, connections, webhooks }: WebhooksScreenPr
   );
 }
 
-type WebhookProps = { webhook: WebhookView; connection: string; actions: Parameters<typeof ResourceItem>[0]["actions"] };
+type WebhookItemProps = { webhook: WebhookView; connection: string; actions: Parameters<typeof ResourceItem>[0]["actions"] };
 
-function Webhook({ webhook, connection, actions }: WebhookProps) {
+function WebhookItem({ webhook, connection, actions }: WebhookItemProps) {
   const t = useTranslations("webhooks");
   const { name, origin, format, events, includesPrompts, isEnabled, last, oldSecretUntil } = webhook;
   const lastDelivery = last ? (
     <span className="flex flex-wrap items-center gap-2">
-      <StatusBadge tone={deliveryTones[last.state]} word={t(`state.${last.state}`)} />
+      <StatusBadge tone={deliveryTones[last.state]} label={t(`state.${last.state}`)} />
       <RelativeTime ms={last.at} />
     </span>
   ) : (
@@ -114,11 +114,11 @@ function Webhook({ webhook, connection, actions }: WebhookProps) {
     <ResourceItem
       words="webhooks"
       name={name}
-      badge={isEnabled ? null : <StatusBadge tone="off" word={t("paused")} />}
+      badge={isEnabled ? null : <StatusBadge tone="off" label={t("paused")} />}
       actions={actions}
       facts={[
         [t("connection"), connection],
-        [t("events"), events.map((event) => t(`event.${eventKey(event)}`)).join(", ")],
+        [t("events"), events.map((event) => t(`event.${toMessageKey(event)}`)).join(", ")],
         [t("receiver"), t("receiverText", { origin, format: webhookFormatNames[format] })],
         ...(includesPrompts ? [[t("prompts"), t("promptsIncluded")] as const] : []),
         [t("lastDelivery"), lastDelivery],
@@ -154,9 +154,9 @@ function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProp
 
   async function submit(form: HTMLFormElement) {
     const data = new FormData(form);
-    const url = fieldText(data, "url").trim();
+    const url = getFieldText(data, "url").trim();
     const body = {
-      name: fieldText(data, "name"),
+      name: getFieldText(data, "name"),
       format,
       events,
       includesPrompts: data.has("includesPrompts"),
@@ -220,15 +220,15 @@ function WebhookForm({ webhook, connections, onSaved, onClose }: WebhookFormProp
         error={fieldError("events")}
         className="grid-cols-1 sm:grid-cols-2"
         options={webhookEvents}
-        chosen={events}
+        selected={events}
         onChange={setEvents}
       >
-        {(event) => tWebhooks(`event.${eventKey(event)}`)}
+        {(event) => tWebhooks(`event.${toMessageKey(event)}`)}
       </ChecksField>
       <CheckField label={t("includesPrompts")} name="includesPrompts" defaultChecked={webhook?.includesPrompts} />
       <CheckField label={t("isEnabled")} name="isEnabled" defaultChecked={webhook?.isEnabled ?? true} />
       {webhook?.format === "standard" && format === "standard" ? (
-        <RenewSecretField words="webhooks" value={renewSecret} onChoose={setRenewSecret} />
+        <RenewSecretField messageNamespace="webhooks" value={renewSecret} onChoose={setRenewSecret} />
       ) : null}
     </ResourceForm>
   );

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { TagsInput } from "@/components/frame/tags/tags-input";
 import { FormField, InputField, TextareaField } from "@/components/ui/controls/fields";
-import { persisted } from "@/lib/browser/persisted";
+import { createPersistedValue } from "@/lib/browser/persisted-value";
 import { copySpellings, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -13,7 +13,7 @@ type AssetFieldsFormProps = {
   /** The connection whose tags are offered. */
   connection: string | undefined;
   draft: AssetFieldsDraft;
-  faults: DraftErrors;
+  errors: DraftErrors;
   onChange: (draft: AssetFieldsDraft) => void;
   /** Shown for a single file, since several files keep their names. */
   hasNameField?: boolean;
@@ -24,11 +24,11 @@ type AssetFieldsFormProps = {
   hasHashHint?: boolean;
 };
 
-/** Name, tags, metadata, preview. Rarely needed fields are collapsed. */
+/** Form for an asset's name, tags, metadata and preview. Collapses rarely needed fields. */
 export function AssetFieldsForm({
   connection,
   draft,
-  faults,
+  errors,
   onChange,
   hasNameField = false,
   isNameless = false,
@@ -36,7 +36,7 @@ export function AssetFieldsForm({
   hasHashHint = false,
 }: AssetFieldsFormProps) {
   const t = useTranslations("uploads.about");
-  const field = (name: keyof AssetFieldsDraft) => ({
+  const getFieldProps = (name: keyof AssetFieldsDraft) => ({
     value: draft[name],
     onChange: ({ target }: { target: { value: string } }) => onChange({ ...draft, [name]: target.value }),
   });
@@ -47,12 +47,14 @@ export function AssetFieldsForm({
         <InputField
           label={t("name")}
           hint={isNameless ? undefined : t(isStored ? "nameHintStored" : "nameHint")}
-          error={faults.name && t("nameFault")}
-          {...field("name")}
+          error={errors.name && t("nameFault")}
+          {...getFieldProps("name")}
         />
       ) : null}
-      <FormField label={t("tags")} hint={hasHashHint ? t("tagsHint") : undefined} error={faults.tags && t("tagsFault")}>
-        {(control) => <TagsInput {...control} connection={connection} value={draft.tags} onText={(tags) => onChange({ ...draft, tags })} />}
+      <FormField label={t("tags")} hint={hasHashHint ? t("tagsHint") : undefined} error={errors.tags && t("tagsFault")}>
+        {(control) => (
+          <TagsInput {...control} connection={connection} value={draft.tags} onTextChange={(tags) => onChange({ ...draft, tags })} />
+        )}
       </FormField>
       <details open={hasOptionalValues || undefined}>
         <summary className="w-fit cursor-pointer text-ink-2">{t("more")}</summary>
@@ -60,8 +62,8 @@ export function AssetFieldsForm({
           <TextareaField
             label={t("metadata")}
             hint={t("metadataHint")}
-            error={faults.metadata && t("metadataFault")}
-            {...field("metadata")}
+            error={errors.metadata && t("metadataFault")}
+            {...getFieldProps("metadata")}
             rows={3}
             spellCheck={false}
             className="font-mono"
@@ -69,8 +71,8 @@ export function AssetFieldsForm({
           <InputField
             label={t("preview")}
             hint={t("previewHint")}
-            error={faults.preview && t("previewFault")}
-            {...field("preview")}
+            error={errors.preview && t("previewFault")}
+            {...getFieldProps("preview")}
             spellCheck={false}
             className="font-mono"
           />
@@ -81,7 +83,7 @@ export function AssetFieldsForm({
 }
 
 export type AssetFields = {
-  /** Empty for the file's own name. */
+  /** Empty to use the file's name. */
   name: string;
   tags: readonly string[];
   metadata: Readonly<JsonObject>;
@@ -99,32 +101,32 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The URL of an asset's page, or of the list with its panel. */
 const ASSET_URL = /\/assets(?:\/|\?(?:[^#]*&)?asset=)([0-9a-f-]+)(?=[?#&/]|$)/i;
 
-export const newDraft: AssetFieldsDraft = { name: "", tags: DEFAULT_TAG, metadata: "", preview: "" };
+export const DEFAULT_DRAFT: AssetFieldsDraft = { name: "", tags: DEFAULT_TAG, metadata: "", preview: "" };
 
 export function toDraft({ name, tags, metadata, previewId }: AssetFields): AssetFieldsDraft {
   const text = Object.keys(metadata).length === 0 ? "" : writeExactJson(metadata, 2);
   return { name, tags: tags.join(", "), metadata: text, preview: previewId ?? "" };
 }
 
-export function readDraft({ name, tags: tagText, metadata: metadataText, preview }: AssetFieldsDraft): Result<AssetFields, DraftErrors> {
+export function parseDraft({ name, tags: tagText, metadata: metadataText, preview }: AssetFieldsDraft): Result<AssetFields, DraftErrors> {
   const tags = parseTags(tagText);
   const metadata = metadataText.trim() === "" ? {} : parseJson(metadataText);
   const previewId = ASSET_URL.exec(preview.trim())?.[1] ?? preview.trim();
-  const faults: DraftErrors = {
+  const errors: DraftErrors = {
     ...((name.length > 500 || CONTROL_CHARACTER.test(name)) && { name: true as const }),
     ...(tags.some((tag) => tag.length > 200 || CONTROL_CHARACTER.test(tag)) && { tags: true as const }),
     ...((!isObject(metadata) || metadataText.length > 64 * 1024) && { metadata: true as const }),
     ...(previewId !== "" && !UUID.test(previewId) && { preview: true as const }),
   };
-  if (Object.keys(faults).length > 0 || !isObject(metadata)) return failed(faults);
+  if (Object.keys(errors).length > 0 || !isObject(metadata)) return failed(errors);
   return ok({ name: name.trim(), tags, metadata, ...(previewId !== "" && { previewId }) });
 }
 
-/** The fields of one file, from the form for all files. */
-export function fieldsForFile(shared: AssetFields, path: string, use: FolderUse): AssetFields {
+/** Returns the fields of one file from those of all files. */
+export function getFieldsForFile(sharedFields: AssetFields, path: string, folderUse: FolderUse): AssetFields {
   const folders = path.split("/").slice(0, -1);
-  if (use === "tags") return { ...shared, tags: [...new Set([...shared.tags, ...folders])] };
-  return use === "name" && folders.length > 0 ? { ...shared, name: path } : shared;
+  if (folderUse === "tags") return { ...sharedFields, tags: [...new Set([...sharedFields.tags, ...folders])] };
+  return folderUse === "name" && folders.length > 0 ? { ...sharedFields, name: path } : sharedFields;
 }
 
 /** Adds the form's fields to the existing ones. Empty fields keep their values. */
@@ -138,7 +140,7 @@ export function mergeFields(before: AssetFields, newFields: AssetFields): AssetF
 }
 
 export type FieldChanges = { addedTags: string[]; removedTags: string[]; fields: JsonObject };
-/** The parts that a service refused. */
+/** A part that is written separately and can fail separately. */
 export type AssetFieldPart = "tags" | "name" | "metadata" | "preview";
 
 export function diffFields(before: AssetFields, after: AssetFields): FieldChanges | undefined {
@@ -152,25 +154,25 @@ export function diffFields(before: AssetFields, after: AssetFields): FieldChange
   return addedTags.length + removedTags.length + Object.keys(fields).length === 0 ? undefined : { addedTags, removedTags, fields };
 }
 
-/** The resulting fields if all except these parts were written. */
-export function withWrittenParts(parts: readonly AssetFieldPart[], before: AssetFields, after: AssetFields): AssetFields {
-  const source = (part: AssetFieldPart) => (parts.includes(part) ? before : after);
+/** Returns the stored fields after all parts except `failedParts` were written. */
+export function getWrittenFields(failedParts: readonly AssetFieldPart[], before: AssetFields, after: AssetFields): AssetFields {
+  const getSource = (part: AssetFieldPart) => (failedParts.includes(part) ? before : after);
   return {
-    name: source("name").name,
-    tags: source("tags").tags,
-    metadata: source("metadata").metadata,
-    previewId: source("preview").previewId,
+    name: getSource("name").name,
+    tags: getSource("tags").tags,
+    metadata: getSource("metadata").metadata,
+    previewId: getSource("preview").previewId,
   };
 }
 
 // The user's upload preferences in this browser.
 
-export const DEFAULT_UPLOAD_PREFERENCES = { ask: true, tags: newDraft.tags };
+export const DEFAULT_UPLOAD_PREFERENCES = { ask: true, tags: DEFAULT_DRAFT.tags };
 
-/** The default tags apply only if files are added without asking. */
-const storedPreferences = object({ ask: oneOf([false]), tags: withFallback(anyText, newDraft.tags) });
+/** Tags are stored only if files are added without asking. */
+const parsePreferences = object({ ask: oneOf([false]), tags: withFallback(anyText, DEFAULT_DRAFT.tags) });
 
-export const uploadPreferences = persisted(
+export const uploadPreferences = createPersistedValue(
   "lightdesk.uploads",
-  (storedValue): typeof DEFAULT_UPLOAD_PREFERENCES => storedPreferences(storedValue) ?? DEFAULT_UPLOAD_PREFERENCES,
+  (storedValue): typeof DEFAULT_UPLOAD_PREFERENCES => parsePreferences(storedValue) ?? DEFAULT_UPLOAD_PREFERENCES,
 );

@@ -4,39 +4,39 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Fact } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copy-button";
-import { Dialog, FormFoot } from "@/components/ui/dialog";
+import { Dialog, FormFooter } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/text";
-import { type AssetFields, AssetFieldsForm, type DraftErrors, mergeFields, newDraft, readDraft, toDraft } from "./asset-fields-form";
-import { isAlarm, type UploadItem } from "./upload-item";
-import { cannotChange, otherName, stateText } from "./upload-state";
+import { type AssetFields, AssetFieldsForm, DEFAULT_DRAFT, type DraftErrors, mergeFields, parseDraft, toDraft } from "./asset-fields-form";
+import { hasContentMismatch, type UploadItem } from "./upload-item";
+import { getDifferentName, getStateText,isChangeUnsupported } from "./upload-state";
 import { tabUploads } from "./upload-store";
 
-const dialogWidth = "w-[min(560px,calc(100vw-24px))]";
+const dialogClass = "w-[min(560px,calc(100vw-24px))]";
 
-/** A file's details, hashes and description. */
+/** Shows a file's details and hashes, and edits its fields. */
 export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () => void }) {
   const t = useTranslations("uploads");
   const errors = useTranslations("errors");
   const locale = useLocale();
   const { file, status, hash } = item;
   const asset = status.kind === "done" ? status.asset : undefined;
-  const differentName = otherName(item);
-  const describe = (assetFields: AssetFields) => tabUploads.describe(new Set([item.key]), () => assetFields);
+  const differentName = getDifferentName(item);
+  const updateFields = (assetFields: AssetFields) => tabUploads.updateFields(new Set([item.key]), () => assetFields);
   const facts: [string, ReactNode][] = [
     // For a failed file, the reason is shown above.
-    ...(status.kind === "failed" ? [] : [[t("item.state"), stateText(item, { t, errors, locale })] satisfies [string, ReactNode]]),
+    ...(status.kind === "failed" ? [] : [[t("item.state"), getStateText(item, { t, errors, locale })] satisfies [string, ReactNode]]),
     [t("item.size"), formatBytes(file.size, locale)],
     ...(hash ? [[t("item.hash"), <CopyableId key="ours" id={`blake3:${hash}`} />] satisfies [string, ReactNode]] : []),
     ...(asset?.asset_hash ? [[t("item.theirs"), <CopyableId key="theirs" id={asset.asset_hash} />] satisfies [string, ReactNode]] : []),
   ];
   return (
-    <Dialog isOpen onClose={onClose} title={file.name} className={dialogWidth}>
+    <Dialog isOpen onClose={onClose} title={file.name} className={dialogClass}>
       {status.kind === "failed" ? (
-        <FailureMessage failure={status.failure} onRetry={() => tabUploads.again(item.key)} className="mb-3" />
+        <FailureMessage failure={status.failure} onRetry={() => tabUploads.retry(item.key)} className="mb-3" />
       ) : null}
-      {isAlarm(item) ? (
+      {hasContentMismatch(item) ? (
         <p className="mb-3 rounded-md bg-bad-soft px-3 py-2 text-ink">
           <strong>{t("item.next")}</strong> {t("item.alarm")}
         </p>
@@ -62,65 +62,65 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
       {differentName === undefined ? null : (
         <p className="mb-4 flex flex-wrap items-center gap-2">
           <span className="min-w-0 break-words">{t("item.deduplicatedAs", { name: differentName })}</span>
-          {cannotChange(item) ? null : (
-            <Button size="small" onClick={() => describe({ ...item.assetFields, name: file.name })}>
+          {isChangeUnsupported(item) ? null : (
+            <Button size="small" onClick={() => updateFields({ ...item.assetFields, name: file.name })}>
               {t("item.rename", { name: file.name })}
             </Button>
           )}
         </p>
       )}
-      <Describe
+      <FieldsForm
         connection={item.connection}
-        start={toDraft(item.assetFields)}
-        withName
+        initialDraft={toDraft(item.assetFields)}
+        hasNameField
         isStored={asset !== undefined}
         label={t(asset ? "item.saveStored" : "item.save")}
-        onSave={describe}
+        onSave={updateFields}
         onClose={onClose}
       />
     </Dialog>
   );
 }
 
-/** Describes all listed files at once by adding the values to each. */
-export function DescribeAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
+/** Adds the entered values to the fields of all listed files. */
+export function EditAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
   const t = useTranslations("uploads.item");
   const [first] = items;
   const keys = new Set(items.map(({ key }) => key));
   return (
-    <Dialog isOpen onClose={onClose} title={t("titleAll", { count: items.length })} className={dialogWidth}>
+    <Dialog isOpen onClose={onClose} title={t("titleAll", { count: items.length })} className={dialogClass}>
       <p className="mb-3">{t("all")}</p>
-      <Describe
+      <FieldsForm
         connection={first?.connection}
-        start={{ ...newDraft, tags: "" }}
+        initialDraft={{ ...DEFAULT_DRAFT, tags: "" }}
         label={t("save")}
-        onSave={(newFields) => tabUploads.describe(keys, ({ assetFields }) => mergeFields(assetFields, newFields))}
+        onSave={(newFields) => tabUploads.updateFields(keys, ({ assetFields }) => mergeFields(assetFields, newFields))}
         onClose={onClose}
       />
     </Dialog>
   );
 }
 
-type DescribeProps = {
+type FieldsFormProps = {
   connection: string | undefined;
-  start: ReturnType<typeof toDraft>;
+  initialDraft: ReturnType<typeof toDraft>;
   label: string;
-  withName?: boolean;
+  hasNameField?: boolean;
   isStored?: boolean;
   onSave: (assetFields: AssetFields) => void;
   onClose: () => void;
 };
 
-function Describe({ connection, start, label, withName, isStored, onSave, onClose }: DescribeProps) {
+function FieldsForm({ connection, initialDraft, label, hasNameField, isStored, onSave, onClose }: FieldsFormProps) {
   const t = useTranslations("uploads.item");
-  const [draft, setDraft] = useState(start);
-  const [faults, setFaults] = useState<DraftErrors>({});
+  const [draft, setDraft] = useState(initialDraft);
+  const [draftErrors, setDraftErrors] = useState<DraftErrors>({});
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const assetFields = readDraft(draft);
-        if (!assetFields.ok) return setFaults(assetFields.failure);
+        const assetFields = parseDraft(draft);
+        if (!assetFields.ok) return setDraftErrors(assetFields.failure);
         onSave(assetFields.value);
         onClose();
       }}
@@ -128,12 +128,12 @@ function Describe({ connection, start, label, withName, isStored, onSave, onClos
       <AssetFieldsForm
         connection={connection}
         draft={draft}
-        faults={faults}
+        errors={draftErrors}
         onChange={setDraft}
-        hasNameField={withName}
+        hasNameField={hasNameField}
         isStored={isStored}
       />
-      <FormFoot onClose={onClose} keep={t("close")} label={label} />
+      <FormFooter onClose={onClose} cancelLabel={t("close")} label={label} />
     </form>
   );
 }

@@ -1,25 +1,32 @@
 // Uploads one file: hashes it, offers the hash, sends the file only if the service lacks it, and verifies the stored hash.
-// Guarantees: sends no bytes of content that the service finds by its hash. Of identical files only one is sent; the others wait to be found by
-// hash. A file that may have arrived is looked up before it is sent again. Stops when its signal aborts.
+// Never sends content that the service finds by its hash. If several files are identical, only one is sent and the others wait for it. A file
+// that may already be stored is looked up before it is sent again. Stops when its signal aborts.
 
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type HashPoint } from "@/lib/browser/uploads/hash-file";
-import { type HashPool } from "@/lib/browser/uploads/offer-hash";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { type HashPool } from "@/lib/browser/uploads/asset-from-hash";
+import { type HashCheckpoint } from "@/lib/browser/uploads/hash-file";
 import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { couldHaveStarted, isUnsent } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { type AssetFields, type FieldChanges } from "./asset-fields-form";
-import { type Check, type FieldsFailure, type SentWhole, type StoredAsset, type UploadItem, type UploadStatus } from "./upload-item";
+import {
+  type FieldsFailure,
+  type SkipHashReason,
+  type StoredAsset,
+  type StoredFileCheck,
+  type UploadItem,
+  type UploadStatus,
+} from "./upload-item";
 
 type AssetResult = Promise<Result<StoredAsset, ApiFailure>>;
 export type RequestOptions = { connection?: string; action?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
 
-export type UploadPorts = {
+export type UploadDependencies = {
   hash: HashPool;
-  byId: (id: string, requestOptions: RequestOptions) => AssetResult;
+  findById: (id: string, requestOptions: RequestOptions) => AssetResult;
   /** Returns undefined if the service doesn't have the hash. */
-  fromHash: (
+  createFromHash: (
     hash: string,
     file: File,
     assetFields: AssetFields,
@@ -29,119 +36,122 @@ export type UploadPorts = {
     upload: { id?: string; file: File; assetFields: AssetFields },
     sending: RequestOptions & { onProgress: (share: number) => void },
   ) => AssetResult;
-  /** Returns undefined if the file is not a picture or was not checked. */
-  canBeRead: (file: File) => Promise<boolean | undefined>;
-  change: (id: string, changes: FieldChanges, requestOptions: RequestOptions) => Promise<Result<unknown, FieldsFailure>>;
+  /** Returns undefined if the file is not an image or was not checked. */
+  isReadablePicture: (file: File) => Promise<boolean | undefined>;
+  saveChanges: (id: string, changes: FieldChanges, requestOptions: RequestOptions) => Promise<Result<unknown, FieldsFailure>>;
   nowMs: () => number;
 };
 
-/** What earlier uploads revealed about the service and this browser. */
+/** Speeds and limits learned from earlier uploads. */
 export type UploadConditions = {
-  speeds: () => Speeds;
-  measured: (speed: keyof Speeds, sample: { bytes: number; ms: number }) => void;
-  /** Facts about the connection's service. */
-  service: { takesNoId?: boolean; hasNoFromHash?: SentWhole };
+  getSpeeds: () => Speeds;
+  recordSpeed: (speed: keyof Speeds, sample: { bytes: number; ms: number }) => void;
+  /** Limits of the connection's service. */
+  service: { rejectsIds?: boolean; fromHashProblem?: SkipHashReason };
 };
 
-type Reports = {
+type UploadReporter = {
   status: (status: UploadStatus) => void;
-  remember: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeStored" | "sentWhole">>) => void;
+  updateItem: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeStored" | "skipHashReason">>) => void;
 };
 
 type UploadContext = {
-  ports: UploadPorts;
+  dependencies: UploadDependencies;
   conditions: UploadConditions;
-  report: Reports;
+  report: UploadReporter;
   /** Whether the same content is already being sent to the same connection. */
-  isBehind: (hash: string) => boolean;
+  isDuplicateInProgress: (hash: string) => boolean;
   signal: AbortSignal;
 };
 
-export async function uploadFile(item: UploadItem, { ports, conditions, report, isBehind, signal }: UploadContext): Promise<UploadStatus> {
+export async function uploadFile(
+  item: UploadItem,
+  { dependencies, conditions, report, isDuplicateInProgress, signal }: UploadContext,
+): Promise<UploadStatus> {
   const { file, assetFields, connection, action } = item;
-  const requestOptions = (during: UploadStatus): RequestOptions => ({
+  const createRequestOptions = (status: UploadStatus): RequestOptions => ({
     connection,
     action,
     signal,
-    onHold: (isHolding) => report.status(isHolding ? { kind: "holding" } : during),
+    onHold: (isHolding) => report.status(isHolding ? { kind: "holding" } : status),
   });
   let hash = item.hash;
 
   if (item.mayBeStored) {
     report.status({ kind: "asking" });
-    const result = await ports.byId(item.id, requestOptions({ kind: "asking" }));
+    const result = await dependencies.findById(item.id, createRequestOptions({ kind: "asking" }));
     if (result.ok)
-      return { kind: "done", asset: result.value, sentBytes: file.size, check: checkStored(result.value, { size: file.size, hash }) };
+      return { kind: "done", asset: result.value, sentBytes: file.size, check: compareStoredFile(result.value, { size: file.size, hash }) };
     if (result.failure.status !== 404) return { kind: "failed", failure: result.failure };
-    report.remember({ mayBeStored: false });
+    report.updateItem({ mayBeStored: false });
   }
 
   const skipHashReason = findSkipHashReason(item, conditions);
   if (skipHashReason === undefined && hash === undefined) {
     const hashed = await hashFile((share) => report.status({ kind: "hashing", share }));
-    if (hashed === "unreadable") return { kind: "failed", failure: unreadable };
+    if (hashed === "unreadable") return { kind: "failed", failure: unreadableFailure };
     hash = hashed;
   }
   if (skipHashReason === undefined && hash !== undefined) {
-    if (isBehind(hash)) return { kind: "waiting", isBehind: true };
+    if (isDuplicateInProgress(hash)) return { kind: "waiting", isDuplicate: true };
     report.status({ kind: "asking" });
-    const existing = await ports.fromHash(hash, file, assetFields, requestOptions({ kind: "asking" }));
+    const existing = await dependencies.createFromHash(hash, file, assetFields, createRequestOptions({ kind: "asking" }));
     if (existing.ok && existing.value) return toDone(existing.value, 0, hash);
     const reason = existing.ok ? undefined : toSkipHashReason(existing.failure);
     if (!existing.ok && reason === undefined) return { kind: "failed", failure: existing.failure };
-    if (reason !== undefined) conditions.service.hasNoFromHash = reason;
-    report.remember({ sentWhole: reason });
-  } else report.remember({ sentWhole: skipHashReason ?? "not-hashed" });
+    if (reason !== undefined) conditions.service.fromHashProblem = reason;
+    report.updateItem({ skipHashReason: reason });
+  } else report.updateItem({ skipHashReason: skipHashReason ?? "not-hashed" });
   return sendFile();
 
   async function hashFile(onShare: (share: number) => void): Promise<string | "unreadable" | undefined> {
-    const started = ports.nowMs();
-    const from = item.hashedTo?.offset ?? 0;
-    const share = (bytes: number) => (file.size === 0 ? 1 : bytes / file.size);
-    onShare(share(from));
-    const outcome = await ports.hash(file, { from: item.hashedTo, signal, onProgress: (bytes) => onShare(share(bytes)) });
-    if (outcome.kind === "stopped") report.remember({ hashedTo: outcome.at satisfies HashPoint });
+    const startedAtMs = dependencies.nowMs();
+    const startOffset = item.hashedTo?.offset ?? 0;
+    const toShare = (bytes: number) => (file.size === 0 ? 1 : bytes / file.size);
+    onShare(toShare(startOffset));
+    const outcome = await dependencies.hash(file, { from: item.hashedTo, signal, onProgress: (bytes) => onShare(toShare(bytes)) });
+    if (outcome.kind === "stopped") report.updateItem({ hashedTo: outcome.at satisfies HashCheckpoint });
     if (outcome.kind === "unreadable") return "unreadable";
     if (outcome.kind !== "hashed") return undefined;
-    conditions.measured("hash", { bytes: file.size - from, ms: ports.nowMs() - started });
-    report.remember({ hash: outcome.hash, hashedTo: undefined });
+    conditions.recordSpeed("hash", { bytes: file.size - startOffset, ms: dependencies.nowMs() - startedAtMs });
+    report.updateItem({ hash: outcome.hash, hashedTo: undefined });
     return outcome.hash;
   }
 
   async function sendFile(): Promise<UploadStatus> {
     let isSent = false;
-    // If the hash wasn't computed first, it is computed during sending and compared.
+    // If the hash wasn't computed first, it is computed while sending.
     const hashPromise =
       hash === undefined && !signal.aborted
         ? hashFile((share) => isSent && report.status({ kind: "checking", share }))
         : Promise.resolve(hash);
-    const started = ports.nowMs();
-    const result = await sendOnce(!conditions.service.takesNoId);
+    const startedAtMs = dependencies.nowMs();
+    const result = await sendOnce(!conditions.service.rejectsIds);
     if (!result.ok) {
-      const existingStatus = mayHaveArrived(result.failure) ? await lookUp() : undefined;
+      const existingStatus = mayHaveArrived(result.failure) ? await findStoredFile() : undefined;
       return existingStatus ?? { kind: "failed", failure: result.failure };
     }
-    conditions.measured("send", { bytes: file.size, ms: ports.nowMs() - started });
+    conditions.recordSpeed("send", { bytes: file.size, ms: dependencies.nowMs() - startedAtMs });
     isSent = true;
     if (hash === undefined) report.status({ kind: "checking", share: 0 });
     const localHash = await hashPromise;
     return toDone(result.value, file.size, localHash === "unreadable" ? undefined : localHash);
   }
 
-  /** Looks up a file that may have arrived. Undefined if it hasn't, or if the service can't look it up, which is stored. */
-  async function lookUp(): Promise<UploadStatus | undefined> {
-    report.remember({ mayBeStored: true });
-    if (signal.aborted || conditions.service.takesNoId) return undefined;
+  /** Looks up a file that may already be stored. Returns undefined if it isn't, or if the service can't look it up. */
+  async function findStoredFile(): Promise<UploadStatus | undefined> {
+    report.updateItem({ mayBeStored: true });
+    if (signal.aborted || conditions.service.rejectsIds) return undefined;
     report.status({ kind: "checking", share: 1 });
-    const existing = await ports.byId(item.id, requestOptions({ kind: "checking", share: 1 }));
+    const existing = await dependencies.findById(item.id, createRequestOptions({ kind: "checking", share: 1 }));
     if (existing.ok) return toDone(existing.value, file.size, hash);
-    if (existing.failure.status === 404) report.remember({ mayBeStored: false });
+    if (existing.failure.status === 404) report.updateItem({ mayBeStored: false });
     return undefined;
   }
 
-  async function sendOnce(withId: boolean): AssetResult {
+  async function sendOnce(includesId: boolean): AssetResult {
     let share = 0;
-    const onProgress = (now: number) => report.status({ kind: "sending", share: (share = now) });
+    const onProgress = (newShare: number) => report.status({ kind: "sending", share: (share = newShare) });
     onProgress(0);
     const sending = {
       connection,
@@ -150,26 +160,26 @@ export async function uploadFile(item: UploadItem, { ports, conditions, report, 
       onProgress,
       onHold: (isOnHold: boolean) => report.status(isOnHold ? { kind: "holding" } : { kind: "sending", share }),
     };
-    const result = await ports.send({ file, assetFields, ...(withId && { id: item.id }) }, sending);
-    if (result.ok || !withId || signal.aborted || result.failure.code !== "UNSUPPORTED_FIELD") return result;
-    conditions.service.takesNoId = true;
+    const result = await dependencies.send({ file, assetFields, ...(includesId && { id: item.id }) }, sending);
+    if (result.ok || !includesId || signal.aborted || result.failure.code !== "UNSUPPORTED_FIELD") return result;
+    conditions.service.rejectsIds = true;
     return sendOnce(false);
   }
 
   function toDone(asset: StoredAsset, sentBytes: number, localHash: string | undefined): UploadStatus {
-    return { kind: "done", asset, sentBytes, check: checkStored(asset, { size: file.size, hash: localHash }) };
+    return { kind: "done", asset, sentBytes, check: compareStoredFile(asset, { size: file.size, hash: localHash }) };
   }
 }
 
-function findSkipHashReason({ file, hash, assetFields }: UploadItem, { speeds, service }: UploadConditions): SentWhole | undefined {
-  if (service.hasNoFromHash) return service.hasNoFromHash;
+function findSkipHashReason({ file, hash, assetFields }: UploadItem, { getSpeeds, service }: UploadConditions): SkipHashReason | undefined {
+  if (service.fromHashProblem) return service.fromHashProblem;
   if (assetFields.tags.length === 0) return "no-tags";
   if (hash !== undefined || file.size === 0) return undefined;
-  return isWorthHashing(file.size, speeds()) ? undefined : "hashing-slower";
+  return isWorthHashing(file.size, getSpeeds()) ? undefined : "hashing-slower";
 }
 
-/** Why to send the file after a failed hash offer; undefined if sending would fail as well. */
-function toSkipHashReason(failure: ApiFailure): SentWhole | undefined {
+/** Returns why to send the file after a failed hash offer, or undefined if sending would fail as well. */
+function toSkipHashReason(failure: ApiFailure): SkipHashReason | undefined {
   const { status, code, message } = failure;
   if (isMissingOperation(failure)) return "no-from-hash";
   // Some services name the hash only in the message.
@@ -180,20 +190,20 @@ function mayHaveArrived(failure: ApiFailure): boolean {
   return couldHaveStarted(failure) || (failure.status === 0 && !isUnsent(failure));
 }
 
-const unreadable: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0 };
+const unreadableFailure: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0 };
 
-// Compares the stored file with the sent one: "verified" only if the BLAKE3 hashes match. A different size is an alarm too.
+// Compares the stored file with the sent one. It is verified only if the BLAKE3 hashes match. A different size is a mismatch too.
 
 const hexPattern = /^[0-9a-f]{64}$/;
 
 /** `hash`: the local hash in hexadecimal; undefined if there is none. */
-export function checkStored(asset: StoredAsset, { size, hash }: { size: number; hash: string | undefined }): Check {
+export function compareStoredFile(asset: StoredAsset, { size, hash }: { size: number; hash: string | undefined }): StoredFileCheck {
   if (asset.size !== undefined && asset.size !== size) return { kind: "differs", serverHash: String(asset.size) };
   if (hash === undefined) return { kind: "unchecked", why: "not-hashed" };
   if (asset.asset_hash === undefined || asset.asset_hash === "") return { kind: "unchecked", why: "no-hash" };
   const serverHash = asset.asset_hash.toLowerCase();
-  const digits = serverHash.startsWith("blake3:") ? serverHash.slice("blake3:".length) : serverHash;
-  // Another algorithm, or not a hash, can't be compared.
-  if (!hexPattern.test(digits)) return { kind: "unchecked", why: "other-hash" };
-  return digits === hash ? { kind: "verified" } : { kind: "differs", serverHash };
+  const hexDigits = serverHash.startsWith("blake3:") ? serverHash.slice("blake3:".length) : serverHash;
+  // Hashes of other algorithms can't be compared.
+  if (!hexPattern.test(hexDigits)) return { kind: "unchecked", why: "other-hash" };
+  return hexDigits === hash ? { kind: "verified" } : { kind: "differs", serverHash };
 }

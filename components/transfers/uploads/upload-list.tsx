@@ -1,7 +1,7 @@
 import { Info, type LucideIcon, Pause, Play, RotateCw, Square, SquareArrowOutUpRight, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-message";
+import { formatFailure } from "@/components/frame/failure/failure-message";
 import { notifyStoredAssets } from "@/components/frame/stored-assets";
 import { cn } from "@/components/ui/cn";
 import { IconButton } from "@/components/ui/controls/button";
@@ -11,31 +11,31 @@ import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { useLive } from "@/lib/browser/live/use-live";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { useRequests } from "@/lib/browser/use-read";
 import { type DownloadState, type DownloadTask, type DownloadTasks, getFileName } from "@/lib/contract/assets/file-refs";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/text";
-import { isAlarm, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
-import { cannotChange, getStepShare, getTone, stateText } from "./upload-state";
+import { hasContentMismatch, hasFailedFieldsUpdate, isInProgress, isUnfinished, type UploadItem } from "./upload-item";
+import { getStateText,getStepShare, getTone, isChangeUnsupported } from "./upload-state";
 import { tabUploads } from "./upload-store";
 
 /** Extra rows above and below the visible ones. */
 const OVERSCAN_ROWS = 6;
-const HEIGHT_PX = 312;
+const LIST_HEIGHT_PX = 312;
 
-/** May list thousands of files, so it renders only rows near the viewport. */
+/** Renders only the rows near the viewport, since there may be thousands of files. */
 export function UploadList({ items, onDetails }: { items: readonly UploadItem[]; onDetails: (key: number) => void }) {
   const t = useTranslations("uploads");
   const scroller = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const visibleRows = Math.ceil(HEIGHT_PX / ROW_PX);
-  const from = Math.max(0, Math.min(Math.floor(top / ROW_PX), items.length - visibleRows) - OVERSCAN_ROWS);
-  const to = Math.min(items.length, from + visibleRows + 2 * OVERSCAN_ROWS);
-  // A list that became shorter changes the scroll position.
-  useEffect(() => setTop(scroller.current?.scrollTop ?? 0), [items.length]);
+  const [scrollTop, setScrollTop] = useState(0);
+  const visibleRows = Math.ceil(LIST_HEIGHT_PX / ROW_HEIGHT_PX);
+  const firstRow = Math.max(0, Math.min(Math.floor(scrollTop / ROW_HEIGHT_PX), items.length - visibleRows) - OVERSCAN_ROWS);
+  const endRow = Math.min(items.length, firstRow + visibleRows + 2 * OVERSCAN_ROWS);
+  // The scroll position changes when the list becomes shorter.
+  useEffect(() => setScrollTop(scroller.current?.scrollTop ?? 0), [items.length]);
   if (items.length === 0) return <p className="px-3 py-4 text-center text-ink-3">{t("tray.none")}</p>;
   return (
     <div
@@ -44,31 +44,36 @@ export function UploadList({ items, onDetails }: { items: readonly UploadItem[];
       role="region"
       aria-label={t("tray.list")}
       className="max-h-[min(312px,46dvh)] overflow-y-auto"
-      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      onScroll={({ currentTarget }) => setScrollTop(currentTarget.scrollTop)}
     >
       <ul>
-        <Spacer rows={from} />
-        {items.slice(from, to).map((item, at) => (
-          <li key={item.key} aria-setsize={items.length} aria-posinset={from + at + 1} className="border-b border-line last:border-0">
+        <Spacer rows={firstRow} />
+        {items.slice(firstRow, endRow).map((item, index) => (
+          <li
+            key={item.key}
+            aria-setsize={items.length}
+            aria-posinset={firstRow + index + 1}
+            className="border-b border-line last:border-0"
+          >
             <UploadRow item={item} onDetails={onDetails} />
           </li>
         ))}
-        <Spacer rows={items.length - to} />
+        <Spacer rows={items.length - endRow} />
       </ul>
     </div>
   );
 }
 
-/** An SVG can have a height without an inline style. */
+/** Uses an SVG, which can have a height without an inline style. */
 function Spacer({ rows }: { rows: number }) {
   return rows > 0 ? (
     <li aria-hidden="true">
-      <svg className="block" width="1" height={rows * ROW_PX} />
+      <svg className="block" width="1" height={rows * ROW_HEIGHT_PX} />
     </li>
   ) : null;
 }
 
-const ROW_PX = 56;
+const ROW_HEIGHT_PX = 56;
 
 type UploadRowProps = { item: UploadItem; onDetails: (key: number) => void };
 
@@ -79,17 +84,17 @@ const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
   const locale = useLocale();
   const { key, file, status } = item;
   const tone = getTone(item);
-  const text = stateText(item, { t, errors, locale });
+  const text = getStateText(item, { t, errors, locale });
   const share = getStepShare(item);
   const name = item.assetFields.name || file.name;
-  const canPause = status.kind === "waiting" || (isUnderWay(item) && status.kind !== "checking");
+  const canPause = status.kind === "waiting" || (isInProgress(item) && status.kind !== "checking");
   const actions: (TransferAction | false)[] = [
     canPause && { icon: Pause, label: t("act.pause", { name }), onClick: () => tabUploads.pause(key) },
-    status.kind === "paused" && { icon: Play, label: t("act.resume", { name }), onClick: () => tabUploads.again(key) },
-    (status.kind === "failed" || (isUnwritten(item) && !cannotChange(item))) && {
+    status.kind === "paused" && { icon: Play, label: t("act.resume", { name }), onClick: () => tabUploads.retry(key) },
+    (status.kind === "failed" || (hasFailedFieldsUpdate(item) && !isChangeUnsupported(item))) && {
       icon: RotateCw,
       label: t("act.again", { name }),
-      onClick: () => tabUploads.again(key),
+      onClick: () => tabUploads.retry(key),
     },
     { icon: Info, label: t("act.details", { name }), onClick: () => onDetails(key) },
     { icon: X, label: t(isUnfinished(item) ? "act.cancel" : "act.dismiss", { name }), onClick: () => tabUploads.remove(key) },
@@ -104,7 +109,7 @@ const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
         <span
           className={cn("line-clamp-2 min-w-0 flex-1 leading-[15px] break-words", tone === "bad" ? "text-bad" : "text-ink-2")}
           title={text}
-          role={isAlarm(item) ? "alert" : undefined}
+          role={hasContentMismatch(item) ? "alert" : undefined}
         >
           {text}
         </span>
@@ -123,7 +128,7 @@ type TransferRowProps = {
   note: ReactNode;
   text: ReactNode;
   progress?: { value: number; label: string };
-  /** Before the actions. */
+  /** Shown before the actions. */
   link?: ReactNode;
   actions: readonly (TransferAction | false)[];
   className?: string;
@@ -180,7 +185,7 @@ function OpenAsset({ assetId, name, connection }: { assetId: string; name: strin
 
 type DownloadListProps = { downloads: Downloads; connection?: string; canAdd: boolean };
 
-const tones: Readonly<Record<DownloadState, Tone>> = {
+const stateTones: Readonly<Record<DownloadState, Tone>> = {
   working: "run",
   completed: "ok",
   failed: "bad",
@@ -198,7 +203,7 @@ export function DownloadList({ downloads, connection, canAdd }: DownloadListProp
     <div role="region" aria-label={t("list")} tabIndex={0} className="max-h-[min(312px,46dvh)] overflow-y-auto">
       {shownFailure ? (
         <p role="status" className="border-b border-line px-3 py-2 text-sm text-bad">
-          {failureText(errors, shownFailure)}
+          {formatFailure(errors, shownFailure)}
           {atMs === undefined ? null : <span className="text-ink-2"> {t("maybeOld")}</span>}
         </p>
       ) : null}
@@ -218,12 +223,12 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
   const errors = useTranslations("errors");
   const locale = useLocale();
   const { id, state, source, share, assetId } = task;
-  const tone = tones[state];
-  const name = getName(task);
+  const tone = stateTones[state];
+  const name = getDownloadName(task);
   const { busyWith, failure, send } = useRequests<"cancel" | "retry" | "forget">();
   const isBusy = busyWith !== undefined;
-  // A late cancel returns the task's outcome.
-  const refused = failure?.status === 409 && (state === "completed" || state === "cancelled") ? undefined : failure;
+  // Cancelling a finished task fails with a conflict, and the task's state already shows the outcome.
+  const refusal = failure?.status === 409 && (state === "completed" || state === "cancelled") ? undefined : failure;
   const callTask = async (action: "cancel" | "retry" | "forget") => {
     const taskPath: `/${string}` = `/api/console/tasks/${encodeURIComponent(id)}`;
     const request = action === "forget" ? callApi(taskPath, { method: "DELETE" }) : callApi(`${taskPath}/${action}`, { method: "POST" });
@@ -248,7 +253,7 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
       }
       text={
         <span className={cn("min-w-0 flex-1 break-words", state === "failed" ? "text-bad" : "text-ink-2")}>
-          {progressText(task, t, locale)}
+          {getProgressText(task, t, locale)}
         </span>
       }
       progress={state === "working" && share !== undefined ? { value: share, label: t("downloads.progress", { name }) } : undefined}
@@ -260,31 +265,31 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
       ]}
       className="min-h-[52px] py-1.5"
     >
-      {refused ? <p className="text-sm text-bad">{refusalText(refused, t, errors)}</p> : null}
+      {refusal ? <p className="text-sm text-bad">{getRefusalText(refusal, t, errors)}</p> : null}
     </TransferRow>
   );
 }
 
-type Words = ReturnType<typeof useTranslations<"uploads">>;
+type UploadsTranslator = ReturnType<typeof useTranslations<"uploads">>;
 
-/** A percentage if the service reports progress; otherwise a plain "working". */
-function progressText({ state, word, reason, bytesDone, bytesTotal }: DownloadTask, t: Words, locale: string): string {
+/** Returns the downloaded bytes if the service reports them, otherwise a plain state. */
+function getProgressText({ state, word, reason, bytesDone, bytesTotal }: DownloadTask, t: UploadsTranslator, locale: string): string {
   if (state === "failed") return reason ? t("downloads.failedWhy", { reason }) : t("downloads.failed");
   if (state !== "working") return t(`downloads.${state}`);
   if (bytesDone === undefined) return word === "created" ? t("downloads.waiting") : t("downloads.workingSince");
   if (word === "created" && bytesDone === 0) return t("downloads.waiting");
   const doneText = formatBytes(bytesDone, locale);
-  const progressText = bytesTotal
+  const amountText = bytesTotal
     ? t("downloads.share", { done: doneText, total: formatBytes(bytesTotal, locale) })
     : t("downloads.bytes", { done: doneText });
-  return `${t("downloads.working")} · ${progressText}`;
+  return `${t("downloads.working")} · ${amountText}`;
 }
 
-function refusalText(failure: ApiFailure, t: Words, errors: ReturnType<typeof useTranslations<"errors">>): string {
-  return isMissingOperation(failure) ? t("downloads.cannotCancel") : failureText(errors, failure);
+function getRefusalText(failure: ApiFailure, t: UploadsTranslator, errors: ReturnType<typeof useTranslations<"errors">>): string {
+  return isMissingOperation(failure) ? t("downloads.cannotCancel") : formatFailure(errors, failure);
 }
 
-function getName({ fileName, source }: DownloadTask): string {
+function getDownloadName({ fileName, source }: DownloadTask): string {
   return fileName || getFileName(source);
 }
 
@@ -292,8 +297,8 @@ export type Downloads = ReturnType<typeof useDownloads>;
 
 const workingIds = new Set<string>();
 
-/** Notifies lists once per new asset, except for downloads that ended before this visit. */
-function readDownloads(downloadTasks: DownloadTasks): DownloadTasks {
+/** Notifies lists once per new asset, except for downloads that ended before this visit started. */
+function trackDownloads(downloadTasks: DownloadTasks): DownloadTasks {
   for (const { id, state, assetId } of downloadTasks.tasks) {
     if (state === "working") workingIds.add(id);
     else if (workingIds.delete(id) && state === "completed" && assetId) notifyStoredAssets();
@@ -301,9 +306,9 @@ function readDownloads(downloadTasks: DownloadTasks): DownloadTasks {
   return downloadTasks;
 }
 
-/** The background downloads of a connection, by any member and from any browser. */
+/** Returns the background downloads of a connection, by any member and from any browser. */
 export function useDownloads(connection: string | undefined) {
   const path = connection === undefined ? undefined : withQuery("/api/console/tasks", { connection });
-  const live = useLive<DownloadTasks, DownloadTasks>(path, { read: readDownloads });
+  const live = useLive<DownloadTasks, DownloadTasks>(path, { read: trackDownloads });
   return { list: live.value, atMs: live.atMs, failure: live.failure, refresh: live.refresh };
 }

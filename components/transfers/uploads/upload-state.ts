@@ -1,28 +1,28 @@
-// The upload queue: counts, filters and the text of each file.
+// Counts and filters of the upload queue, and the state text of each file.
 
 import { type useTranslations } from "next-intl";
-import { failureText } from "@/components/frame/failure/failure-message";
+import { formatFailure } from "@/components/frame/failure/failure-message";
 import { type Tone } from "@/components/ui/status-badge";
 import { isMissingOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/text";
-import { isAlarm, isProblem, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
+import { hasContentMismatch, hasFailedFieldsUpdate, isInProgress, isProblem, isUnfinished, type UploadItem } from "./upload-item";
 
 export type UploadFilter = "all" | "unfinished" | "problems" | "noPictures" | "stored";
 
 /** Whether the same content is already being sent to the same connection. */
-export function isBehind(
+export function isDuplicateInProgress(
   { key, connection, hash }: Pick<UploadItem, "key" | "connection" | "hash">,
   items: readonly UploadItem[],
 ): boolean {
   if (hash === undefined) return false;
-  return items.some((other) => other.key !== key && other.hash === hash && other.connection === connection && isUnderWay(other));
+  return items.some((other) => other.key !== key && other.hash === hash && other.connection === connection && isInProgress(other));
 }
 
-export type Tally = Record<UploadFilter | "underWay" | "paused" | "deduplicated" | "share", number>;
+export type UploadCounts = Record<UploadFilter | "underWay" | "paused" | "deduplicated" | "share", number>;
 
-/** Counts the files; the share is weighted by bytes. */
-export function countUploads(items: readonly UploadItem[]): Tally {
-  const tally = {
+/** Counts the files by state. `share` is weighted by bytes. */
+export function countUploads(items: readonly UploadItem[]): UploadCounts {
+  const counts = {
     all: items.length,
     unfinished: 0,
     problems: 0,
@@ -35,19 +35,19 @@ export function countUploads(items: readonly UploadItem[]): Tally {
   };
   let [bytes, doneBytes] = [0, 0];
   for (const item of items) {
-    if (isUnfinished(item)) tally.unfinished += 1;
-    if (isUnderWay(item)) tally.underWay += 1;
-    if (isProblem(item)) tally.problems += 1;
-    if (item.status.kind === "done") tally.stored += 1;
-    if (wasDeduplicated(item)) tally.deduplicated += 1;
-    if (isNoPicture(item)) tally.noPictures += 1;
-    if (item.status.kind === "paused") tally.paused += 1;
-    // Even an empty file counts.
+    if (isUnfinished(item)) counts.unfinished += 1;
+    if (isInProgress(item)) counts.underWay += 1;
+    if (isProblem(item)) counts.problems += 1;
+    if (item.status.kind === "done") counts.stored += 1;
+    if (wasDeduplicated(item)) counts.deduplicated += 1;
+    if (isUndecodable(item)) counts.noPictures += 1;
+    if (item.status.kind === "paused") counts.paused += 1;
+    // Gives empty files a weight too.
     const weight = item.file.size + 1;
     bytes += weight;
     doneBytes += weight * getShare(item);
   }
-  return { ...tally, share: bytes === 0 ? 0 : doneBytes / bytes };
+  return { ...counts, share: bytes === 0 ? 0 : doneBytes / bytes };
 }
 
 function getShare({ status }: UploadItem): number {
@@ -58,7 +58,7 @@ function getShare({ status }: UploadItem): number {
 export function filterItems(items: readonly UploadItem[], filter: UploadFilter): readonly UploadItem[] {
   if (filter === "all") return items;
   const isStored = ({ status }: UploadItem) => status.kind === "done";
-  const filters = { unfinished: isUnfinished, problems: isProblem, noPictures: isNoPicture, stored: isStored };
+  const filters = { unfinished: isUnfinished, problems: isProblem, noPictures: isUndecodable, stored: isStored };
   return items.filter(filters[filter]);
 }
 
@@ -67,27 +67,31 @@ function wasDeduplicated({ status, file }: Pick<UploadItem, "status" | "file">):
   return status.kind === "done" && status.sentBytes === 0 && file.size > 0;
 }
 
-function isNoPicture(item: UploadItem): boolean {
-  return item.isNoPicture === true;
+function isUndecodable(item: UploadItem): boolean {
+  return item.isUndecodable === true;
 }
 
-type Words = { t: ReturnType<typeof useTranslations<"uploads">>; errors: ReturnType<typeof useTranslations<"errors">>; locale: string };
+type StateTextContext = {
+  t: ReturnType<typeof useTranslations<"uploads">>;
+  errors: ReturnType<typeof useTranslations<"errors">>;
+  locale: string;
+};
 
 export function getTone(item: UploadItem): Tone {
   const { kind } = item.status;
-  if (kind === "failed" || isAlarm(item)) return "bad";
-  if (kind === "done" && (item.isNoPicture || isUnwritten(item))) return "unknown";
+  if (kind === "failed" || hasContentMismatch(item)) return "bad";
+  if (kind === "done" && (item.isUndecodable || hasFailedFieldsUpdate(item))) return "unknown";
   if (kind === "done") return "ok";
   if (kind === "paused") return "off";
   return kind === "waiting" || kind === "holding" ? "wait" : "run";
 }
 
 /** A file's state and the reason for it, in one line. */
-export function stateText(item: UploadItem, { t, errors, locale }: Words): string {
-  const { status, sentWhole } = item;
+export function getStateText(item: UploadItem, { t, errors, locale }: StateTextContext): string {
+  const { status, skipHashReason } = item;
   switch (status.kind) {
     case "waiting":
-      return t(status.isBehind ? "state.behind" : "state.waiting");
+      return t(status.isDuplicate ? "state.behind" : "state.waiting");
     case "asking":
     case "holding":
       return t(`state.${status.kind}`);
@@ -95,61 +99,64 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
     case "checking":
       return t(`state.${status.kind}`, { share: status.share });
     case "sending":
-      return joinText([t("state.sending", { share: status.share }), sentWhole && t(`whole.${sentWhole}`)]);
+      return joinText([t("state.sending", { share: status.share }), skipHashReason && t(`whole.${skipHashReason}`)]);
     case "paused":
-      return t(status.isLost ? "state.pausedLost" : "state.paused");
+      return t(status.hasLostProgress ? "state.pausedLost" : "state.paused");
     case "failed":
-      return `${t("state.failed")}: ${failureText(errors, status.failure)}`;
+      return `${t("state.failed")}: ${formatFailure(errors, status.failure)}`;
     case "done":
       return joinText([
-        // An alarm comes first.
-        isAlarm(item) ? checkText(item, t) : undefined,
-        isUnwritten(item) ? changingText(item, { t, errors, locale }) : undefined,
-        item.isNoPicture ? t("state.noPicture") : undefined,
-        doneText(item, { t, errors, locale }),
-        isAlarm(item) ? undefined : checkText(item, t),
-        isUnwritten(item) ? undefined : changingText(item, { t, errors, locale }),
+        // A mismatch is listed first.
+        hasContentMismatch(item) ? getCheckText(item, t) : undefined,
+        hasFailedFieldsUpdate(item) ? getFieldsUpdateText(item, { t, errors, locale }) : undefined,
+        item.isUndecodable ? t("state.noPicture") : undefined,
+        getDoneText(item, { t, errors, locale }),
+        hasContentMismatch(item) ? undefined : getCheckText(item, t),
+        hasFailedFieldsUpdate(item) ? undefined : getFieldsUpdateText(item, { t, errors, locale }),
       ]);
   }
 }
 
-function doneText({ status, file, assetFields }: UploadItem, { t, locale }: Words): string | undefined {
+function getDoneText({ status, file, assetFields }: UploadItem, { t, locale }: StateTextContext): string | undefined {
   if (status.kind !== "done") return undefined;
   if (!wasDeduplicated({ status, file })) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
-  const differentName = otherName({ status, file, assetFields });
+  const differentName = getDifferentName({ status, file, assetFields });
   return differentName === undefined ? t("state.deduplicated") : t("state.deduplicatedAs", { name: differentName });
 }
 
-/** The asset's name if it differs, since existing content keeps its name. */
-export function otherName({ status, file, assetFields }: Pick<UploadItem, "status" | "file" | "assetFields">): string | undefined {
+/** Returns the asset's name if it differs from the file's. Existing content keeps its name. */
+export function getDifferentName({ status, file, assetFields }: Pick<UploadItem, "status" | "file" | "assetFields">): string | undefined {
   const name = status.kind === "done" ? status.asset.name : undefined;
   return name === "" || name === (assetFields.name || file.name) ? undefined : name;
 }
 
-function checkText({ status }: UploadItem, t: Words["t"]): string | undefined {
+function getCheckText({ status }: UploadItem, t: StateTextContext["t"]): string | undefined {
   if (status.kind !== "done") return undefined;
   const { check } = status;
   if (check.kind === "differs") return t("state.differs", { theirs: check.serverHash });
   return check.kind === "verified" ? t("state.verified") : t(`unchecked.${check.why}`);
 }
 
-function changingText({ changing }: UploadItem, { t, errors, locale }: Words): string | undefined {
-  if (changing === undefined) return undefined;
-  if (changing === "now") return t("changing.now");
-  const parts = new Intl.ListFormat(locale, { type: "unit" }).format(changing.parts.map((part) => t(`changing.part.${part}`)));
-  return t("changing.failed", { parts, reason: cannotChange({ changing }) ? t("changing.absent") : failureText(errors, changing.failure) });
+function getFieldsUpdateText({ fieldsUpdate }: UploadItem, { t, errors, locale }: StateTextContext): string | undefined {
+  if (fieldsUpdate === undefined) return undefined;
+  if (fieldsUpdate === "now") return t("changing.now");
+  const parts = new Intl.ListFormat(locale, { type: "unit" }).format(fieldsUpdate.parts.map((part) => t(`changing.part.${part}`)));
+  return t("changing.failed", {
+    parts,
+    reason: isChangeUnsupported({ fieldsUpdate }) ? t("changing.absent") : formatFailure(errors, fieldsUpdate.failure),
+  });
 }
 
 /** Whether the service can't change stored assets. */
-export function cannotChange({ changing }: Pick<UploadItem, "changing">): boolean {
-  return changing !== undefined && changing !== "now" && isMissingOperation(changing.failure);
+export function isChangeUnsupported({ fieldsUpdate }: Pick<UploadItem, "fieldsUpdate">): boolean {
+  return fieldsUpdate !== undefined && fieldsUpdate !== "now" && isMissingOperation(fieldsUpdate.failure);
 }
 
 function joinText(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(" · ");
 }
 
-/** The progress of the current step, 0 to 1; undefined if unknown. */
+/** Returns the progress of the current step from 0 to 1, or undefined if unknown. */
 export function getStepShare({ status }: UploadItem): number | undefined {
   return status.kind === "hashing" || status.kind === "sending" || status.kind === "checking" ? status.share : undefined;
 }

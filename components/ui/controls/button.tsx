@@ -27,7 +27,7 @@ export const buttonStyle = cva(
 
 export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof buttonStyle> & { busy?: boolean };
 
-/** `busy` keeps the width and focus; further clicks are ignored. */
+/** While `busy`, the button keeps its width and focus and ignores clicks. */
 export function Button({ tone, size, busy = false, className, type = "button", onClick, ...rest }: ButtonProps) {
   return (
     <button
@@ -46,7 +46,7 @@ type IconButtonProps = Omit<ButtonProps, "aria-label" | "children"> & {
   label: string;
 };
 
-/** An icon button. The label is also the tooltip, unless another one is set. */
+/** An icon button. The label is also the tooltip, unless `title` is set. */
 export function IconButton({ icon: Icon, label, size = "icon", ...rest }: IconButtonProps) {
   return (
     <Button title={label} {...rest} size={size} aria-label={label}>

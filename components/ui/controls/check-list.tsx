@@ -1,22 +1,22 @@
 import { type ReactNode } from "react";
 import { cn } from "../cn";
-import { useRange } from "../hooks/page-events";
+import { useClickedRange } from "../hooks/page-events";
 import { Checkbox } from "./fields";
 
 type CheckListProps<T> = {
   options: readonly T[];
-  chosen: readonly T[];
+  selected: readonly T[];
   onChange: (values: T[]) => void;
   children: (option: T) => ReactNode;
 };
 
-/** A column of checkboxes. A click with Shift changes the range since the last click. */
-export function CheckList<T>({ options, chosen, onChange, children }: CheckListProps<T>) {
-  const rangeTo = useRange(options);
-  const toggle = (option: T, isOn: boolean, isRange: boolean) => {
-    const range = rangeTo(option, isRange);
-    const outsideRange = chosen.filter((each) => !range.includes(each));
-    onChange(isOn ? [...outsideRange, ...range] : outsideRange);
+/** A list of checkboxes. A click with Shift changes the range since the last click. */
+export function CheckList<T>({ options, selected, onChange, children }: CheckListProps<T>) {
+  const getClickedRange = useClickedRange(options);
+  const toggle = (option: T, isChecked: boolean, isRange: boolean) => {
+    const range = getClickedRange(option, isRange);
+    const outsideRange = selected.filter((value) => !range.includes(value));
+    onChange(isChecked ? [...outsideRange, ...range] : outsideRange);
   };
   return options.map((option, index) => (
     // With Shift the browser would select the text between the two clicks.
@@ -29,11 +29,11 @@ export function CheckList<T>({ options, chosen, onChange, children }: CheckListP
         if (!event.shiftKey || event.target instanceof HTMLInputElement) return;
         event.preventDefault();
         event.currentTarget.control?.focus();
-        toggle(option, !chosen.includes(option), true);
+        toggle(option, !selected.includes(option), true);
       }}
     >
       <Checkbox
-        checked={chosen.includes(option)}
+        checked={selected.includes(option)}
         onChange={({ currentTarget, nativeEvent }) =>
           toggle(option, currentTarget.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
         }
@@ -45,12 +45,12 @@ export function CheckList<T>({ options, chosen, onChange, children }: CheckListP
 
 type ChecksFieldProps<T> = CheckListProps<T> & { label: string; hint: string; error: string | undefined; className: string };
 
-export function ChecksField<T>({ label, hint, error, className, ...list }: ChecksFieldProps<T>) {
+export function ChecksField<T>({ label, hint, error, className, ...listProps }: ChecksFieldProps<T>) {
   return (
     <fieldset>
       <legend className="font-medium">{label}</legend>
       <div className={cn("mt-1 grid", className)}>
-        <CheckList {...list} />
+        <CheckList {...listProps} />
       </div>
       <p className="text-sm text-ink-3">{hint}</p>
       {error ? <p className="text-sm text-bad">{error}</p> : null}

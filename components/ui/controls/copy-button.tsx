@@ -5,7 +5,7 @@ import { showToast } from "../toast-store";
 import { FormField, Input } from "./fields";
 
 type CopyButtonProps = {
-  /** A function if only the browser can compute it. */
+  /** A function if the text can be computed only in the browser. */
   text: string | (() => string);
   label: string;
   className?: string;
@@ -53,24 +53,24 @@ export function CopyField({ label, hint, text, copyLabel, autoFocus }: CopyField
 
 type CopyableIdProps = {
   id: string;
-  /** The number of characters shown; all if absent. */ displayText?: number;
+  /** The maximum number of characters shown. All if absent. */ maxLength?: number;
   className?: string;
 };
 
-/** A shortened id with the full id as tooltip; a click copies it. */
-export function CopyableId({ id, displayText, className }: CopyableIdProps) {
+/** A shortened id with the full id as tooltip, and a button that copies it. */
+export function CopyableId({ id, maxLength, className }: CopyableIdProps) {
   const t = useTranslations("common");
   return (
     <span className={cn("inline-flex max-w-full items-center gap-0.5", className)}>
       <span title={id} className="truncate font-mono text-sm">
-        {id.slice(0, displayText)}
+        {id.slice(0, maxLength)}
       </span>
       <CopyButton text={id} label={t("copy", { id })} />
     </span>
   );
 }
 
-/** Copies a text to the clipboard and reports a failure. With `done`, reports success as well. */
+/** Copies text to the clipboard and shows a toast on failure. With `doneMessage`, also shows a toast on success. */
 export function useCopy(): (text: string, doneMessage?: string) => Promise<boolean> {
   const t = useTranslations("common");
   return useCallback(

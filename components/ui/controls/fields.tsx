@@ -21,7 +21,7 @@ export function Checkbox({ indeterminate = false, className, ...rest }: Checkbox
   useEffect(() => {
     if (box.current) box.current.indeterminate = indeterminate;
   }, [indeterminate]);
-  // A click before hydration changed the checkbox but not the state, so this resets the checkbox.
+  // A click before hydration changes the checkbox but not the state, so the checkbox is reset.
   useEffect(() => {
     if (box.current && checked !== undefined && box.current.checked !== checked) box.current.checked = checked;
   }, [checked]);
@@ -39,7 +39,7 @@ export function CheckField({ label, className, title, ...checkbox }: CheckFieldP
   );
 }
 
-/** The options of a select, as value and text. */
+/** The options of a select, as pairs of value and text. */
 export function Options({ of }: { of: readonly (readonly [value: string | number, text: ReactNode])[] }) {
   return of.map(([value, text]) => (
     <option key={value} value={value}>
@@ -48,37 +48,37 @@ export function Options({ of }: { of: readonly (readonly [value: string | number
   ));
 }
 
-const TYPING_MS = 350;
+const SEARCH_DEBOUNCE_MS = 350;
 
 type SearchFieldProps = Omit<ComponentProps<"input">, "type" | "value" | "defaultValue" | "onChange"> & {
   text: string;
-  /** `words`: the trimmed text, if it has changed. */
-  onSearch: (words: string) => void;
+  /** Receives the trimmed text if it has changed. */
+  onSearch: (searchText: string) => void;
 };
 
 /**
- * Searches a moment after the last key press, or on Enter, which never submits a surrounding form. `sent` is this field's last search: only
- * other text, from Back or a link, replaces its input.
+ * Searches shortly after the last key press, or on Enter, which never submits a surrounding form. `sent` is the last search of this field. The
+ * input is replaced only if `text` differs from it, for example after Back or a link.
  */
 export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
   const [field, setField] = useState({ typed: text, sent: text, lastText: text, isComposing: false });
   const { typed, sent, isComposing } = field;
   if (field.lastText !== text) setField({ ...field, lastText: text, ...(text !== sent && { typed: text, sent: text }) });
-  /** `isRequested`: on Enter, which also repeats a search that failed. */
-  function send(isRequested: boolean) {
+  /** `isForced`: set on Enter, which also repeats a failed search. */
+  function search(isForced: boolean) {
     const searchText = typed.trim();
-    if (searchText === sent && (!isRequested || searchText === text)) return;
+    if (searchText === sent && (!isForced || searchText === text)) return;
     setField((current) => ({ ...current, sent: searchText }));
     onSearch(searchText);
   }
-  const sendNow = useEffectEvent(send);
+  const sendSearch = useEffectEvent(search);
   useEffect(() => {
-    // Text that an input method is still composing is not searched.
+    // Does not search while an input method is composing text.
     if (isComposing || typed.trim() === sent) return undefined;
-    const timer = setTimeout(() => sendNow(false), TYPING_MS);
+    const timer = setTimeout(() => sendSearch(false), SEARCH_DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [typed, sent, isComposing]);
-  function change({ currentTarget: { value }, nativeEvent }: ChangeEvent<HTMLInputElement>) {
+  function handleChange({ currentTarget: { value }, nativeEvent }: ChangeEvent<HTMLInputElement>) {
     setField((current) => ({ ...current, typed: value, isComposing: nativeEvent instanceof InputEvent && nativeEvent.isComposing }));
   }
   return (
@@ -88,12 +88,12 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
       {...rest}
       type="search"
       value={typed}
-      onChange={change}
+      onChange={handleChange}
       onCompositionEnd={({ currentTarget: { value } }) => setField((current) => ({ ...current, typed: value, isComposing: false }))}
       onKeyDown={(event) => {
         if (event.key !== "Enter" || isComposingKey(event.nativeEvent)) return;
         event.preventDefault();
-        send(true);
+        search(true);
       }}
     />
   );
@@ -148,8 +148,8 @@ export function Textarea({ className, rows = 4, ...rest }: ComponentProps<"texta
   return <textarea {...rest} rows={rows} className={cn("field max-sm:text-[16px]", className)} />;
 }
 
-/** The text of a form field; empty for a file or a missing field. */
-export function fieldText(data: FormData, name: string): string {
+/** Returns the text of a form field. Empty for a file or a missing field. */
+export function getFieldText(data: FormData, name: string): string {
   const value = data.get(name);
   return typeof value === "string" ? value : "";
 }

@@ -5,12 +5,12 @@ import { Button, type ButtonProps } from "./button";
 type MenuItem = { key: string; label: string; onSelect: () => void };
 type MenuProps = Pick<ButtonProps, "tone" | "size"> & { label: string; items: readonly MenuItem[] };
 
-/** A button with a short menu. Arrows move, Enter activates; Esc and an outside click close it and restore focus. */
-export function Menu({ label, items, ...look }: MenuProps) {
+/** A button with a short menu. Arrow keys move the focus and Enter selects an item. Esc closes the menu and restores the focus. */
+export function Menu({ label, items, ...buttonProps }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const id = useId();
-  const rows = () => [...(root.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];
+  const getMenuItems = () => [...(root.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];
   const close = () => {
     setOpen(false);
     root.current?.querySelector("button")?.focus();
@@ -19,22 +19,22 @@ export function Menu({ label, items, ...look }: MenuProps) {
   useEffect(() => {
     if (!isOpen) return;
     root.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
-    const leave = (event: PointerEvent) => {
+    const handlePointerDown = (event: PointerEvent) => {
       if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
     };
-    window.addEventListener("pointerdown", leave);
-    return () => window.removeEventListener("pointerdown", leave);
+    window.addEventListener("pointerdown", handlePointerDown);
+    return () => window.removeEventListener("pointerdown", handlePointerDown);
   }, [isOpen]);
 
-  function onKey(event: KeyboardEvent) {
+  function handleKeyDown(event: KeyboardEvent) {
     const steps: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
     const step = steps[event.key];
     if (event.key === "Escape") close();
     else if (step !== undefined) {
-      const all = rows();
-      const at = all.findIndex((row) => row === document.activeElement);
-      const next = Number.isFinite(step) ? (at + step + all.length) % all.length : step < 0 ? 0 : all.length - 1;
-      all[next]?.focus();
+      const menuItems = getMenuItems();
+      const index = menuItems.findIndex((row) => row === document.activeElement);
+      const next = Number.isFinite(step) ? (index + step + menuItems.length) % menuItems.length : step < 0 ? 0 : menuItems.length - 1;
+      menuItems[next]?.focus();
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -47,7 +47,7 @@ export function Menu({ label, items, ...look }: MenuProps) {
       onBlur={({ relatedTarget }) => relatedTarget && !root.current?.contains(relatedTarget) && setOpen(false)}
     >
       <Button
-        {...look}
+        {...buttonProps}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
@@ -62,7 +62,7 @@ export function Menu({ label, items, ...look }: MenuProps) {
           role="menu"
           aria-label={label}
           tabIndex={-1}
-          onKeyDown={onKey}
+          onKeyDown={handleKeyDown}
           className="absolute right-0 z-40 mt-1 flex min-w-44 flex-col rounded-lg border border-line bg-surface p-1 shadow-lg"
         >
           {items.map(({ key, label: text, onSelect }) => (

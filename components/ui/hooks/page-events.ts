@@ -1,8 +1,8 @@
 import { useEffect, useEffectEvent, useRef } from "react";
 
-/** Whether the key belongs to an input method (IME), which uses Enter, Esc and arrows. Safari marks the last key only by its key code. */
-export function isComposing({ isComposing: isOpen, keyCode }: Pick<KeyboardEvent, "isComposing" | "keyCode">): boolean {
-  return isOpen || keyCode === 229;
+/** Whether an input method (IME) handles the key, such as Enter, Esc or an arrow. Safari reports the last key only by its key code. */
+export function isComposing({ isComposing: isImeActive, keyCode }: Pick<KeyboardEvent, "isComposing" | "keyCode">): boolean {
+  return isImeActive || keyCode === 229;
 }
 
 /**
@@ -26,7 +26,7 @@ export function useRunKey(onRun: () => void): void {
   });
 }
 
-/** Each Esc closes one layer: the selection before the panel, and the newest first within a layer. */
+/** Each Esc calls one handler: selection handlers before panel handlers, and the newest first within a layer. */
 const escapeLayers = { selection: new Set<() => boolean | void>(), panel: new Set<() => boolean | void>() };
 const layersInOrder = [escapeLayers.selection, escapeLayers.panel];
 
@@ -35,45 +35,45 @@ export function useEscape(layer: keyof typeof escapeLayers, onEscape: () => bool
   const handle = useEffectEvent(onEscape);
   useEffect(() => {
     const handler = () => handle();
-    window.addEventListener("keydown", closeNext);
+    window.addEventListener("keydown", closeTopLayer);
     escapeLayers[layer].add(handler);
     return () => {
       escapeLayers[layer].delete(handler);
-      if (layersInOrder.every(({ size }) => size === 0)) window.removeEventListener("keydown", closeNext);
+      if (layersInOrder.every(({ size }) => size === 0)) window.removeEventListener("keydown", closeTopLayer);
     };
   }, [layer]);
 }
 
-function closeNext(event: KeyboardEvent): void {
+function closeTopLayer(event: KeyboardEvent): void {
   if (isEscape(event) && layersInOrder.some((layer) => [...layer].reverse().some((handler) => handler() !== false))) event.preventDefault();
 }
 
-/** Whether this is an unhandled Esc; an open dialog closes first. */
+/** Whether this is an unhandled Esc. An open dialog closes first. */
 function isEscape({ key, defaultPrevented }: KeyboardEvent): boolean {
   return key === "Escape" && !defaultPrevented && !document.querySelector("dialog[open]");
 }
 
-/** Whether keys pressed here are text, not shortcuts. */
+/** Whether key presses on this element enter text, so that shortcuts must not run. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox";
   return target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-/** False for keys with a modifier, which belong to the browser, and while a dialog is open. */
-export function isFreeKey({ metaKey, ctrlKey, altKey, target }: KeyboardEvent): boolean {
+/** Whether the key may be a shortcut. False while typing, while a dialog is open, and for keys with a modifier, which the browser handles. */
+export function isShortcutKey({ metaKey, ctrlKey, altKey, target }: KeyboardEvent): boolean {
   return !metaKey && !ctrlKey && !altKey && !isTyping(target) && !document.querySelector("dialog[open]");
 }
 
-const SEQUENCE_MS = 1500;
+const MAX_SEQUENCE_MS = 1500;
 
-/** Calls `onSecond` with the key pressed within 1.5 s after `first`. If it returns true, no other listener receives that key. */
+/** Calls `onSecond` with a key that is pressed within 1.5 s after `first`. If it returns true, no other listener receives that key. */
 export function useKeySequence(first: string, onSecond: (key: string) => boolean): void {
   const startedAt = useRef(-Infinity);
   usePageKey(
     (event) => {
-      if (event.repeat || !isFreeKey(event) || event.shiftKey) return;
-      const isSecond = event.timeStamp - startedAt.current < SEQUENCE_MS;
+      if (event.repeat || !isShortcutKey(event) || event.shiftKey) return;
+      const isSecond = event.timeStamp - startedAt.current < MAX_SEQUENCE_MS;
       startedAt.current = !isSecond && event.key === first ? event.timeStamp : -Infinity;
       if (!isSecond || !onSecond(event.key)) return;
       event.preventDefault();
@@ -85,9 +85,9 @@ export function useKeySequence(first: string, onSecond: (key: string) => boolean
 
 let isLeavingAllowed = false;
 
-/** Disables the warning once the user has confirmed leaving. */
-export function allowLeaving(isLeaving: boolean): void {
-  isLeavingAllowed = isLeaving;
+/** Disables the warning after the user has confirmed leaving the page. */
+export function setLeavingAllowed(isAllowed: boolean): void {
+  isLeavingAllowed = isAllowed;
 }
 
 /** For custom beforeunload listeners: makes the browser warn, unless the user has confirmed leaving. */
@@ -95,15 +95,15 @@ export function warnBeforeLeaving(event: BeforeUnloadEvent): void {
   if (!isLeavingAllowed) event.preventDefault();
 }
 
-/** The browser warns before the tab is closed or reloaded. */
-export function useCloseWarning(isOn: boolean): void {
+/** Makes the browser warn before the tab is closed or reloaded. */
+export function useCloseWarning(isEnabled: boolean): void {
   useEffect(() => {
-    if (!isOn) return;
+    if (!isEnabled) return;
     // One listener per caller, since a shared one would be removed for all callers at once.
     const warn = (event: BeforeUnloadEvent) => warnBeforeLeaving(event);
     window.addEventListener("beforeunload", warn);
     return () => window.removeEventListener("beforeunload", warn);
-  }, [isOn]);
+  }, [isEnabled]);
 }
 
 const interactions = ["pointermove", "pointerdown", "keydown", "touchstart"] as const;
@@ -121,19 +121,19 @@ export function useOnFirstInteraction(callback: () => void): void {
   }, [callback]);
 }
 
-/** The items from `from` to `to`, both inclusive, in either direction. Only `to` if `from` is not in the list. */
+/** Returns the items between `from` and `to`, inclusive, in either direction. Returns only `to` if `from` is not in the list. */
 export function getRange<T>(items: readonly T[], from: T | undefined, to: T): readonly T[] {
   const a = from === undefined ? -1 : items.indexOf(from);
   const b = items.indexOf(to);
   return a < 0 || b < 0 ? [to] : items.slice(Math.min(a, b), Math.max(a, b) + 1);
 }
 
-/** Returns the items that a click selects: with Shift, the range since the last clicked one. */
-export function useRange<T>(items: readonly T[]): (pressed: T, isRange: boolean) => readonly T[] {
-  const last = useRef<T>(undefined);
-  return (pressed, isRange) => {
-    const range = isRange ? getRange(items, last.current, pressed) : [pressed];
-    last.current = pressed;
+/** Returns a function that finds the items selected by a click. With `isRange`, it is the range since the last clicked item. */
+export function useClickedRange<T>(items: readonly T[]): (clickedItem: T, isRange: boolean) => readonly T[] {
+  const lastClickedItem = useRef<T>(undefined);
+  return (clickedItem, isRange) => {
+    const range = isRange ? getRange(items, lastClickedItem.current, clickedItem) : [clickedItem];
+    lastClickedItem.current = clickedItem;
     return range;
   };
 }

@@ -9,7 +9,7 @@ type FilePickerOptions = {
   testId?: string;
 };
 
-/** A hidden file input, to be rendered anywhere on the page, and a function that opens its chooser. */
+/** Returns a hidden file input, which can be rendered anywhere on the page, and a function that opens the file picker. */
 export function useFilePicker({ onFiles, accept, isMultiple, isFolder, isCamera, testId }: FilePickerOptions) {
   const element = useRef<HTMLInputElement>(null);
   // Missing in React's types, but all browsers support it.
@@ -26,7 +26,7 @@ export function useFilePicker({ onFiles, accept, isMultiple, isFolder, isCamera,
       data-testid={testId}
       onChange={({ target }) => {
         onFiles([...(target.files ?? [])]);
-        // Otherwise choosing the same file again fires no change event.
+        // Without this, choosing the same file again would not fire a change event.
         target.value = "";
       }}
     />
@@ -34,11 +34,11 @@ export function useFilePicker({ onFiles, accept, isMultiple, isFolder, isCamera,
   return { input, open: () => element.current?.click() };
 }
 
-/** Props for an element that accepts dropped files, and whether files are dragged over it. `transfer` also contains folders. */
+/** Returns props for an element that accepts dropped files, and whether files are dragged over it. `transfer` also contains folders. */
 export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) => void) {
-  // Children also fire enter and leave events, so only their balance shows whether the pointer is inside.
+  // Children also fire enter and leave events, so a counter tracks whether the pointer is inside.
   const [depth, setDepth] = useState(0);
-  const accept = (event: DragEvent) => {
+  const acceptFiles = (event: DragEvent) => {
     if (!event.dataTransfer.types.includes("Files")) return false;
     event.preventDefault();
     event.stopPropagation();
@@ -47,11 +47,11 @@ export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) =
   return {
     isOver: depth > 0,
     props: {
-      onDragEnter: (event: DragEvent) => void (accept(event) && setDepth((current) => current + 1)),
-      onDragOver: (event: DragEvent) => void accept(event),
-      onDragLeave: (event: DragEvent) => void (accept(event) && setDepth((current) => Math.max(0, current - 1))),
+      onDragEnter: (event: DragEvent) => void (acceptFiles(event) && setDepth((current) => current + 1)),
+      onDragOver: (event: DragEvent) => void acceptFiles(event),
+      onDragLeave: (event: DragEvent) => void (acceptFiles(event) && setDepth((current) => Math.max(0, current - 1))),
       onDrop: (event: DragEvent) => {
-        if (!accept(event)) return;
+        if (!acceptFiles(event)) return;
         setDepth(0);
         onFiles([...event.dataTransfer.files], event.dataTransfer);
       },

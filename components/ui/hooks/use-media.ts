@@ -1,10 +1,10 @@
 import { type RefObject, useCallback, useEffect, useState, useSyncExternalStore } from "react";
 
-/** Whether the window matches `query`; false on the server and without a screen. */
+/** Whether the window matches `query`. False on the server, and where `matchMedia` is not supported. */
 export function useMedia(query: string): boolean {
   const subscribe = useCallback(
     (onChange: () => void) => {
-      const queryList = mediaQueryList(query);
+      const queryList = getMediaQueryList(query);
       queryList?.addEventListener("change", onChange);
       return () => queryList?.removeEventListener("change", onChange);
     },
@@ -12,17 +12,17 @@ export function useMedia(query: string): boolean {
   );
   return useSyncExternalStore(
     subscribe,
-    () => mediaQueryList(query)?.matches ?? false,
+    () => getMediaQueryList(query)?.matches ?? false,
     () => false,
   );
 }
 
-function mediaQueryList(query: string): MediaQueryList | undefined {
+function getMediaQueryList(query: string): MediaQueryList | undefined {
   return typeof window === "undefined" || typeof window.matchMedia !== "function" ? undefined : window.matchMedia(query);
 }
 
 /** Becomes true once the element is near the viewport, and stays true. */
-export function useIsNear(element: RefObject<HTMLElement | null>): boolean {
+export function useIsNearViewport(element: RefObject<HTMLElement | null>): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {
     if (!element.current || isNear) return;

@@ -10,9 +10,9 @@ import {
   useState,
 } from "react";
 
-const PAN_STEP = 60;
-const ZOOM_STEP = 1.25;
-/** Shorter moves count as clicks. */
+const PAN_STEP_PX = 60;
+const ZOOM_FACTOR = 1.25;
+/** Shorter drags count as clicks. */
 const DRAG_THRESHOLD_PX = 4;
 
 type PanZoomOptions = {
@@ -20,16 +20,16 @@ type PanZoomOptions = {
   scales?: Scales;
   /** The margin in pixels when everything is shown. */
   margin?: number;
-  /** The initial view; by default everything. Must be a stable function. */
-  start?: (size: Size) => Viewport;
-  /** The frame has this many equal panes that show the same part; sizes are those of one pane. */
+  /** Returns the initial view. By default, the whole content is fitted. Must be a stable function. */
+  getInitialView?: (size: Size) => Viewport;
+  /** The number of equal panes in the frame, which all show the same part. Sizes are those of one pane. */
   columns?: number;
   rows?: number;
 };
 
-/** Pan and zoom by mouse, wheel, touch and keys, for any size of the frame. */
+/** Pans and zooms by mouse, wheel, touch and keys, in a frame of any size. */
 export function usePanZoom(options: PanZoomOptions) {
-  const { content, scales = drawingScales, margin, start, columns = 1, rows = 1 } = options;
+  const { content, scales = drawingScales, margin, getInitialView, columns = 1, rows = 1 } = options;
   const { width, height } = content;
   const frame = useRef<HTMLDivElement>(null);
   const pointers = useRef(new Map<number, Point>());
@@ -38,8 +38,8 @@ export function usePanZoom(options: PanZoomOptions) {
   const [movedView, setMovedView] = useState<Viewport | "fitted">();
   const view = useMemo(() => {
     if (movedView !== undefined && movedView !== "fitted") return movedView;
-    return movedView === undefined && start ? start(size) : fitted({ width, height }, size, { margin, scales });
-  }, [movedView, start, size, width, height, margin, scales]);
+    return movedView === undefined && getInitialView ? getInitialView(size) : fitView({ width, height }, size, { margin, scales });
+  }, [movedView, getInitialView, size, width, height, margin, scales]);
 
   useEffect(() => {
     const element = frame.current;
@@ -58,8 +58,8 @@ export function usePanZoom(options: PanZoomOptions) {
   };
   // All panes show the same part, so points are relative to their pane.
   const toPanePoint = ({ x, y }: Point): Point => ({ x: wrap(x, size.width), y: wrap(y, size.height) });
-  const zoomBy = (factor: number, at: Point) => setMovedView(zoomed(view, factor, toPanePoint(at), scales));
-  // Without focus the wheel scrolls the page. With Ctrl or ⌘, or by pinching, it always zooms.
+  const zoomBy = (factor: number, anchor: Point) => setMovedView(zoomView(view, factor, toPanePoint(anchor), scales));
+  // The wheel zooms if the frame has focus. Otherwise it scrolls the page. With Ctrl or ⌘, or by pinching, it always zooms.
   useWheel(frame, (event) => {
     if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
     event.preventDefault();
@@ -69,17 +69,17 @@ export function usePanZoom(options: PanZoomOptions) {
   const middle = { x: size.width / 2, y: size.height / 2 };
   const actions = {
     fit: () => setMovedView("fitted"),
-    zoomIn: () => zoomBy(ZOOM_STEP, middle),
-    zoomOut: () => zoomBy(1 / ZOOM_STEP, middle),
-    zoomTo: (scale: number, at: Point) => zoomBy(scale / view.scale, at),
+    zoomIn: () => zoomBy(ZOOM_FACTOR, middle),
+    zoomOut: () => zoomBy(1 / ZOOM_FACTOR, middle),
+    zoomTo: (scale: number, anchor: Point) => zoomBy(scale / view.scale, anchor),
     actualSize: () => zoomBy(1 / view.scale, middle),
-    move: (to: Viewport) => setMovedView(to),
+    move: (viewport: Viewport) => setMovedView(viewport),
   };
   const keys: Record<string, () => void> = {
-    ArrowLeft: () => setMovedView({ ...view, x: view.x + PAN_STEP }),
-    ArrowRight: () => setMovedView({ ...view, x: view.x - PAN_STEP }),
-    ArrowUp: () => setMovedView({ ...view, y: view.y + PAN_STEP }),
-    ArrowDown: () => setMovedView({ ...view, y: view.y - PAN_STEP }),
+    ArrowLeft: () => setMovedView({ ...view, x: view.x + PAN_STEP_PX }),
+    ArrowRight: () => setMovedView({ ...view, x: view.x - PAN_STEP_PX }),
+    ArrowUp: () => setMovedView({ ...view, y: view.y + PAN_STEP_PX }),
+    ArrowDown: () => setMovedView({ ...view, y: view.y - PAN_STEP_PX }),
     "+": actions.zoomIn,
     "=": actions.zoomIn,
     "-": actions.zoomOut,
@@ -99,22 +99,22 @@ export function usePanZoom(options: PanZoomOptions) {
       if (pointers.current.size === 1) drag.current = { from: toPoint(event), isDragged: false };
     },
     onPointerMove(event: PointerEvent<HTMLElement>) {
-      const before = pointers.current.get(event.pointerId);
-      if (!before) return;
-      const at = toPoint(event);
+      const previousPoint = pointers.current.get(event.pointerId);
+      if (!previousPoint) return;
+      const point = toPoint(event);
       const otherPointer = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
-      if (!otherPointer && !drag.current.isDragged && distance(drag.current.from, at) < DRAG_THRESHOLD_PX) return;
+      if (!otherPointer && !drag.current.isDragged && getDistance(drag.current.from, point) < DRAG_THRESHOLD_PX) return;
       if (!drag.current.isDragged) event.currentTarget.setPointerCapture(event.pointerId);
       drag.current.isDragged = true;
-      pointers.current.set(event.pointerId, at);
-      const shifted = {
+      pointers.current.set(event.pointerId, point);
+      const pannedView = {
         ...view,
-        x: view.x + (at.x - before.x) / (otherPointer ? 2 : 1),
-        y: view.y + (at.y - before.y) / (otherPointer ? 2 : 1),
+        x: view.x + (point.x - previousPoint.x) / (otherPointer ? 2 : 1),
+        y: view.y + (point.y - previousPoint.y) / (otherPointer ? 2 : 1),
       };
-      const midpoint = otherPointer && { x: (at.x + otherPointer.x) / 2, y: (at.y + otherPointer.y) / 2 };
-      const pinch = otherPointer && distance(at, otherPointer) / Math.max(1, distance(before, otherPointer));
-      setMovedView(midpoint && pinch !== undefined ? zoomed(shifted, pinch, toPanePoint(midpoint), scales) : shifted);
+      const midpoint = otherPointer && { x: (point.x + otherPointer.x) / 2, y: (point.y + otherPointer.y) / 2 };
+      const pinch = otherPointer && getDistance(point, otherPointer) / Math.max(1, getDistance(previousPoint, otherPointer));
+      setMovedView(midpoint && pinch !== undefined ? zoomView(pannedView, pinch, toPanePoint(midpoint), scales) : pannedView);
     },
     onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
     onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
@@ -128,14 +128,14 @@ export function usePanZoom(options: PanZoomOptions) {
       event.stopPropagation();
     },
   };
-  /** Records a move that another gesture uses, so that a later pinch starts at the current position. */
-  const note = (event: PointerEvent) => {
+  /** Records a pointer move that another gesture handles, so that a later pinch starts at the current position. */
+  const trackPointer = (event: PointerEvent) => {
     if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, toPoint(event));
   };
-  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", toPoint, note, handlers, ...actions };
+  return { frame, size, view, isFitted: movedView === undefined || movedView === "fitted", toPoint, trackPointer, handlers, ...actions };
 }
 
-function distance(point: Point, other: Point): number {
+function getDistance(point: Point, other: Point): number {
   return Math.hypot(point.x - other.x, point.y - other.y);
 }
 
@@ -143,18 +143,18 @@ function wrap(position: number, length: number): number {
   return length > 0 ? position - Math.floor(position / length) * length : position;
 }
 
-/** The view of a drawing or picture: its point (0, 0) is at pixel (x, y), and a unit is `scale` pixels. */
+/** The view of a drawing or image. Its point (0, 0) is at pixel (x, y), and a unit is `scale` pixels. */
 export type Viewport = { x: number; y: number; scale: number };
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };
-type Scales = { least: number; max: number };
+type Scales = { min: number; max: number };
 
-const drawingScales: Scales = { least: 0.02, max: 4 };
-/** A picture can be zoomed in to its pixels. */
-export const pictureScales: Scales = { least: 0.01, max: 32 };
+const drawingScales: Scales = { min: 0.02, max: 4 };
+/** An image can be enlarged until its pixels are visible. */
+export const pictureScales: Scales = { min: 0.01, max: 32 };
 
-/** Fits everything, as large as possible up to `largest`. */
-export function fitted(content: Size, size: Size, { margin = 24, scales = drawingScales, largest = 1 } = {}): Viewport {
+/** Fits the whole content, as large as possible up to the scale `largest`. */
+export function fitView(content: Size, size: Size, { margin = 24, scales = drawingScales, largest = 1 } = {}): Viewport {
   const available = { width: Math.max(1, size.width - 2 * margin), height: Math.max(1, size.height - 2 * margin) };
   const scale = clampScale(
     Math.min(largest, available.width / Math.max(1, content.width), available.height / Math.max(1, content.height)),
@@ -163,14 +163,14 @@ export function fitted(content: Size, size: Size, { margin = 24, scales = drawin
   return { scale, x: (size.width - content.width * scale) / 2, y: (size.height - content.height * scale) / 2 };
 }
 
-/** Zooms around `at`, which stays in place. */
-export function zoomed({ x, y, scale }: Viewport, factor: number, at: Point, scales = drawingScales): Viewport {
-  const next = clampScale(scale * factor, scales);
-  return { scale: next, x: at.x - ((at.x - x) / scale) * next, y: at.y - ((at.y - y) / scale) * next };
+/** Zooms around `anchor`, which stays in place. */
+export function zoomView({ x, y, scale }: Viewport, factor: number, anchor: Point, scales = drawingScales): Viewport {
+  const newScale = clampScale(scale * factor, scales);
+  return { scale: newScale, x: anchor.x - ((anchor.x - x) / scale) * newScale, y: anchor.y - ((anchor.y - y) / scale) * newScale };
 }
 
-function clampScale(scale: number, { least, max }: Scales): number {
-  return Math.min(max, Math.max(least, scale));
+function clampScale(scale: number, { min, max }: Scales): number {
+  return Math.min(max, Math.max(min, scale));
 }
 
 /** `handler` may prevent scrolling, unlike React's passive wheel listeners. */

@@ -7,7 +7,7 @@ export type PendingAction<T> = { key: number; payload: T };
 type ScheduledAction<T> = PendingAction<T> & { timer: ReturnType<typeof setTimeout> };
 
 let lastKey = 0;
-export function newActionKey(): number {
+export function createActionKey(): number {
   return ++lastKey;
 }
 
@@ -42,13 +42,13 @@ export function usePendingUndo<T>(send: (payload: T, isPageClosing: boolean, key
   );
   const schedule = useCallback(
     (payload: T) => {
-      const key = newActionKey();
+      const key = createActionKey();
       scheduled.current.set(key, { key, payload, timer: setTimeout(() => flush(key, false), UNDO_WINDOW_MS) });
       publish();
     },
     [flush, publish],
   );
-  /** Replaces the payload without extending the time to undo. */
+  /** Replaces the payload without restarting the timer. */
   const change = useCallback(
     (key: number, payload: T) => {
       const entry = scheduled.current.get(key);
@@ -60,9 +60,9 @@ export function usePendingUndo<T>(send: (payload: T, isPageClosing: boolean, key
   );
 
   useEffect(() => {
-    const all = scheduled.current;
+    const actionsByKey = scheduled.current;
     const flushAll = () => {
-      for (const key of [...all.keys()]) flush(key, true);
+      for (const key of [...actionsByKey.keys()]) flush(key, true);
     };
     window.addEventListener("pagehide", flushAll);
     return () => {

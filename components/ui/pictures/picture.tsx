@@ -1,15 +1,15 @@
 import { AudioLines, Film, ImageOff } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
-import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
+import { TOO_LARGE_HEADER } from "@/lib/shared/image-size";
 import { cn } from "../cn";
-import { queueImage, retryLostPictures } from "./plain-picture";
+import { queueImage, retryFailedPicture } from "./plain-picture";
 
-const MIN_TEXT_WIDTH = 200;
+const MIN_TEXT_WIDTH_PX = 200;
 
 type PictureProps = {
   src?: string;
-  /** The same picture for screens with more pixels. */
+  /** The same picture for high-resolution screens. */
   srcSet?: string;
   /** The picture's content; empty if the adjacent text already describes it. */
   alt: string;
@@ -20,33 +20,34 @@ type PictureProps = {
   fit?: "cover" | "contain";
   /** The file's kind. Its icon replaces a missing picture of a video or audio file. */
   kind?: string;
-  /** Shown instead if the picture fails to load. */
+  /** Shown if the picture fails to load. */
   fallback?: (address: string) => ReactNode;
   className?: string;
 };
 
 /**
- * An <img> with reserved space. If it fails to load, a placeholder of the same size is shown, and the picture is retried.
+ * An <img> with reserved space. If it fails to load, a placeholder of the same size is shown, and loading is retried.
  */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, fallback, className }: PictureProps) {
-  const [lostPicture, setLost] = useState<{ src: string; address: string }>();
+  const [failedPicture, setFailedPicture] = useState<{ src: string; address: string }>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
       if (!image || src === undefined) return;
-      // An image in the first HTML may have failed before hydration.
-      if (image.complete && image.naturalWidth === 0 && image.currentSrc) setLost({ src, address: image.currentSrc });
-      return queueImage(image, eager || typeof IntersectionObserver === "undefined" ? undefined : whileNear);
+      // An image in the server's HTML may have failed before hydration.
+      if (image.complete && image.naturalWidth === 0 && image.currentSrc) setFailedPicture({ src, address: image.currentSrc });
+      return queueImage(image, eager || typeof IntersectionObserver === "undefined" ? undefined : observeNearby);
     },
     [src, eager],
   );
-  const lostAddress = lostPicture?.src === src ? lostPicture?.address : undefined;
-  useEffect(() => (lostAddress === undefined ? undefined : retryLostPictures(lostAddress, () => setLost(undefined))), [lostAddress]);
-  if (fallback && src && src === lostPicture?.src) return fallback(lostPicture.address);
+  const failedUrl = failedPicture?.src === src ? failedPicture?.address : undefined;
+  useEffect(() => (failedUrl === undefined ? undefined : retryFailedPicture(failedUrl, () => setFailedPicture(undefined))), [failedUrl]);
+  if (fallback && src && src === failedPicture?.src) return fallback(failedPicture.address);
   if (!src) return <Placeholder {...{ alt, width, height, className }} />;
-  if (src === lostPicture?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lostPicture.address} />;
+  if (src === failedPicture?.src)
+    return <FailedPicture {...{ alt, width, height, className }} kind={kind} address={failedPicture.address} />;
   return (
     <img
-      // With a reused element, the previous picture would be shown until the new one loads.
+      // Without a key, the previous picture would be shown until the new one loads.
       key={src.replace(/\bedge=\d+/, "")}
       ref={attach}
       src={src}
@@ -56,7 +57,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
       height={height}
       loading={eager ? "eager" : "lazy"}
       decoding="async"
-      onError={({ currentTarget: { currentSrc } }) => setLost({ src, address: currentSrc || src })}
+      onError={({ currentTarget: { currentSrc } }) => setFailedPicture({ src, address: currentSrc || src })}
       className={cn("picture", fit === "contain" && "object-contain", className)}
     />
   );
@@ -86,35 +87,35 @@ function getKindIcon(kind: string | undefined): ReactNode {
   return <ImageOff aria-hidden="true" className="size-4" />;
 }
 
-function LostPicture({ address, kind, ...box }: PlaceholderProps & { kind: string | undefined; address: string }) {
+function FailedPicture({ address, kind, ...box }: PlaceholderProps & { kind: string | undefined; address: string }) {
   const t = useTranslations("common");
-  const reason = useLostReason(address);
+  const reason = useFailureReason(address);
   const reasonText = typeof reason === "object" ? t("tooLarge", reason) : undefined;
   return (
     <Placeholder {...box} title={reasonText}>
-      {reasonText && box.width >= MIN_TEXT_WIDTH ? <span className="px-2 text-center text-sm">{reasonText}</span> : getKindIcon(kind)}
+      {reasonText && box.width >= MIN_TEXT_WIDTH_PX ? <span className="px-2 text-center text-sm">{reasonText}</span> : getKindIcon(kind)}
     </Placeholder>
   );
 }
 
-type LostReason = "none" | { width: number; height: number };
+type FailureReason = "none" | { width: number; height: number };
 
-/** Why the picture can't be shown: missing, or too large to preview. Uses the cached response. */
-export function useLostReason(address: string | undefined): LostReason | undefined {
-  const [result, setResult] = useState<{ address: string; reason: LostReason }>();
+/** Returns why the picture can't be shown: it is missing, or too large to preview. Reads the cached response. */
+export function useFailureReason(address: string | undefined): FailureReason | undefined {
+  const [result, setResult] = useState<{ address: string; reason: FailureReason }>();
   useEffect(() => {
     if (address === undefined) return;
-    let isNeeded = true;
+    let isActive = true;
     fetch(address, { cache: "only-if-cached", mode: "same-origin" }).then(
       ({ status, headers }) => {
-        if (!isNeeded || status !== 204) return;
+        if (!isActive || status !== 204) return;
         const [width = 0, height = 0] = headers.get(TOO_LARGE_HEADER)?.split("x").map(Number) ?? [];
         setResult({ address, reason: width > 0 && height > 0 ? { width, height } : "none" });
       },
-      // Not cached: the picture failed for another reason.
+      // The response is not cached, so the picture failed for another reason.
       () => undefined,
     );
-    return () => void (isNeeded = false);
+    return () => void (isActive = false);
   }, [address]);
   return result?.address === address ? result?.reason : undefined;
 }
@@ -122,8 +123,8 @@ export function useLostReason(address: string | undefined): LostReason | undefin
 const nearListeners = new WeakMap<Element, (isNear: boolean) => void>();
 let observer: IntersectionObserver | undefined;
 
-function whileNear(image: HTMLImageElement, report: (isNear: boolean) => void): () => void {
-  nearListeners.set(image, report);
+function observeNearby(image: HTMLImageElement, onChange: (isNear: boolean) => void): () => void {
+  nearListeners.set(image, onChange);
   observer ??= new IntersectionObserver(onIntersections, { rootMargin: "600px" });
   observer.observe(image);
   return () => {
@@ -133,15 +134,15 @@ function whileNear(image: HTMLImageElement, report: (isNear: boolean) => void): 
 }
 
 function onIntersections(entries: IntersectionObserverEntry[]): void {
-  const awayPx = ({ top, bottom }: DOMRectReadOnly) => Math.max(0, -bottom, top - window.innerHeight);
-  entries.sort((entry, other) => awayPx(entry.boundingClientRect) - awayPx(other.boundingClientRect));
+  const getDistancePx = ({ top, bottom }: DOMRectReadOnly) => Math.max(0, -bottom, top - window.innerHeight);
+  entries.sort((entry, otherEntry) => getDistancePx(entry.boundingClientRect) - getDistancePx(otherEntry.boundingClientRect));
   for (const { target, isIntersecting } of entries) nearListeners.get(target)?.(isIntersecting);
 }
 
-/** For the `ref` of an image. Images removed from the page stop loading. */
-export function whileShown(image: HTMLImageElement | null): () => void {
-  const dropped = image?.dataset.dropped;
-  if (image && dropped !== undefined && !image.hasAttribute("src")) image.src = dropped;
+/** A `ref` callback for images. Stops loading an image when it is removed from the page. */
+export function stopLoadingOnRemoval(image: HTMLImageElement | null): () => void {
+  const removedSrc = image?.dataset.dropped;
+  if (image && removedSrc !== undefined && !image.hasAttribute("src")) image.src = removedSrc;
   return () => {
     if (!image || image.complete) return;
     image.dataset.dropped = image.src;

@@ -11,15 +11,15 @@ type PlainPictureProps = {
 };
 
 /**
- * A stateless picture for long lists. The stylesheet draws a placeholder if it fails to load. Not lazy, since such lists render only nearby
- * rows.
+ * Renders a stateless picture for long lists. The stylesheet shows a placeholder if it fails to load. Not lazy, because such lists render only
+ * nearby rows.
  */
-export function plainPicture({ src, width, height, kind, className }: PlainPictureProps): ReactNode {
+export function renderPlainPicture({ src, width, height, kind, className }: PlainPictureProps): ReactNode {
   if (!src) return <span aria-hidden="true" className={cn("picture", className)} />;
   return (
     <img
       key={src}
-      ref={watch}
+      ref={attachImage}
       src={src}
       alt=""
       width={width}
@@ -33,117 +33,117 @@ export function plainPicture({ src, width, height, kind, className }: PlainPictu
   );
 }
 
-/** The same as `attach` of a Picture. */
-function watch(image: HTMLImageElement): () => void {
-  let giveUp: (() => void) | undefined;
+/** Does the same as `attach` in `Picture`. */
+function attachImage(image: HTMLImageElement): () => void {
+  let cancelRetry: (() => void) | undefined;
   const handleError = () => {
     image.dataset.lost = "";
-    giveUp?.();
-    giveUp = retryLostPictures(image.currentSrc || image.src, reload);
+    cancelRetry?.();
+    cancelRetry = retryFailedPicture(image.currentSrc || image.src, reload);
   };
   const reload = () => {
     delete image.dataset.lost;
     const src = image.getAttribute("src") ?? "";
-    leave();
+    releaseSlot();
     image.removeAttribute("src");
     image.setAttribute("src", src);
-    leave = queueImage(image);
+    releaseSlot = queueImage(image);
   };
   if (image.complete && image.naturalWidth === 0 && image.currentSrc) handleError();
-  let leave = queueImage(image);
+  let releaseSlot = queueImage(image);
   image.addEventListener("error", handleError);
   return () => {
     image.removeEventListener("error", handleError);
-    giveUp?.();
-    leave();
+    cancelRetry?.();
+    releaseSlot();
   };
 }
 
-// Limits how many pictures of this tab load at a time, and to only a few while none arrives, so that connections remain for the page's own
-// requests. Removed or distant pictures give up their slots; waiting ones have no URL.
+// Limits how many pictures load at a time, so that connections remain for the page's own requests. While no picture finishes loading, the limit
+// is lower. Removed or distant pictures release their slots. Queued pictures have no URL.
 
 /** More than a browser's six connections per host, so that it can prioritize visible pictures. */
-const MAX_COUNT = 24;
-/** The limit while no pictures arrive, so that the page's own requests get a connection. */
-const MAX_WHILE_STALLED = 4;
+const MAX_LOADING_IMAGES = 24;
+/** The limit while no picture finishes loading. */
+const MAX_LOADING_WHILE_STALLED = 4;
 const STALL_TIMEOUT_MS = 1_000;
 
 const loadingImages = new Set<HTMLImageElement>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let isStalled = false;
-const waiting = new Set<HTMLImageElement>();
+const queuedImages = new Set<HTMLImageElement>();
 const removedUrls = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
 
-/** Reports whether an image is near the viewport. Returns a function that stops it. */
-type WhileNear = (image: HTMLImageElement, report: (isNear: boolean) => void) => () => void;
+/** Reports whether an image is near the viewport. Returns a function that stops observing it. */
+type ObserveNearby = (image: HTMLImageElement, onChange: (isNear: boolean) => void) => () => void;
 
-/** For the `ref` of an image; returns its cleanup. Without `whileNear` the image counts as near. */
-export function queueImage(image: HTMLImageElement, whileNear?: WhileNear): () => void {
-  const leave = () => {
-    waiting.delete(image);
+/** A `ref` callback for images that returns a cleanup function. Without `observeNearby`, the image counts as near. */
+export function queueImage(image: HTMLImageElement, observeNearby?: ObserveNearby): () => void {
+  const releaseSlot = () => {
+    queuedImages.delete(image);
     if (loadingImages.delete(image)) loadNext();
   };
   const onLoaded = () => {
     restartTimer();
-    leave();
+    releaseSlot();
   };
   const setNear = (isNear: boolean) => {
     if (image.complete && image.hasAttribute("src")) return;
     if (!isNear) removeUrl(image);
-    if (!isNear) return leave();
-    if (loadingImages.has(image) || waiting.has(image)) return;
-    if (loadingImages.size >= maxLoading()) removeUrl(image);
-    waiting.add(image);
+    if (!isNear) return releaseSlot();
+    if (loadingImages.has(image) || queuedImages.has(image)) return;
+    if (loadingImages.size >= getMaxLoading()) removeUrl(image);
+    queuedImages.add(image);
     loadNext();
   };
   // Restores the URL that detaching removed, since React's strict mode attaches twice.
   restoreUrl(image);
   // A new image doesn't load before it is near the viewport.
-  if (whileNear && !image.currentSrc) removeUrl(image);
+  if (observeNearby && !image.currentSrc) removeUrl(image);
   image.addEventListener("load", onLoaded);
-  image.addEventListener("error", leave);
-  const unwatch = whileNear?.(image, setNear);
-  if (!whileNear) setNear(true);
+  image.addEventListener("error", releaseSlot);
+  const unwatch = observeNearby?.(image, setNear);
+  if (!observeNearby) setNear(true);
   return () => {
     unwatch?.();
     image.removeEventListener("load", onLoaded);
-    image.removeEventListener("error", leave);
+    image.removeEventListener("error", releaseSlot);
     // Otherwise an image removed from the page would keep loading.
     if (!image.complete) removeUrl(image);
-    leave();
+    releaseSlot();
   };
 }
 
-const maxLoading = () => (isStalled ? MAX_WHILE_STALLED : MAX_COUNT);
+const getMaxLoading = () => (isStalled ? MAX_LOADING_WHILE_STALLED : MAX_LOADING_IMAGES);
 
 function loadNext(): void {
-  for (const image of waiting) {
-    if (loadingImages.size >= maxLoading()) return;
+  for (const image of queuedImages) {
+    if (loadingImages.size >= getMaxLoading()) return;
     if (loadingImages.size === 0) restartTimer();
-    waiting.delete(image);
+    queuedImages.delete(image);
     loadingImages.add(image);
     restoreUrl(image);
   }
 }
 
-/** Restarts the timer on each arrived picture or first request. */
+/** Restarts the timer when a picture has loaded or the first request starts. */
 function restartTimer(): void {
   isStalled = false;
   clearTimeout(timer);
   timer = setTimeout(reduceLoading, STALL_TIMEOUT_MS);
 }
 
-/** Requeues the newest surplus pictures, ahead of those already waiting. */
+/** Requeues the newest pictures beyond the limit, ahead of those already queued. */
 function reduceLoading(): void {
   isStalled = loadingImages.size > 0;
-  const later = [...waiting];
-  waiting.clear();
-  for (const image of [...loadingImages].slice(MAX_WHILE_STALLED)) {
+  const previouslyQueued = [...queuedImages];
+  queuedImages.clear();
+  for (const image of [...loadingImages].slice(MAX_LOADING_WHILE_STALLED)) {
     loadingImages.delete(image);
     removeUrl(image);
-    waiting.add(image);
+    queuedImages.add(image);
   }
-  for (const image of later) waiting.add(image);
+  for (const image of previouslyQueued) queuedImages.add(image);
 }
 
 function removeUrl(image: HTMLImageElement): void {
@@ -153,26 +153,26 @@ function removeUrl(image: HTMLImageElement): void {
   image.removeAttribute("src");
 }
 
-/** Restores the URL, unless the image has another one by now. */
+/** Restores the URL, unless the image has a new one. */
 function restoreUrl(image: HTMLImageElement): void {
-  const address = removedUrls.get(image);
+  const urls = removedUrls.get(image);
   removedUrls.delete(image);
-  if (!address || image.hasAttribute("src")) return;
-  if (address.srcset) image.srcset = address.srcset;
-  image.src = address.src;
+  if (!urls || image.hasAttribute("src")) return;
+  if (urls.srcset) image.srcset = urls.srcset;
+  image.src = urls.src;
 }
 
-/** The retry code loads with the first failed picture. */
-export function retryLostPictures(address: string, back: () => void): () => void {
-  let giveUp: (() => void) | undefined;
-  let isOver = false;
+/** Retries a failed picture. The retry code is loaded on the first failure. */
+export function retryFailedPicture(url: string, onAvailable: () => void): () => void {
+  let cancelRetry: (() => void) | undefined;
+  let isCancelled = false;
   import("./picture-retries").then(
-    (module) => isOver || (giveUp = module.retryLostPictures(address, back)),
-    // The console is unreachable; reloading the page will restore its pictures.
+    (module) => isCancelled || (cancelRetry = module.retryFailedPicture(url, onAvailable)),
+    // The console is unreachable. Reloading the page restores its pictures.
     () => undefined,
   );
   return () => {
-    isOver = true;
-    giveUp?.();
+    isCancelled = true;
+    cancelRetry?.();
   };
 }

@@ -1,24 +1,24 @@
-// The session of an embedded page: in a cookie if the browser allows it, otherwise in memory. Bearers are never stored.
+// Manages the session of an embedded page. It is in a cookie if the browser allows that. Otherwise, a bearer is kept in memory only.
 
 import { type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
 import { callApi } from "../api";
-import { type ApiFailure, CONSOLE_UNREACHABLE } from "../read-failure";
-import { toOutsidePath } from "../urls";
+import { type ApiFailure, CONSOLE_UNREACHABLE } from "../api-failure";
+import { toSessionlessPath } from "../urls";
 import { type TicketMessage } from "./host-page";
 
 const WORKER_TIMEOUT_MS = 10_000;
 
-export type BeginSessionResult =
+export type StartEmbedSessionResult =
   | { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" | "memory" }
   | { ok: false; reason: "ticket" | "unreachable" | "console" | "storage" | "unknown-host" };
 
 let bearer: string | undefined;
 
-export async function beginSession({ ticket, theme, language }: TicketMessage, origin: string): Promise<BeginSessionResult> {
+export async function startEmbedSession({ ticket, theme, language }: TicketMessage, origin: string): Promise<StartEmbedSessionResult> {
   const result = await callApi<EmbedSessionStarted>("/api/embed/tickets", { method: "POST", json: { ticket, origin } });
-  if (!result.ok) return { ok: false, reason: getReason(result.failure) };
+  if (!result.ok) return { ok: false, reason: getFailureReason(result.failure) };
   const { leftMs, isSame, bearer: newBearer } = result.value;
-  if (newBearer !== undefined && !(await storeBearer(newBearer))) return { ok: false, reason: "storage" };
+  if (newBearer !== undefined && !(await sendBearerToWorker(newBearer))) return { ok: false, reason: "storage" };
   const appearance = { ...(theme && { theme }), ...(language && { language }) };
   if (Object.keys(appearance).length > 0) await callApi("/api/embed/session", { method: "PATCH", json: appearance });
   return { ok: true, leftMs, isSame, keeps: newBearer === undefined ? "cookie" : "memory" };
@@ -31,13 +31,13 @@ export async function endEmbedSession(): Promise<void> {
 }
 
 /** `ticket`: the console rejected the ticket itself. `console`: a server error, such as a full disk. */
-function getReason({ code, status }: ApiFailure): "ticket" | "unreachable" | "console" | "unknown-host" {
+function getFailureReason({ code, status }: ApiFailure): "ticket" | "unreachable" | "console" | "unknown-host" {
   if (status === 404) return "unknown-host";
   if (status === 400 || status === 401 || status === 413) return "ticket";
   return code === CONSOLE_UNREACHABLE || status === 429 ? "unreachable" : "console";
 }
 
-/** A restarted worker requests the bearer from its pages, and a new page requests it from the worker. */
+/** A restarted service worker requests the bearer from its pages, and a new page requests it from the service worker. */
 export function shareBearer(): () => void {
   const { serviceWorker } = navigator;
   if (!serviceWorker?.controller) return () => undefined;
@@ -55,16 +55,16 @@ export function isSessionInMemory(): boolean {
   return navigator.serviceWorker?.controller != null;
 }
 
-async function storeBearer(newBearer: string): Promise<boolean> {
+async function sendBearerToWorker(newBearer: string): Promise<boolean> {
   try {
     const { serviceWorker } = navigator;
-    await serviceWorker.register(toOutsidePath("/embed-worker.js"), { scope: toOutsidePath("/embed/") });
+    await serviceWorker.register(toSessionlessPath("/embed-worker.js"), { scope: toSessionlessPath("/embed/") });
     const { active } = await serviceWorker.ready;
     if (!active || (await queryWorker(active, { kind: "keep", bearer: newBearer })) !== newBearer) return false;
     bearer = newBearer;
     return true;
   } catch {
-    // Service workers need https and storage, which private windows may lack.
+    // Service workers need https and storage, which private windows may not provide.
     return false;
   }
 }

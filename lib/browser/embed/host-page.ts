@@ -1,4 +1,5 @@
-// Messages between an embedded page and its host page, with exact origins. A ticket is sent only in the body of one request.
+// Defines the messages between an embedded page and its host page. Both sides check exact origins. A ticket is sent only in the body of one
+// request.
 
 import { type EmbedTheme, embedThemes, findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { asObject } from "@/lib/contract/json/json";
@@ -20,15 +21,15 @@ export type TicketMessage = Extract<HostMessage, { type: "ticket" }>;
 
 export function isEmbedUrl(to: unknown): to is `/${string}` {
   if (typeof to !== "string" || to.length > MAX_URL_LENGTH || !/^\/(?![/\\])/.test(to)) return false;
-  const { pathname } = new URL(`http://here/place${to}`);
-  return pathname.startsWith("/place/") && findEmbedPage(pathname.slice("/place".length)) !== undefined;
+  const { pathname } = new URL(`http://localhost/base${to}`);
+  return pathname.startsWith("/base/") && findEmbedPage(pathname.slice("/base".length)) !== undefined;
 }
 
 export function isFileUrl(to: string): to is `/${string}` {
   return to.startsWith("/api/");
 }
 
-function parseMessage(data: unknown): HostMessage | undefined {
+function parseHostMessage(data: unknown): HostMessage | undefined {
   const message = asObject(data);
   if (message?.lightdesk !== 1) return undefined;
   const { type, ticket, to, follow } = message;
@@ -43,7 +44,6 @@ function parseMessage(data: unknown): HostMessage | undefined {
   return type === "no-ticket" || type === "choose-asset" || type === "end" ? { type } : undefined;
 }
 
-/** `changed`: the session continues with different rights. */
 export const endReasons = ["host", "expired", "refused"] as const;
 export type EndReason = (typeof endReasons)[number];
 
@@ -54,6 +54,7 @@ export type HostEvent =
   | { type: "job-submitted"; id: string }
   | { type: "job-ended"; id: string; status: string }
   | { type: "asset-chosen"; id: string; name: string; hash: string | null }
+  /** `changed`: the session continues with different permissions. */
   | { type: "session-ended"; reason: "changed" | EndReason }
   | { type: "error"; reason: "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host" }
   | { type: "height"; height: number };
@@ -70,7 +71,7 @@ export function postToHost(origins: readonly string[], event: HostEvent): void {
 export function onHostMessage(origins: readonly string[], receive: (message: HostMessage, origin: string) => void): () => void {
   const onMessage = ({ source, origin, data }: MessageEvent<unknown>) => {
     if (!isFramed() || source !== window.parent || !origins.includes(origin)) return;
-    const message = parseMessage(data);
+    const message = parseHostMessage(data);
     if (message) receive(message, origin);
   };
   window.addEventListener("message", onMessage);

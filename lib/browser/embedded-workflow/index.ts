@@ -5,75 +5,79 @@ import { parseJson, parseLenient, TooManyExactNumbers } from "@/lib/contract/jso
 import { type ByteSource } from "../files/byte-source";
 import { listBoxes, readBoxes, readFlacTexts, readId3Texts, readMatroskaTexts, readMovieTexts, readOggTexts } from "./audio-video";
 import {
-  addObject,
-  type Bytes,
-  createBoundedBytes,
+  addTextsFromObject,
+  type ByteReader,
+  createByteReader,
   createTextCollector,
   createView,
   decodeBytes,
   decodeLatin1,
   decompress,
-  takePart,
+  sliceOrThrow,
   type TextCollector,
-  UnreadableFile,
-} from "./bytes";
+  UnreadableFileError,
+} from "./byte-reader";
 
 export type EmbeddedWorkflow =
   { kind: "workflow"; text: string } | { kind: "none"; isPicture: boolean } | { kind: "damaged" | "too_much" } | { kind: "unknown" };
 
-type Kind = { isPicture?: true; starts: (head: string) => boolean; read: (bytes: Bytes, texts: TextCollector) => Promise<void> };
+type FileFormat = {
+  isPicture?: true;
+  matches: (head: string) => boolean;
+  read: (reader: ByteReader, texts: TextCollector) => Promise<void>;
+};
 
-const fileKinds: readonly Kind[] = [
-  { isPicture: true, starts: (head) => head.startsWith("\x89PNG\r\n\x1a\n"), read: readPngTexts },
-  { isPicture: true, starts: (head) => head.startsWith("\xff\xd8\xff"), read: readJpegTexts },
-  { isPicture: true, starts: (head) => head.startsWith("RIFF") && head.slice(8, 12) === "WEBP", read: readWebpTexts },
-  { isPicture: true, starts: (head) => /^(\ufeff|ï»¿)?\s*<(\?xml[^]*<svg\b|svg\b)/.test(head), read: readSvgTexts },
+const fileFormats: readonly FileFormat[] = [
+  { isPicture: true, matches: (head) => head.startsWith("\x89PNG\r\n\x1a\n"), read: readPngTexts },
+  { isPicture: true, matches: (head) => head.startsWith("\xff\xd8\xff"), read: readJpegTexts },
+  { isPicture: true, matches: (head) => head.startsWith("RIFF") && head.slice(8, 12) === "WEBP", read: readWebpTexts },
+  { isPicture: true, matches: (head) => /^(\ufeff|ï»¿)?\s*<(\?xml[^]*<svg\b|svg\b)/.test(head), read: readSvgTexts },
   // The brand distinguishes AVIF and HEIC from videos.
   {
     isPicture: true,
-    starts: (head) => /^ftyp(avi[fs]|hei[cxms]|hev[cxms]|mif1|msf1)$/.test(head.slice(4, 12)),
+    matches: (head) => /^ftyp(avi[fs]|hei[cxms]|hev[cxms]|mif1|msf1)$/.test(head.slice(4, 12)),
     read: readHeifTexts,
   },
-  { starts: (head) => /^(ftyp|moov|mdat|wide|free|skip)$/.test(head.slice(4, 8)), read: readMovieTexts },
-  { starts: (head) => head.startsWith("\x1aE\xdf\xa3"), read: readMatroskaTexts },
-  { starts: (head) => head.startsWith("fLaC"), read: readFlacTexts },
-  { starts: (head) => head.startsWith("OggS"), read: readOggTexts },
-  { starts: (head) => head.startsWith("ID3"), read: readId3Texts },
-  { starts: (head) => head.startsWith("glTF"), read: readGlbTexts },
+  { matches: (head) => /^(ftyp|moov|mdat|wide|free|skip)$/.test(head.slice(4, 8)), read: readMovieTexts },
+  { matches: (head) => head.startsWith("\x1aE\xdf\xa3"), read: readMatroskaTexts },
+  { matches: (head) => head.startsWith("fLaC"), read: readFlacTexts },
+  { matches: (head) => head.startsWith("OggS"), read: readOggTexts },
+  { matches: (head) => head.startsWith("ID3"), read: readId3Texts },
+  { matches: (head) => head.startsWith("glTF"), read: readGlbTexts },
   // Safetensors: the length of the JSON header (below 4 GiB), then the header.
-  { starts: (head) => head.slice(4, 9) === "\0\0\0\0{", read: readSafetensorsTexts },
+  { matches: (head) => head.slice(4, 9) === "\0\0\0\0{", read: readSafetensorsTexts },
 ];
 
 const HEAD_BYTES = 512;
 
 export async function readEmbeddedWorkflow(source: ByteSource): Promise<EmbeddedWorkflow> {
-  const bytes = createBoundedBytes(source);
+  const reader = createByteReader(source);
   const head = toLatin1(await source.read(0, Math.min(HEAD_BYTES, source.size)));
-  const kind = fileKinds.find(({ starts }) => starts(head));
-  if (!kind) return { kind: "unknown" };
+  const format = fileFormats.find(({ matches }) => matches(head));
+  if (!format) return { kind: "unknown" };
   const texts = createTextCollector();
-  let reason: UnreadableFile["reason"] | undefined;
+  let reason: UnreadableFileError["reason"] | undefined;
   try {
-    await kind.read(bytes, texts);
+    await format.read(reader, texts);
   } catch (cause) {
-    if (cause instanceof UnreadableFile) reason = cause.reason;
+    if (cause instanceof UnreadableFileError) reason = cause.reason;
     else if (cause instanceof RangeError) reason = "damaged";
     else throw cause;
   }
   const text = combineTexts(texts);
   if (text !== undefined) return { kind: "workflow", text };
-  return reason ? { kind: reason } : { kind: "none", isPicture: kind.isPicture === true };
+  return reason ? { kind: reason } : { kind: "none", isPicture: format.isPicture === true };
 }
 
 /** Returns the graph with its editor file, in a form that `readWorkflow` accepts. `readWorkflow` reports invalid texts. */
 function combineTexts({ prompt: graph, workflow: editorFile }: TextCollector): string | undefined {
-  if (!graph || !isObjectText(graph)) return editorFile ?? graph;
-  const extra = editorFile && isObjectText(editorFile) ? `,"extra_data":{"extra_pnginfo":{"workflow":${editorFile}}}` : "";
+  if (!graph || !isJsonObject(graph)) return editorFile ?? graph;
+  const extra = editorFile && isJsonObject(editorFile) ? `,"extra_data":{"extra_pnginfo":{"workflow":${editorFile}}}` : "";
   return `{"prompt":${graph}${extra}}`;
 }
 
-/** True for a text with too many exact numbers, so that `readWorkflow` reports that error. */
-function isObjectText(text: string): boolean {
+/** Returns true for a text with too many exact numbers, so that `readWorkflow` reports that error. */
+function isJsonObject(text: string): boolean {
   try {
     return isObject(parseLenient(text));
   } catch (error) {
@@ -82,26 +86,26 @@ function isObjectText(text: string): boolean {
 }
 
 /** The first chunk is JSON, and custom data is in `asset.extras`. */
-async function readGlbTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
-  const head = createView(await bytes.at(12, 8));
-  if (head.getUint32(4) !== 0x4a534f4e) throw new UnreadableFile("damaged");
-  const scene = parseJson(new TextDecoder().decode(await bytes.at(20, head.getUint32(0, true))));
-  if (!isObject(scene)) throw new UnreadableFile("damaged");
-  addObject(texts, asObject(scene.asset)?.extras);
+async function readGlbTexts(reader: ByteReader, texts: TextCollector): Promise<void> {
+  const head = createView(await reader.read(12, 8));
+  if (head.getUint32(4) !== 0x4a534f4e) throw new UnreadableFileError("damaged");
+  const scene = parseJson(new TextDecoder().decode(await reader.read(20, head.getUint32(0, true))));
+  if (!isObject(scene)) throw new UnreadableFileError("damaged");
+  addTextsFromObject(texts, asObject(scene.asset)?.extras);
 }
 
-async function readSafetensorsTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
-  const header = parseJson(new TextDecoder().decode(await bytes.at(8, createView(await bytes.at(0, 8)).getUint32(0, true))));
-  if (!isObject(header)) throw new UnreadableFile("damaged");
-  addObject(texts, header.__metadata__);
+async function readSafetensorsTexts(reader: ByteReader, texts: TextCollector): Promise<void> {
+  const header = parseJson(new TextDecoder().decode(await reader.read(8, createView(await reader.read(0, 8)).getUint32(0, true))));
+  if (!isObject(header)) throw new UnreadableFileError("damaged");
+  addTextsFromObject(texts, header.__metadata__);
 }
 
-async function readSvgTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
-  const text = new TextDecoder().decode(await bytes.at(0, bytes.size));
+async function readSvgTexts(reader: ByteReader, texts: TextCollector): Promise<void> {
+  const text = new TextDecoder().decode(await reader.read(0, reader.size));
   const [start, end] = ["<![CDATA[", "]]>"];
   const from = text.indexOf(start, text.indexOf("<metadata"));
   const to = text.indexOf(end, from);
-  if (from >= 0 && to >= 0) addObject(texts, parseJson(text.slice(from + start.length, to)));
+  if (from >= 0 && to >= 0) addTextsFromObject(texts, parseJson(text.slice(from + start.length, to)));
 }
 
 /** TextDecoder's "latin1" is windows-1252, which differs from 128 to 159. */
@@ -111,16 +115,16 @@ function toLatin1(bytes: Uint8Array): string {
 
 const MAX_KEYWORD_LENGTH = 80;
 
-async function readPngTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
-  for (let offset = 8; offset + 12 <= bytes.size && !texts.isDone();) {
-    const head = await bytes.at(offset, 8);
+async function readPngTexts(reader: ByteReader, texts: TextCollector): Promise<void> {
+  for (let offset = 8; offset + 12 <= reader.size && !texts.isDone();) {
+    const head = await reader.read(offset, 8);
     const length = createView(head).getUint32(0);
     const type = decodeLatin1(head.subarray(4));
     if (type === "IEND") return;
     if (/^(tEXt|iTXt|zTXt|comf)$/.test(type)) {
-      const start = await bytes.at(offset + 8, Math.min(length, MAX_KEYWORD_LENGTH));
+      const start = await reader.read(offset + 8, Math.min(length, MAX_KEYWORD_LENGTH));
       const keyword = decodeLatin1(start.subarray(0, Math.max(start.indexOf(0), 0)));
-      if (texts.wants(keyword)) texts.add(keyword, decodeBytes(await decodePngText(type, await bytes.at(offset + 8, length))));
+      if (texts.shouldRead(keyword)) texts.add(keyword, decodeBytes(await decodePngText(type, await reader.read(offset + 8, length))));
     }
     offset += length + 12;
   }
@@ -135,27 +139,27 @@ async function decodePngText(type: string, content: Uint8Array<ArrayBuffer>): Pr
   return content[end + 1] === 1 ? decompress(text) : text;
 }
 
-async function readWebpTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
-  for (let offset = 12; offset + 8 <= bytes.size;) {
-    const head = await bytes.at(offset, 8);
+async function readWebpTexts(reader: ByteReader, texts: TextCollector): Promise<void> {
+  for (let offset = 12; offset + 8 <= reader.size;) {
+    const head = await reader.read(offset, 8);
     const length = createView(head).getUint32(4, true);
-    if (decodeLatin1(head.subarray(0, 4)) === "EXIF") return readExifTexts(await bytes.at(offset + 8, length), texts);
+    if (decodeLatin1(head.subarray(0, 4)) === "EXIF") return readExifTexts(await reader.read(offset + 8, length), texts);
     offset += 8 + length + (length % 2);
   }
 }
 
 const EXIF_PREFIX = "Exif\0\0";
 
-async function readJpegTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
-  for (let offset = 2; offset + 4 <= bytes.size && !texts.isDone();) {
-    const head = createView(await bytes.at(offset, 4));
+async function readJpegTexts(reader: ByteReader, texts: TextCollector): Promise<void> {
+  for (let offset = 2; offset + 4 <= reader.size && !texts.isDone();) {
+    const head = createView(await reader.read(offset, 4));
     const marker = head.getUint16(0);
-    // Image data follows, or an invalid segment.
+    // The image data starts here, or the segment is invalid.
     if (marker < 0xff00 || marker === 0xffda || marker === 0xffd9) return;
     const length = head.getUint16(2);
-    if (length < 2) throw new UnreadableFile("damaged");
+    if (length < 2) throw new UnreadableFileError("damaged");
     if (marker === 0xffe1) {
-      const content = await bytes.at(offset + 4, length - 2);
+      const content = await reader.read(offset + 4, length - 2);
       if (decodeLatin1(content.subarray(0, 6)) === EXIF_PREFIX) readExifTexts(content, texts);
     }
     offset += 2 + length;
@@ -173,32 +177,32 @@ function readExifTexts(block: Uint8Array<ArrayBuffer>, texts: TextCollector): vo
   const view = createView(tiff);
   const isLittleEndian = view.getUint16(0) === 0x4949;
   const directory = view.getUint32(4, isLittleEndian);
-  if (directory + 2 > tiff.length) throw new UnreadableFile("damaged");
+  if (directory + 2 > tiff.length) throw new UnreadableFileError("damaged");
   const count = Math.min(view.getUint16(directory, isLittleEndian), Math.floor((tiff.length - directory - 2) / ENTRY_BYTES));
   for (let entry = directory + 2; entry < directory + 2 + count * ENTRY_BYTES; entry += ENTRY_BYTES) {
     const [length, from] = [view.getUint32(entry + 4, isLittleEndian), view.getUint32(entry + 8, isLittleEndian)];
     if (!textTypes.has(view.getUint16(entry + 2, isLittleEndian)) || length <= 4) continue;
-    // Entries may overlap, so only each entry's keyword is read.
+    // Entries may overlap. Only the keyword is decoded first, so that a small file can't cause large reads.
     const [start = "", keyword = ""] = /^(\w+)\s*:/.exec(decodeLatin1(tiff.subarray(from, from + MAX_KEYWORD_LENGTH))) ?? [];
-    if (start === "" || !texts.wants(keyword)) continue;
+    if (start === "" || !texts.shouldRead(keyword)) continue;
     let end = from + length;
     while (end > from && end <= tiff.length && tiff[end - 1] === 0) end -= 1;
-    texts.add(keyword, decodeBytes(takePart(tiff, from + start.length, end)));
+    texts.add(keyword, decodeBytes(sliceOrThrow(tiff, from + start.length, end)));
   }
 }
 
-async function readHeifTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
-  for await (const { type, from, to, isCut } of readBoxes(bytes, 0, bytes.size)) {
+async function readHeifTexts(reader: ByteReader, texts: TextCollector): Promise<void> {
+  for await (const { type, from, to, isTruncated } of readBoxes(reader, 0, reader.size)) {
     if (type !== "meta") continue;
-    if (isCut) throw new UnreadableFile("damaged");
-    const meta = await bytes.at(from, to - from);
+    if (isTruncated) throw new UnreadableFileError("damaged");
+    const meta = await reader.read(from, to - from);
     const boxes = [...listBoxes(meta, 4, meta.length)];
     const getContents = (boxType: string) => boxes.flatMap((box) => (box.type === boxType ? [meta.subarray(box.from, box.to)] : []));
-    const exif = new Set(getContents("iinf").flatMap(listExifItems));
-    for (const location of getContents("iloc").flatMap(listItemLocations)) {
-      if (!exif.has(location.id) || texts.isDone()) continue;
-      const block = await bytes.at(location.from, location.length);
-      readExifTexts(takePart(block, 4 + createView(block).getUint32(0), block.length), texts);
+    const exifIds = new Set(getContents("iinf").flatMap(listExifItems));
+    for (const itemLocation of getContents("iloc").flatMap(listItemLocations)) {
+      if (!exifIds.has(itemLocation.id) || texts.isDone()) continue;
+      const block = await reader.read(itemLocation.from, itemLocation.length);
+      readExifTexts(sliceOrThrow(block, 4 + createView(block).getUint32(0), block.length), texts);
     }
     return;
   }
@@ -216,7 +220,7 @@ function listExifItems(content: Uint8Array<ArrayBuffer>): number[] {
   });
 }
 
-/** The first extent of each item, because EXIF items have only one. */
+/** Lists the first extent of each item, because EXIF items have only one. */
 function listItemLocations(content: Uint8Array<ArrayBuffer>): { id: number; from: number; length: number }[] {
   const view = createView(content);
   let position = 4;
@@ -228,8 +232,13 @@ function listItemLocations(content: Uint8Array<ArrayBuffer>): { id: number; from
   };
   const version = view.getUint8(0);
   const sizes = readNumber(2);
-  const [offset, length, base, index] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15, version === 0 ? 0 : sizes & 15];
-  if ([offset, length, base, index].some((size) => ![0, 4, 8].includes(size))) throw new UnreadableFile("damaged");
+  const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [
+    sizes >> 12,
+    (sizes >> 8) & 15,
+    (sizes >> 4) & 15,
+    version === 0 ? 0 : sizes & 15,
+  ];
+  if ([offsetBytes, lengthBytes, baseBytes, indexBytes].some((size) => ![0, 4, 8].includes(size))) throw new UnreadableFileError("damaged");
   const numberBytes = version < 2 ? 2 : 4;
   const count = readNumber(numberBytes);
   const locations: { id: number; from: number; length: number }[] = [];
@@ -237,13 +246,13 @@ function listItemLocations(content: Uint8Array<ArrayBuffer>): { id: number; from
     const id = readNumber(numberBytes);
     const constructionMethod = version === 0 ? 0 : readNumber(2) & 15;
     readNumber(2);
-    const start = readNumber(base);
-    const parts = readNumber(2);
+    const baseOffset = readNumber(baseBytes);
+    const extentCount = readNumber(2);
     const extentsStart = position;
-    readNumber(index);
-    const from = start + readNumber(offset);
-    if (constructionMethod === 0 && parts > 0) locations.push({ id, from, length: readNumber(length) });
-    position = extentsStart + parts * (index + offset + length);
+    readNumber(indexBytes);
+    const from = baseOffset + readNumber(offsetBytes);
+    if (constructionMethod === 0 && extentCount > 0) locations.push({ id, from, length: readNumber(lengthBytes) });
+    position = extentsStart + extentCount * (indexBytes + offsetBytes + lengthBytes);
   }
   return locations;
 }

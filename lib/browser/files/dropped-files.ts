@@ -1,30 +1,31 @@
-// Dropped or selected files. Call before any await in a drop handler, because the browser empties the drop when the handler returns.
+// Reads dropped or selected files. Call `readDroppedFiles` before any await in a drop handler, because the browser empties the drop when
+// the handler returns.
 
 export type NamedFile = { path: string; file: File };
-export type DroppedFiles = { files: NamedFile[]; unreadable: number; leftOut: number; isCut: boolean };
+export type DroppedFiles = { files: NamedFile[]; unreadableCount: number; skippedCount: number; isTruncated: boolean };
 
 const MAX_FILES = 10_000;
 
-export function readDrop(transfer: DataTransfer): Promise<DroppedFiles> {
+export function readDroppedFiles(transfer: DataTransfer): Promise<DroppedFiles> {
   const entries = [...transfer.items]
     .flatMap((item) => (item.kind === "file" ? [item.webkitGetAsEntry()] : []))
     .filter((entry) => entry !== null);
   const plainFiles = [...transfer.files].map((file) => ({ path: file.name, file }));
-  return entries.length === 0 ? Promise.resolve(createDropped(plainFiles)) : readEntries(entries);
+  return entries.length === 0 ? Promise.resolve(createDroppedFiles(plainFiles)) : readEntries(entries);
 }
 
 export function readFileInput(files: readonly File[]): DroppedFiles {
   const namedFiles = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
   const userFiles = namedFiles.filter(({ path }) => !isSystemFile(path));
   return {
-    ...createDropped(userFiles.slice(0, MAX_FILES)),
-    leftOut: namedFiles.length - userFiles.length,
-    isCut: userFiles.length > MAX_FILES,
+    ...createDroppedFiles(userFiles.slice(0, MAX_FILES)),
+    skippedCount: namedFiles.length - userFiles.length,
+    isTruncated: userFiles.length > MAX_FILES,
   };
 }
 
-export function createDropped(files: NamedFile[]): DroppedFiles {
-  return { files, unreadable: 0, leftOut: 0, isCut: false };
+export function createDroppedFiles(files: NamedFile[]): DroppedFiles {
+  return { files, unreadableCount: 0, skippedCount: 0, isTruncated: false };
 }
 
 /** Files that macOS and Windows leave in folders. Directly selected files are accepted under any name. */
@@ -33,21 +34,21 @@ function isSystemFile(path: string): boolean {
 }
 
 async function readEntries(entries: readonly FileSystemEntry[]): Promise<DroppedFiles> {
-  const dropped = createDropped([]);
-  const remaining = [...entries];
-  for (let entry = remaining.shift(); entry; entry = remaining.shift()) {
-    if (dropped.files.length >= MAX_FILES) return { ...dropped, isCut: true };
+  const result = createDroppedFiles([]);
+  const pendingEntries = [...entries];
+  for (let entry = pendingEntries.shift(); entry; entry = pendingEntries.shift()) {
+    if (result.files.length >= MAX_FILES) return { ...result, isTruncated: true };
     try {
       const path = entry.fullPath.replace(/^\/+/, "");
-      if (isSystemFile(path)) dropped.leftOut += 1;
-      else if (isFile(entry)) dropped.files.push({ path, file: await getFile(entry) });
-      else if (isFolder(entry)) remaining.push(...(await readChildren(entry)));
+      if (isSystemFile(path)) result.skippedCount += 1;
+      else if (isFile(entry)) result.files.push({ path, file: await getFile(entry) });
+      else if (isFolder(entry)) pendingEntries.push(...(await readChildren(entry)));
     } catch {
-      // The file is locked or was removed: count it as unreadable.
-      dropped.unreadable += 1;
+      // The file is locked or was removed.
+      result.unreadableCount += 1;
     }
   }
-  return dropped;
+  return result;
 }
 
 function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {

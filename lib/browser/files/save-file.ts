@@ -3,7 +3,7 @@
 /** The browser may read the bytes late, after a save dialog. */
 const REVOKE_DELAY_MS = 60_000;
 
-/** Clicks a link in the page, so that an embedded page notices the download. */
+/** Clicks a link in the document, so that the click handler of an embedded page can intercept the download. */
 export function saveUrl(href: string, name: string): void {
   const link = document.createElement("a");
   Object.assign(link, { href, download: name });

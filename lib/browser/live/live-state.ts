@@ -1,4 +1,4 @@
-// The state of live updates that pages need before the client is loaded: whether they arrive, and whether the session has ended.
+// State that pages need before the live client is loaded: whether live updates arrive, and whether the session has ended.
 
 import { useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
@@ -21,24 +21,24 @@ export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | {
 /** Without a stream, the console is polled at least this often. */
 const MAX_AGE_MS = 10_500;
 
-/** `answeredMs`: when the shown value was read or last confirmed. */
-export function getFreshness(at: { nowMs: number; answeredMs: number; isLive: boolean; isFailing: boolean }): Freshness {
-  if (at.isFailing) return { kind: "offline" };
-  const ageMs = at.nowMs - at.answeredMs;
-  return at.isLive || ageMs <= MAX_AGE_MS ? { kind: "live" } : { kind: "aged", seconds: Math.round(ageMs / 1000) };
+/** `updatedMs`: the time at which the shown value was read or last confirmed. */
+export function getFreshness(options: { nowMs: number; updatedMs: number; isLive: boolean; isFailing: boolean }): Freshness {
+  if (options.isFailing) return { kind: "offline" };
+  const ageMs = options.nowMs - options.updatedMs;
+  return options.isLive || ageMs <= MAX_AGE_MS ? { kind: "live" } : { kind: "aged", seconds: Math.round(ageMs / 1000) };
 }
 
-const session = createStore(() => ({ isOver: false }));
+const session = createStore(() => ({ hasEnded: false }));
 
-/** Set by the session banner. While true, only the session is requested. Returns whether the session was restored. */
-export function setSessionEnded(isOver: boolean): boolean {
-  const isRestored = session.getState().isOver && !isOver;
-  session.setState({ isOver });
+/** Called by the session banner. While the session has ended, only the session is requested. Returns true if the session was restored. */
+export function setSessionEnded(hasEnded: boolean): boolean {
+  const isRestored = session.getState().hasEnded && !hasEnded;
+  session.setState({ hasEnded });
   return isRestored;
 }
 
 export function hasSessionEnded(): boolean {
-  return session.getState().isOver;
+  return session.getState().hasEnded;
 }
 
 export function useHasSessionEnded(): boolean {

@@ -1,29 +1,28 @@
-// Reads the console's live events as a stream, or by requests while a proxy buffers or blocks streams.
-// Guarantees: no gaps or duplicates after reconnects (Last-Event-ID), one reconnect for topics that change together, and no request before
-// the time in Retry-After.
+// Reads the console's live events as a stream, or by polling while a proxy buffers or blocks streams.
+// Guarantees: reconnects cause no gaps or duplicates (Last-Event-ID). Topics that change together cause one reconnect. No request is sent
+// before the time in Retry-After.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asText, isObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { LIVE_PATH } from "@/lib/contract/live";
-import { parseResponse, readFailure } from "../read-answer";
-import { type ApiFailure, isFailure, toFailure } from "../read-failure";
+import { type ApiFailure, isFailure, toFailure } from "../api-failure";
+import { parseFailureResponse, parseResponse } from "../parse-response";
 
 /** `data`: JSON as sent by the console. Only tabs that show the topic parse it. */
 export type StreamEvent = { event: string; data: string; topic?: string; id?: string };
 
 const defaultTimes = {
   coalesceMs: 50,
-  /** The time until the first event, and then until each further one. */
-  helloMs: 10_000,
-  silenceMs: 20_000,
-  busyMs: 2_000,
-  idleMs: 8_000,
-  firstRetryMs: 1_000,
+  firstEventTimeoutMs: 10_000,
+  maxSilenceMs: 20_000,
+  busyPollMs: 2_000,
+  idlePollMs: 8_000,
+  initialRetryMs: 1_000,
   maxRetryMs: 10_000,
-  /** How long requests replace a stream that did not arrive. Three times longer after each further attempt. */
-  requestsMs: 60_000,
-  maxRequestsMs: 900_000,
+  /** How long polling replaces a stream that did not arrive. Tripled after each further attempt. */
+  initialPollingMs: 60_000,
+  maxPollingMs: 900_000,
 };
 
 type StreamOptions = {
@@ -35,105 +34,104 @@ type StreamOptions = {
   onState: (isLive: boolean) => void;
   times?: Partial<typeof defaultTimes>;
   lastId?: string;
-  /** If false, only requests are sent. */
-  hasStream?: boolean;
+  /** If false, only polls. */
+  canStream?: boolean;
 };
 
 export type LiveStream = ReturnType<typeof createLiveStream>;
-type Outcome = { failure: ApiFailure } | "closed" | "silent" | "answered" | "idle";
+type Outcome = { failure: ApiFailure } | "closed" | "silent" | "received" | "idle";
 
-export function createLiveStream({ request, onEvent, onFailure, onState, times, lastId, hasStream = true }: StreamOptions) {
+export function createLiveStream({ request, onEvent, onFailure, onState, times, lastId, canStream: hasStream = true }: StreamOptions) {
   const limits = { ...defaultTimes, ...times };
   let topics: readonly string[] = [];
-  /** Topics that need a snapshot. */
-  const withoutValue = new Set<string>();
-  let current: AbortController | undefined;
+  const topicsNeedingSnapshot = new Set<string>();
+  let currentController: AbortController | undefined;
   let startedMs = 0;
-  /** When the pending stream was first requested, even if topics changed since. */
-  let unansweredMs: number | undefined;
+  /** The time at which the pending stream was first requested, even if topics changed since. */
+  let pendingSinceMs: number | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let failures = 0;
+  let failureCount = 0;
   /** Consecutive streams without a first event. */
-  let streamFailures = 0;
+  let streamFailureCount = 0;
   let lastReceivedMs = Date.now();
   let notBeforeMs = 0;
-  let requestsMs = 0;
-  let requestsUntilMs = 0;
+  let pollingMs = 0;
+  let pollingUntilMs = 0;
 
-  function plan(waitMs: number): void {
+  function scheduleRun(waitMs: number): void {
     clearTimeout(timer);
     timer = setTimeout(() => void run(), Math.max(waitMs, notBeforeMs - Date.now()));
   }
 
   async function run(): Promise<void> {
-    current?.abort();
-    current = undefined;
+    currentController?.abort();
+    currentController = undefined;
     if (topics.length === 0) return onState(false);
     const controller = new AbortController();
-    current = controller;
+    currentController = controller;
     startedMs = Date.now();
-    const isStream = hasStream && Date.now() >= requestsUntilMs;
-    const outcome = await (isStream ? readStream(controller) : readOnce(controller)).catch((cause: unknown): Outcome =>
+    const isStream = hasStream && Date.now() >= pollingUntilMs;
+    const outcome = await (isStream ? readStream(controller) : poll(controller)).catch((cause: unknown): Outcome =>
       controller.signal.reason === "silent" ? "silent" : { failure: toFailure(cause) },
     );
-    if (current !== controller) return;
-    current = undefined;
-    unansweredMs = undefined;
+    if (currentController !== controller) return;
+    currentController = undefined;
+    pendingSinceMs = undefined;
     if (isStream) onState(false);
-    plan(getNextWait(outcome, isStream));
+    scheduleRun(getNextWaitMs(outcome, isStream));
   }
 
-  function switchToRequests(firstMs: number): void {
-    requestsMs = requestsMs === 0 ? firstMs : Math.min(requestsMs * 3, limits.maxRequestsMs);
-    requestsUntilMs = Date.now() + requestsMs;
+  function switchToPolling(initialMs: number): void {
+    pollingMs = pollingMs === 0 ? initialMs : Math.min(pollingMs * 3, limits.maxPollingMs);
+    pollingUntilMs = Date.now() + pollingMs;
   }
 
-  function getNextWait(outcome: Outcome, isStream: boolean): number {
-    if (outcome === "answered") return limits.busyMs;
-    if (outcome === "idle") return limits.idleMs;
+  function getNextWaitMs(outcome: Outcome, isStream: boolean): number {
+    if (outcome === "received") return limits.busyPollMs;
+    if (outcome === "idle") return limits.idlePollMs;
     if (outcome === "silent") {
-      switchToRequests(limits.requestsMs);
+      switchToPolling(limits.initialPollingMs);
       return 0;
     }
-    if (outcome === "closed") return Math.max(0, startedMs + limits.firstRetryMs - Date.now());
+    if (outcome === "closed") return Math.max(0, startedMs + limits.initialRetryMs - Date.now());
     const isSignedOut = outcome.failure.status === 401;
-    if (isSignedOut) streamFailures = 0;
-    else if (isStream) streamFailures += 1;
+    if (isSignedOut) streamFailureCount = 0;
+    else if (isStream) streamFailureCount += 1;
     // Polling also failed.
-    else if (streamFailures > 0) [requestsMs, requestsUntilMs] = [0, 0];
-    if (isStream && streamFailures > 1) {
-      switchToRequests(limits.maxRetryMs);
+    else if (streamFailureCount > 0) [pollingMs, pollingUntilMs] = [0, 0];
+    if (isStream && streamFailureCount > 1) {
+      switchToPolling(limits.maxRetryMs);
       notBeforeMs = Date.now() + (outcome.failure.retryAfterMs ?? 0);
       return 0;
     }
-    failures += 1;
+    failureCount += 1;
     lastId = undefined;
-    for (const topic of topics) withoutValue.add(topic);
+    for (const topic of topics) topicsNeedingSnapshot.add(topic);
     const { retryAfterMs = 0 } = outcome.failure;
     notBeforeMs = Date.now() + retryAfterMs;
     onFailure(outcome.failure, topics);
     // The next sign-in restarts the stream.
     if (isSignedOut) return limits.maxRetryMs;
-    return Math.min(limits.firstRetryMs * 2 ** (failures - 1), limits.maxRetryMs);
+    return Math.min(limits.initialRetryMs * 2 ** (failureCount - 1), limits.maxRetryMs);
   }
 
-  async function requestEvents(format: Record<string, string>, signal: AbortSignal): Promise<Response> {
-    const query = new URLSearchParams(format);
-    for (const topic of topics) query.append(withoutValue.has(topic) ? "new" : "topic", topic);
+  async function requestEvents(params: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const query = new URLSearchParams(params);
+    for (const topic of topics) query.append(topicsNeedingSnapshot.has(topic) ? "new" : "topic", topic);
     const headers = { accept: "text/event-stream, application/json", ...(lastId !== undefined && { "last-event-id": lastId }) };
     return request(`${LIVE_PATH}?${query.toString()}`, { headers, signal });
   }
 
   async function readStream(controller: AbortController): Promise<Outcome> {
     const abort = () => controller.abort("silent");
-    unansweredMs ??= startedMs;
-    let watchdog = setTimeout(abort, unansweredMs + limits.helloMs - startedMs);
+    pendingSinceMs ??= startedMs;
+    let watchdog = setTimeout(abort, pendingSinceMs + limits.firstEventTimeoutMs - startedMs);
     let hasReceived = false;
     let failure: ApiFailure | undefined;
-    const handleText = createLineReader((event) => {
+    const handleText = createEventParser((event) => {
       hasReceived = true;
-      unansweredMs = undefined;
-      if (event.event === "hello") [requestsMs, requestsUntilMs, streamFailures] = [0, 0, 0];
+      pendingSinceMs = undefined;
+      if (event.event === "hello") [pollingMs, pollingUntilMs, streamFailureCount] = [0, 0, 0];
       if (event.event === "end") failure = parseEndFailure(event.data);
       else emit(event);
     });
@@ -143,12 +141,12 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
       if (!response.ok || !isStream || !response.body) return { failure: await readResponseFailure(response) };
       const decoder = new TextDecoder();
       const reader = response.body.getReader();
-      for (let chunk = await reader.read(); !chunk.done && current === controller; chunk = await reader.read()) {
+      for (let chunk = await reader.read(); !chunk.done && currentController === controller; chunk = await reader.read()) {
         handleText(decoder.decode(chunk.value, { stream: true }));
-        if (failure) return { failure: failure };
+        if (failure) return { failure };
         if (!hasReceived) continue;
         clearTimeout(watchdog);
-        watchdog = setTimeout(abort, limits.silenceMs);
+        watchdog = setTimeout(abort, limits.maxSilenceMs);
       }
       return hasReceived ? "closed" : { failure: toFailure(undefined) };
     } catch (cause) {
@@ -160,17 +158,17 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     }
   }
 
-  async function readOnce(controller: AbortController): Promise<Outcome> {
+  async function poll(controller: AbortController): Promise<Outcome> {
     const { signal } = controller;
-    const watchdog = setTimeout(() => controller.abort("late"), limits.silenceMs);
-    const body = async () => {
+    const watchdog = setTimeout(() => controller.abort("late"), limits.maxSilenceMs);
+    const readBody = async () => {
       const response = await requestEvents({ format: "json" }, signal);
       return parseResponse<{ id?: unknown; events?: unknown }>(response, await response.text());
     };
-    const result = await body().finally(() => clearTimeout(watchdog));
+    const result = await readBody().finally(() => clearTimeout(watchdog));
     if (!result.ok) return result;
     const { id, events } = result.value;
-    if (!Array.isArray(events)) return { failure: readFailure(502, null, "") };
+    if (!Array.isArray(events)) return { failure: parseFailureResponse(502, null, "") };
     if (signal.aborted) return "idle";
     emit({ event: "ping", data: "{}" });
     for (const item of events) {
@@ -179,57 +177,57 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
       emit({ event: item.event, data: writeExactJson(item.data) });
     }
     lastId = asText(id) ?? lastId;
-    return events.length > 0 ? "answered" : "idle";
+    return events.length > 0 ? "received" : "idle";
   }
 
   function emit(event: StreamEvent): void {
     lastReceivedMs = Date.now();
-    failures = 0;
+    failureCount = 0;
     if (event.id !== undefined) lastId = event.id || undefined;
     const topic = extractTopic(event.data);
-    if (topic !== undefined && (event.event === "snapshot" || event.event === "failure")) withoutValue.delete(topic);
+    if (topic !== undefined && (event.event === "snapshot" || event.event === "failure")) topicsNeedingSnapshot.delete(topic);
     if (event.event === "hello") onState(true);
     onEvent(topic === undefined ? event : { ...event, topic });
   }
 
   return {
     /** `newTopics`: topics that need a snapshot. */
-    setTopics(next: readonly string[], newTopics: readonly string[] = []): void {
-      const isSame = next.length === topics.length && next.every((topic) => topics.includes(topic));
-      if (isSame && !next.some((topic) => newTopics.includes(topic))) return;
-      for (const topic of next) if (newTopics.includes(topic) || !topics.includes(topic)) withoutValue.add(topic);
-      topics = next;
-      plan(limits.coalesceMs);
+    setTopics(nextTopics: readonly string[], newTopics: readonly string[] = []): void {
+      const isSame = nextTopics.length === topics.length && nextTopics.every((topic) => topics.includes(topic));
+      if (isSame && !nextTopics.some((topic) => newTopics.includes(topic))) return;
+      for (const topic of nextTopics) if (newTopics.includes(topic) || !topics.includes(topic)) topicsNeedingSnapshot.add(topic);
+      topics = nextTopics;
+      scheduleRun(limits.coalesceMs);
     },
     /** Call when the device wakes up. Reconnects at once unless the stream works. */
     wake(): void {
-      if (current && Date.now() - lastReceivedMs <= limits.silenceMs) return;
-      failures = 0;
-      plan(0);
+      if (currentController && Date.now() - lastReceivedMs <= limits.maxSilenceMs) return;
+      failureCount = 0;
+      scheduleRun(0);
     },
     /** Call when the network changes. Reconnects at once. */
     reconnect(): void {
-      failures = 0;
-      plan(0);
+      failureCount = 0;
+      scheduleRun(0);
     },
-    /** Call when the rights change. Reads all values again. */
+    /** Call when the member's permissions change. Reads all values again. */
     restart(): void {
-      [failures, notBeforeMs, requestsUntilMs, streamFailures] = [0, 0, 0, 0];
-      for (const topic of topics) withoutValue.add(topic);
-      plan(0);
+      [failureCount, notBeforeMs, pollingUntilMs, streamFailureCount] = [0, 0, 0, 0];
+      for (const topic of topics) topicsNeedingSnapshot.add(topic);
+      scheduleRun(0);
     },
     close(): void {
       topics = [];
       clearTimeout(timer);
-      current?.abort();
-      current = undefined;
+      currentController?.abort();
+      currentController = undefined;
     },
   };
 }
 
-/** Returns a function for the text chunks of the stream. */
-function createLineReader(onEvent: (event: StreamEvent) => void): (text: string) => void {
-  let rest = "";
+/** Returns a function that accepts the text chunks of the stream. */
+function createEventParser(onEvent: (event: StreamEvent) => void): (text: string) => void {
+  let remainder = "";
   let event = "message";
   let data: string[] = [];
   let id: string | undefined;
@@ -246,16 +244,16 @@ function createLineReader(onEvent: (event: StreamEvent) => void): (text: string)
   };
   return (text) => {
     const lines = text.split("\n");
-    lines[0] = rest + (lines[0] ?? "");
-    rest = lines.pop() ?? "";
+    lines[0] = remainder + (lines[0] ?? "");
+    remainder = lines.pop() ?? "";
     for (const line of lines) handleLine(line.replace(/\r$/, ""));
   };
 }
 
 /** Finds the topic without parsing the whole value. */
 function extractTopic(data: string): string | undefined {
-  const [, start] = /^\{"topic":("(?:[^"\\]|\\.)*")/.exec(data) ?? [];
-  const topic: unknown = start === undefined ? parseTopic(data) : JSON.parse(start);
+  const [, topicJson] = /^\{"topic":("(?:[^"\\]|\\.)*")/.exec(data) ?? [];
+  const topic: unknown = topicJson === undefined ? parseTopic(data) : JSON.parse(topicJson);
   return asText(topic);
 }
 
@@ -264,15 +262,15 @@ function parseTopic(data: string): unknown {
   return isObject(value) ? value.topic : undefined;
 }
 
-/** The response is an HTML page, such as a sign-in page or a proxy's error. */
+/** Returns the failure for a response that is not an event stream, such as a sign-in page or a proxy's error page. */
 async function readResponseFailure(response: Response): Promise<ApiFailure> {
-  if (!response.ok) return readFailure(response.status, response.headers.get("retry-after"), await response.text());
+  if (!response.ok) return parseFailureResponse(response.status, response.headers.get("retry-after"), await response.text());
   void response.body?.cancel();
-  return readFailure(response.redirected ? 401 : 502, null, "");
+  return parseFailureResponse(response.redirected ? 401 : 502, null, "");
 }
 
 function parseEndFailure(data: string): ApiFailure {
   const body = parseJson(data);
   const failure = isObject(body) ? body.failure : undefined;
-  return isFailure(failure) ? failure : readFailure(401, null, "");
+  return isFailure(failure) ? failure : parseFailureResponse(401, null, "");
 }

@@ -6,17 +6,17 @@ import useSWRSubscription from "swr/subscription";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
-import { type ApiFailure, toFailure } from "../read-failure";
+import { type ApiFailure, toFailure } from "../api-failure";
 import { type LiveMessage, type watchLive } from "./live-client";
 import { hasSessionEnded, useHasSessionEnded } from "./live-state";
 
-/** Loads the code of the live updates after the page. Tests replace it. */
+/** Loads the live client after the page. Tests replace it. */
 export const liveModule: { load(): Promise<{ watchLive: typeof watchLive; restartLive: () => void }> } = {
   load: () => import("./live-client"),
 };
 
 const DEDUPE_MS = 500;
-const RETRY_MS = 1_500;
+const INITIAL_RETRY_MS = 1_500;
 const MAX_RETRY_MS = 10_000;
 /** Polled after the session has ended, because live updates stop. Succeeds again after a sign-in in another tab. */
 export const SESSION_PATH = "/api/console/session";
@@ -51,8 +51,8 @@ export type LiveValue<T> = {
   patch: (change: (value: T) => T) => void;
 };
 
-/** The initial value, read by the server for the page. */
-export function toInitial<T>(result: Result<TimedValue<T>, Failure>): Pick<LiveOptions<never, T>, "initial" | "initialFailure"> {
+/** Converts the value that the server read for the page. */
+export function toInitialOptions<T>(result: Result<TimedValue<T>, Failure>): Pick<LiveOptions<never, T>, "initial" | "initialFailure"> {
   return result.ok ? { initial: result.value } : { initialFailure: result.failure };
 }
 
@@ -65,15 +65,15 @@ function createConfiguration<Data>(path: string | undefined): SWRConfiguration<D
     compare: Object.is,
     isPaused: () => hasSessionEnded() && path !== SESSION_PATH,
     onErrorRetry: ({ retryAfterMs = 0 }, _key, _configuration, revalidate, { retryCount }) => {
-      const waitMs = Math.max(retryAfterMs, Math.min(RETRY_MS * 2 ** Math.max(0, retryCount - 1), MAX_RETRY_MS));
+      const waitMs = Math.max(retryAfterMs, Math.min(INITIAL_RETRY_MS * 2 ** Math.max(0, retryCount - 1), MAX_RETRY_MS));
       setTimeout(() => void revalidate({ retryCount, dedupe: true }), waitMs);
     },
   };
 }
 
 /**
- * `path`: the API's path with query and connection, which is also the cache's key. With `undefined`, nothing is read. A fragment is never
- * sent, and distinguishes two uses of one path.
+ * `path`: the API path with query and connection, which is also the cache key. If undefined, nothing is read. A fragment distinguishes two
+ * uses of one path and is never sent.
  */
 export function useLive<Data, T>(
   path: `/${string}` | undefined,
@@ -93,14 +93,14 @@ export function useLive<Data, T>(
   const newest = current && initial ? (current.atMs >= initial.atMs ? current : initial) : (current ?? initial);
   const { cache, mutate: mutateKey } = useSWRConfig();
   // The path may have changed before a response is read.
-  const receive = async (key: `/${string}`, message: LiveMessage<Data>) => {
+  const handleMessage = async (key: `/${string}`, message: LiveMessage<Data>) => {
     const state = cache.get(key);
     // A mutation would drop the first value, which is still being read and may succeed.
     if ("failure" in message && state?.isValidating && !state.data) return;
     const newState: ReadState<T> =
       "failure" in message
         ? message
-        : await readResponse(message.answer, read).then(
+        : await readResponse(message.response, read).then(
             (newest) => ({ newest }),
             (failure: ApiFailure) => ({ failure }),
           );
@@ -109,7 +109,7 @@ export function useLive<Data, T>(
   const hasEnded = useHasSessionEnded();
   const isWatched = !hasEnded && !(newest && isFinal?.(newest.value));
   useSWRSubscription(path !== undefined && isWatched ? path : null, (key: `/${string}`) =>
-    watchPath<Data>(key, (message) => void receive(key, message)),
+    watchPath<Data>(key, (message) => void handleMessage(key, message)),
   );
   return {
     value: newest?.value,
@@ -124,7 +124,7 @@ export function useLive<Data, T>(
 }
 
 /** Reads a value once, without live updates. */
-export function useOnce<Data, T>(path: `/${string}` | undefined, read: (data: Data) => T | Promise<T>) {
+export function useReadOnce<Data, T>(path: `/${string}` | undefined, read: (data: Data) => T | Promise<T>) {
   const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(
     path,
     (key: `/${string}`) => fetchValue(key, read),
@@ -133,7 +133,7 @@ export function useOnce<Data, T>(path: `/${string}` | undefined, read: (data: Da
   return { value: data?.value, failure: error, refresh: () => mutate().then(ignore, ignore) };
 }
 
-/** Failures are in SWR's `error`. */
+/** SWR's `error` contains the failure. */
 const ignore = () => undefined;
 
 async function fetchValue<Data, T>(path: `/${string}`, read: LiveOptions<Data, T>["read"]): Promise<TimedValue<T>> {
@@ -151,18 +151,18 @@ async function readResponse<Data, T>(data: Data, read: LiveOptions<Data, T>["rea
   }
 }
 
-/** Watches a value outside a component. Returns the stop function. */
-export function watchPath<Data>(path: `/${string}`, receive: Parameters<typeof watchLive<Data>>[1]): () => void {
+/** Watches a value outside a component. Returns a function that stops watching. */
+export function watchPath<Data>(path: `/${string}`, onMessage: Parameters<typeof watchLive<Data>>[1]): () => void {
   let stop: (() => void) | undefined;
-  let hasEnded = false;
+  let isStopped = false;
   liveModule.load().then(
     ({ watchLive }) => {
-      if (!hasEnded) stop = watchLive(path, receive);
+      if (!isStopped) stop = watchLive(path, onMessage);
     },
-    (cause: unknown) => receive({ failure: toFailure(cause) }),
+    (cause: unknown) => onMessage({ failure: toFailure(cause) }),
   );
   return () => {
-    hasEnded = true;
+    isStopped = true;
     stop?.();
   };
 }

@@ -2,12 +2,12 @@
 
 import { createBLAKE3 } from "hash-wasm";
 
-/** Where hashing was paused. The state may contain bytes of the file, so it stays in this tab. */
-export type HashPoint = { offset: number; state: Uint8Array };
-export type HashOutcome = { kind: "hashed"; hash: string } | { kind: "stopped"; at: HashPoint } | { kind: "unreadable" };
+/** The position at which hashing was paused. The state may contain bytes of the file, so it must not leave this tab. */
+export type HashCheckpoint = { offset: number; state: Uint8Array };
+export type HashOutcome = { kind: "hashed"; hash: string } | { kind: "stopped"; at: HashCheckpoint } | { kind: "unreadable" };
 
 export type HashOptions = {
-  from?: HashPoint;
+  from?: HashCheckpoint;
   onProgress?: (bytes: number) => void;
   signal: { readonly aborted: boolean };
 };
@@ -18,7 +18,7 @@ export async function hashFile(file: Blob, { from, onProgress, signal }: HashOpt
   const hasher = (await createBLAKE3()).init();
   if (from) hasher.load(from.state);
   let offset = from?.offset ?? 0;
-  const readSlice = (at: number) => (at < file.size ? file.slice(at, at + SLICE_BYTES).arrayBuffer() : undefined);
+  const readSlice = (start: number) => (start < file.size ? file.slice(start, start + SLICE_BYTES).arrayBuffer() : undefined);
   try {
     for (let nextSlice = readSlice(offset); nextSlice;) {
       const slice = new Uint8Array(await nextSlice);

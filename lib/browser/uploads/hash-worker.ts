@@ -1,28 +1,28 @@
-import { hashFile, type HashOutcome, type HashPoint } from "./hash-file";
+import { type HashCheckpoint,hashFile, type HashOutcome } from "./hash-file";
 
-export type ToHashWorker = { id: number; file: Blob; from?: HashPoint } | { id: number; stop: true };
-export type FromHashWorker = { id: number; bytes: number } | { id: number; outcome: HashOutcome } | { id: number; broken: true };
+export type HashWorkerRequest = { id: number; file: Blob; from?: HashCheckpoint } | { id: number; stop: true };
+export type HashWorkerResponse = { id: number; bytes: number } | { id: number; outcome: HashOutcome } | { id: number; broken: true };
 
-const running = new Map<number, { aborted: boolean }>();
-const send = (message: FromHashWorker) => postMessage(message);
+const runningSignals = new Map<number, { aborted: boolean }>();
+const send = (message: HashWorkerResponse) => postMessage(message);
 
-async function hash({ id, file, from }: Extract<ToHashWorker, { file: Blob }>): Promise<void> {
+async function hashRequestedFile({ id, file, from }: Extract<HashWorkerRequest, { file: Blob }>): Promise<void> {
   const signal = { aborted: false };
-  running.set(id, signal);
+  runningSignals.set(id, signal);
   try {
     send({ id, outcome: await hashFile(file, { from, signal, onProgress: (bytes) => send({ id, bytes }) }) });
   } catch {
     // WebAssembly is unavailable or out of memory. The page uploads without a hash and reports that.
     send({ id, broken: true });
   } finally {
-    running.delete(id);
+    runningSignals.delete(id);
   }
 }
 
-addEventListener("message", ({ data }: MessageEvent<ToHashWorker>) => {
-  if ("file" in data) void hash(data);
+addEventListener("message", ({ data }: MessageEvent<HashWorkerRequest>) => {
+  if ("file" in data) void hashRequestedFile(data);
   else {
-    const signal = running.get(data.id);
+    const signal = runningSignals.get(data.id);
     if (signal) signal.aborted = true;
   }
 });

@@ -1,22 +1,22 @@
-// Uploads that continue when the user opens another page. Starts items in order, with at most one upload per item, and ignores results of
-// stopped, removed or restarted uploads. Call only from event handlers, never on the server.
+// Manages uploads that continue when the user opens another page. Starts items in order, with at most one upload per item. Ignores the
+// results of stopped, removed or restarted uploads. Call only from event handlers, never on the server.
 
 import { createStore } from "zustand/vanilla";
 
-/** Uses the network while a file is hashed, but lets each upload progress. */
-const MAX_CONCURRENT = 3;
+/** Keeps the network busy while a file is hashed, without slowing each upload too much. */
+const MAX_CONCURRENT_UPLOADS = 3;
 
-export type UploadQueue<T> = { items: readonly T[]; isPaused: boolean };
+export type UploadQueueState<T> = { items: readonly T[]; isPaused: boolean };
 type RunningUpload<T> = {
   signal: AbortSignal;
-  /** Ignored after the upload was stopped. */
+  /** Has no effect once the upload was stopped. */
   report: (fields: Partial<T>) => void;
-  /** For values that remain valid after a stop. Ignored once the item was restarted. */
-  reportLasting: (fields: Partial<T>) => void;
+  /** For values that remain valid after a stop. Has no effect once the item was restarted. */
+  reportPersistent: (fields: Partial<T>) => void;
 };
-type Options<T> = {
+type UploadQueueOptions<T> = {
   /** The next item to start. */
-  nextItem: (items: readonly T[]) => T | undefined;
+  getNextItem: (items: readonly T[]) => T | undefined;
   initialFields: Partial<T>;
   /** Uploads one item and returns its outcome. */
   uploadFile: (item: T, upload: RunningUpload<T>) => Promise<Partial<T>>;
@@ -24,22 +24,22 @@ type Options<T> = {
   onEnded?: (item: T, current: T, started: T) => void;
 };
 
-export function createUploadQueue<T extends { key: number }>({ nextItem, initialFields, uploadFile, onEnded }: Options<T>) {
-  const store = createStore<UploadQueue<T>>(() => ({ items: [], isPaused: false }));
-  const running = new Map<number, AbortController>();
+export function createUploadQueue<T extends { key: number }>({ getNextItem, initialFields, uploadFile, onEnded }: UploadQueueOptions<T>) {
+  const store = createStore<UploadQueueState<T>>(() => ({ items: [], isPaused: false }));
+  const controllers = new Map<number, AbortController>();
   let lastKey = 0;
 
-  const items = () => store.getState().items;
-  const find = (key: number) => items().find((item) => item.key === key);
+  const getItems = () => store.getState().items;
+  const find = (key: number) => getItems().find((item) => item.key === key);
   function update(key: number, fields: Partial<T>): void {
-    const index = items().findIndex((item) => item.key === key);
-    const current = items()[index];
-    if (current) store.setState({ items: items().with(index, { ...current, ...fields }) });
+    const index = getItems().findIndex((item) => item.key === key);
+    const current = getItems()[index];
+    if (current) store.setState({ items: getItems().with(index, { ...current, ...fields }) });
   }
 
   function startPending(): void {
-    while (!store.getState().isPaused && running.size < MAX_CONCURRENT) {
-      const item = nextItem(items());
+    while (!store.getState().isPaused && controllers.size < MAX_CONCURRENT_UPLOADS) {
+      const item = getNextItem(getItems());
       if (!item) return;
       void start(item);
     }
@@ -47,16 +47,16 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
   async function start(item: T): Promise<void> {
     const { key } = item;
     const controller = new AbortController();
-    running.set(key, controller);
-    const isCurrent = () => running.get(key) === controller;
+    controllers.set(key, controller);
+    const isCurrent = () => controllers.get(key) === controller;
     update(key, initialFields);
     const outcome = await uploadFile(item, {
       signal: controller.signal,
       report: (fields) => isCurrent() && update(key, fields),
-      reportLasting: (fields) => (isCurrent() || !running.has(key)) && update(key, fields),
+      reportPersistent: (fields) => (isCurrent() || !controllers.has(key)) && update(key, fields),
     });
     if (!isCurrent()) return;
-    running.delete(key);
+    controllers.delete(key);
     const current = find(key);
     update(key, outcome);
     const endedItem = find(key);
@@ -64,27 +64,27 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
     startPending();
   }
   function stop(key: number): void {
-    running.get(key)?.abort();
-    running.delete(key);
+    controllers.get(key)?.abort();
+    controllers.delete(key);
   }
 
   return {
     get: store.getState,
     subscribe: store.subscribe,
     find,
-    keysOf: (matches: (item: T) => boolean) => new Set(items().flatMap((item) => (matches(item) ? [item.key] : []))),
-    change: update,
+    findKeys: (matches: (item: T) => boolean) => new Set(getItems().flatMap((item) => (matches(item) ? [item.key] : []))),
+    updateItem: update,
     startPending,
     stop,
     setPaused: (isPaused: boolean) => store.setState({ isPaused }),
-    add(added: readonly ((key: number) => T)[]): void {
-      store.setState({ items: [...items(), ...added.map((make) => make(++lastKey))] });
+    add(itemFactories: readonly ((key: number) => T)[]): void {
+      store.setState({ items: [...getItems(), ...itemFactories.map((createItem) => createItem(++lastKey))] });
       startPending();
     },
     /** Aborts running uploads. */
     remove(keys: ReadonlySet<number>): void {
       keys.forEach(stop);
-      store.setState({ items: items().filter(({ key }) => !keys.has(key)) });
+      store.setState({ items: getItems().filter(({ key }) => !keys.has(key)) });
       startPending();
     },
   };

@@ -1,24 +1,24 @@
 // Uploads files and reports progress. Uses XMLHttpRequest, because fetch reports no upload progress. Never retries.
 
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { ACT_HEADER } from "@/lib/shared/headers";
+import { ACTION_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readFailure } from "../read-answer";
-import { type ApiFailure, toFailure } from "../read-failure";
+import { type ApiFailure, toFailure } from "../api-failure";
+import { parseFailureResponse } from "../parse-response";
 import { apiPath } from "../urls";
 
 export type UploadOptions = ({ form: FormData } | { bytes: Blob }) & {
   onProgress?: (share: number) => void;
   signal?: AbortSignal;
-  act?: string;
+  action?: string;
 };
 
-export function upload<T>(path: `/${string}`, { onProgress, signal, act, ...body }: UploadOptions): Promise<Result<T, ApiFailure>> {
+export function upload<T>(path: `/${string}`, { onProgress, signal, action, ...body }: UploadOptions): Promise<Result<T, ApiFailure>> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
-    const stop = () => request.abort();
+    const abort = () => request.abort();
     const finish = (result: Result<T, ApiFailure>) => {
-      signal?.removeEventListener("abort", stop);
+      signal?.removeEventListener("abort", abort);
       resolve(result);
     };
     request.upload.onprogress = ({ loaded, total, lengthComputable }) => {
@@ -29,9 +29,9 @@ export function upload<T>(path: `/${string}`, { onProgress, signal, act, ...body
     request.onabort = () => finish(failed(toFailure(new DOMException("aborted", "AbortError"))));
     request.open("POST", apiPath(path));
     request.setRequestHeader("accept", "application/json");
-    if (act !== undefined) request.setRequestHeader(ACT_HEADER, act);
+    if (action !== undefined) request.setRequestHeader(ACTION_HEADER, action);
     if (signal?.aborted) return finish(failed(toFailure(new DOMException("aborted", "AbortError"))));
-    signal?.addEventListener("abort", stop);
+    signal?.addEventListener("abort", abort);
     if ("bytes" in body) request.setRequestHeader("content-type", "application/octet-stream");
     request.send("bytes" in body ? body.bytes : body.form);
   });
@@ -39,13 +39,13 @@ export function upload<T>(path: `/${string}`, { onProgress, signal, act, ...body
 
 function parseResponse<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
   const { status, responseText } = request;
-  if (status < 200 || status > 299) return failed(readFailure(status, request.getResponseHeader("retry-after"), responseText));
+  if (status < 200 || status > 299) return failed(parseFailureResponse(status, request.getResponseHeader("retry-after"), responseText));
   try {
-    const value: T = parseExactJson(responseText, { means: undefined });
+    const value: T = parseExactJson(responseText, { emptyValue: undefined });
     return ok(value);
   } catch {
     // A sign-in or proxy page with status 200, not a response of the console.
-    return failed(readFailure(502, null, ""));
+    return failed(parseFailureResponse(502, null, ""));
   }
 }
 
@@ -55,7 +55,7 @@ const MIN_SAMPLE_BYTES = 4 * 1024 * 1024;
 const MIN_SAMPLE_MS = 20;
 /** Weight of a new sample in the moving average. */
 const NEW_SAMPLE_WEIGHT = 0.4;
-/** Hashing up to this long is always useful, because the hash also verifies the uploaded bytes. */
+/** Hashing is always worth this time, because the hash also verifies the uploaded bytes. */
 const MAX_FREE_HASH_MS = 1_000;
 
 export function addSample(speeds: Speeds, kind: keyof Speeds, { bytes, ms }: { bytes: number; ms: number }): Speeds {

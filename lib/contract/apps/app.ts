@@ -1,8 +1,8 @@
 // An app: a workflow with a form. Components import only the types.
 
 import { z } from "zod";
-import { type Role, roles } from "../people/roles";
-import { freeForm, onWire } from "../schemas/lenient";
+import { type Role, roles } from "../members/roles";
+import { freeForm, withWireForm } from "../schemas/lenient";
 import { isSecretName } from "../secrets/mask-secrets";
 import { mediaKinds } from "../views/outputs-view";
 import {
@@ -11,7 +11,7 @@ import {
   type AppField,
   type AppValues,
   appValueSchema,
-  definitionShape,
+  definitionSchema,
   idSchema,
   nameSchema,
 } from "./definition";
@@ -27,7 +27,7 @@ export {
   type AppValues,
 } from "./definition";
 
-const checkedSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
+const validatedDefinitionSchema = definitionSchema.superRefine(({ inputs, outputs, graph }, context) => {
   const addIssue = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
   const [names, fieldKeys] = [new Set<string>(), new Set<string>()];
   inputs.forEach((input, index) => {
@@ -35,8 +35,8 @@ const checkedSchema = definitionShape.superRefine(({ inputs, outputs, graph }, c
     names.add(input.name);
     for (const { node, input: name } of [input, ...(input.also ?? [])]) {
       const fieldKey = `${node}\n${name}`;
-      if (fieldKeys.has(fieldKey)) addIssue(["inputs", index, "input"], "is chosen twice");
-      if (!Object.hasOwn(graph, node)) addIssue(["inputs", index, "node"], "is no node of the graph");
+      if (fieldKeys.has(fieldKey)) addIssue(["inputs", index, "input"], "is used twice");
+      if (!Object.hasOwn(graph, node)) addIssue(["inputs", index, "node"], "is not a node of the graph");
       if (isSecretName(name) !== isSecretName(input.input)) addIssue(["inputs", index, "also"], "must not share a key's value");
       fieldKeys.add(fieldKey);
     }
@@ -46,17 +46,17 @@ const checkedSchema = definitionShape.superRefine(({ inputs, outputs, graph }, c
     for (const field of ["default", "example"] as const) {
       const value = input[field];
       if (value !== undefined && isSecretName(input.input))
-        addIssue(["inputs", index, field], "must not hold a key, which is given for each run");
-      const checked = value === undefined ? undefined : checkValue(input, value);
-      if (checked?.ok === false) addIssue(["inputs", index, field], formatProblem(checked.problem));
+        addIssue(["inputs", index, field], "must not contain a key; each run provides its own");
+      const result = value === undefined ? undefined : checkValue(input, value);
+      if (result?.ok === false) addIssue(["inputs", index, field], formatProblem(result.problem));
     }
   });
   outputs.forEach(({ node }, index) => {
-    if (!Object.hasOwn(graph, node)) addIssue(["outputs", index, "node"], "is no node of the graph");
+    if (!Object.hasOwn(graph, node)) addIssue(["outputs", index, "node"], "is not a node of the graph");
   });
 });
 
-export const appDefinitionSchema = checkedSchema.transform(({ inputs, ...rest }) => ({
+export const appDefinitionSchema = validatedDefinitionSchema.transform(({ inputs, ...rest }) => ({
   ...rest,
   inputs: inputs.map((input) => addDefault(input, rest.graph)),
 }));
@@ -72,7 +72,7 @@ const appAccessSchema = z.discriminatedUnion("kind", [
 ]);
 export type AppAccess = z.infer<typeof appAccessSchema>;
 
-export type AppPerson = { id: string; name: string; role: Role };
+export type AppMember = { id: string; name: string; role: Role };
 
 /** Per member and UTC day. Absent fields set no limit. */
 const appLimitsSchema = z.object({
@@ -134,7 +134,7 @@ export type AppCard = {
   canEdit: boolean;
   canRun: boolean;
 };
-export type AppsAnswer = { apps: AppCard[]; tags: string[]; next?: string };
+export type AppsResponse = { apps: AppCard[]; tags: string[]; next?: string };
 
 export type AppView = AppCard & {
   connectionId: string;
@@ -194,7 +194,7 @@ export const appRunSchema = z.object({
   state: z.enum(appRunStates),
   createdAt: z.int().describe("Milliseconds since 1970."),
   endedAt: z.int().optional(),
-  inputs: onWire(z.record(z.string(), appValueSchema), { kind: "object" }),
+  inputs: withWireForm(z.record(z.string(), appValueSchema), { kind: "object" }),
   progress: z.number().min(0).max(1).optional(),
   step: stepSchema.describe("The part of the work that runs now.").optional(),
   error: appRunErrorSchema.optional(),
@@ -207,7 +207,7 @@ export const appRunsQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(50).default(20),
 });
 
-/** Images that a member may choose without a right to the service's files: own uploads, own results and the app's examples. */
+/** Images that a member may choose without access to the service's files: their uploads, their results and the app's examples. */
 export type AppPicture = { value: string; name: string; from: "given" | "made" | "example" };
 
-export type AppFileAnswer = { name: string };
+export type AppFileResponse = { name: string };

@@ -25,7 +25,7 @@ const appControlSchema = z.discriminatedUnion("kind", [
     step: z.number().positive().optional(),
     isSlider: z.boolean().default(false),
   }),
-  /** A whole number. If it is missing or `random`, it is drawn for each run. */
+  /** A whole number. If it is missing or `random`, each run gets a random seed. */
   z.object({ kind: z.literal("seed"), min: limitSchema.optional(), max: limitSchema.optional() }),
   z.object({ kind: z.literal("switch") }),
   z.object({
@@ -43,7 +43,7 @@ export type AppControl = z.infer<typeof appControlSchema>;
 
 const inputRefSchema = z.object({ node: idSchema, input: idSchema });
 const appInputSchema = z.object({
-  name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must begin with a small letter and hold small letters, digits and _"),
+  name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must start with a lowercase letter and contain only lowercase letters, digits and _"),
   ...inputRefSchema.shape,
   /** More inputs of the graph with the same value, for example because one widget of the editor sets several nodes. */
   also: z.array(inputRefSchema).max(appBounds.inputs).optional(),
@@ -62,7 +62,7 @@ export type AppField = Omit<AppInput, "node" | "input" | "also"> & Partial<Pick<
 const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
 export type AppOutput = z.infer<typeof appOutputSchema>;
 
-export const definitionShape = z.object({
+export const definitionSchema = z.object({
   title: nameSchema,
   text: z.string().max(5000).default(""),
   tags: z
@@ -80,7 +80,7 @@ export const definitionShape = z.object({
   }, `must have 1 to ${workflowLimits.nodes} nodes`),
   editor: freeForm.optional(),
 });
-export type AppDefinition = z.infer<typeof definitionShape>;
+export type AppDefinition = z.infer<typeof definitionSchema>;
 
 export type AppChange =
   | { what: "created" | "title" | "text" | "tags" | "cover" | "workflow" | "input_order" | "output_order" }

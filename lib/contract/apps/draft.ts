@@ -26,14 +26,14 @@ export function createAppDraft({ graph, editor, title, ...selection }: DraftSour
   const inputs: AppInput[] = [];
   for (const [pin, ...linkedRefs] of (selection.pins?.map((pin) => [pin]) ?? appMode?.pins ?? []).slice(0, MAX_INPUTS)) {
     const input = pin && createInputDraft(graph, pin, catalogue, inputs);
-    // Another input never fills a key, which is requested separately.
-    const others = linkedRefs.filter(
+    // Keys are requested separately, so another input never sets them.
+    const otherRefs = linkedRefs.filter(
       (inputRef) =>
-        isValue(getOwn(getOwn(graph, inputRef.node)?.inputs, inputRef.input)) &&
+        isLiteral(getOwn(getOwn(graph, inputRef.node)?.inputs, inputRef.input)) &&
         !isSecretName(inputRef.input) &&
-        !isTaken(inputRef, inputs),
+        !isUsed(inputRef, inputs),
     );
-    if (input) inputs.push({ ...input, ...(others.length > 0 && { also: others }) });
+    if (input) inputs.push({ ...input, ...(otherRefs.length > 0 && { also: otherRefs }) });
   }
   const nodes = new Set(selection.outputs ?? appMode?.outputs ?? []);
   const outputs = [...nodes].flatMap((node) => createOutputDraft(graph, node, catalogue) ?? []).slice(0, 50);
@@ -44,11 +44,11 @@ export function createAppDraft({ graph, editor, title, ...selection }: DraftSour
 export function findOmittedInputs(editor: Record<string, unknown>, inputs: readonly AppInput[], catalogue?: ObjectInfo): string[] {
   const pinGroups = readAppMode(editor, catalogue)?.pins ?? [];
   return pinGroups.flatMap((inputRefs) =>
-    inputRefs.some((inputRef) => isTaken(inputRef, inputs)) ? [] : inputRefs.slice(0, 1).map(({ input, shownAs = input }) => shownAs),
+    inputRefs.some((inputRef) => isUsed(inputRef, inputs)) ? [] : inputRefs.slice(0, 1).map(({ input, shownAs = input }) => shownAs),
   );
 }
 
-/** Reads `extra.linearData`: the selected inputs, each with every graph input that it fills. Undefined if the file has none. */
+/** Reads `extra.linearData`: the selected inputs, each with all graph inputs that it sets. Undefined if the file has none. */
 export function readAppMode(editor: Record<string, unknown>, catalogue?: ObjectInfo): { pins: AppPin[][]; outputs: string[] } | undefined {
   const data = asObject(asObject(editor.extra)?.linearData);
   if (!data) return undefined;
@@ -63,39 +63,41 @@ export function readAppMode(editor: Record<string, unknown>, catalogue?: ObjectI
   const outputs = asArray(data.outputs).flatMap((item) => {
     const id = toIdText(item);
     if (id === undefined) return [];
-    const boxes = file ? findNodes(file, id) : [];
-    return boxes.length > 0 ? boxes.map((box) => box.path + box.id) : [id];
+    const matches = file ? findNodes(file, id) : [];
+    return matches.length > 0 ? matches.map((match) => match.path + match.id) : [id];
   });
   return { pins, outputs };
 }
 
 type UsedInput = Pick<AppInput, "name" | "node" | "input" | "also">;
 
-function isTaken({ node, input }: AppPin, others: readonly UsedInput[]): boolean {
-  return others.some((other) => [other, ...(other.also ?? [])].some((inputRef) => inputRef.node === node && inputRef.input === input));
+function isUsed({ node, input }: AppPin, usedInputs: readonly UsedInput[]): boolean {
+  return usedInputs.some((usedInput) =>
+    [usedInput, ...(usedInput.also ?? [])].some((inputRef) => inputRef.node === node && inputRef.input === input),
+  );
 }
 
-function isValue(value: unknown): boolean {
+function isLiteral(value: unknown): boolean {
   return value !== undefined && !isLink(value);
 }
 
-/** Undefined if a person cannot fill in this input, such as a link, a key or a list. `others`: inputs whose names are used. */
+/** Undefined if a person cannot fill in this input, such as a link, a key or a list. */
 export function createInputDraft(
   graph: Graph,
   { node: nodeId, input, shownAs = input }: AppPin,
   catalogue?: ObjectInfo,
-  others: readonly UsedInput[] = [],
+  usedInputs: readonly UsedInput[] = [],
 ): AppInput | undefined {
   const node = getOwn(graph, nodeId);
   const value = getOwn(node?.inputs, input);
   if (!node || isLink(value) || isSecretName(input)) return undefined;
-  if (isTaken({ node: nodeId, input }, others)) return undefined;
+  if (isUsed({ node: nodeId, input }, usedInputs)) return undefined;
   const info = getOwn(catalogue, node.class_type);
   const inputInfo = listInputs(info, node.inputs).find(({ name }) => name === input);
   const control = createControl(inputInfo && readInputSpec(input, inputInfo.raw), { input, classType: node.class_type, value });
   if (!control) return undefined;
   const base: AppInput = {
-    name: createUnusedName(shownAs, others),
+    name: createUnusedName(shownAs, usedInputs),
     node: nodeId,
     input,
     label: createLabel(shownAs, node._meta?.title?.trim()),
@@ -122,13 +124,13 @@ export function createOutputDraft(graph: Graph, nodeId: string, catalogue?: Obje
 function getDefault(input: AppInput, value: unknown): AppValue | undefined {
   if (["seed", "picture", "video", "audio"].includes(input.control.kind)) return undefined;
   if (typeof value === "string" && value.length > MAX_DEFAULT_LENGTH) return undefined;
-  const checked = checkValue(input, value);
-  return checked.ok ? checked.value : undefined;
+  const result = checkValue(input, value);
+  return result.ok ? result.value : undefined;
 }
 
-type FoundInput = { input: string; classType: string; value: unknown };
+type InputContext = { input: string; classType: string; value: unknown };
 
-function createControl(spec: InputSpec | undefined, { input, classType, value }: FoundInput): AppControl | undefined {
+function createControl(spec: InputSpec | undefined, { input, classType, value }: InputContext): AppControl | undefined {
   if (typeof value === "object" && value !== null) return undefined;
   switch (spec?.kind) {
     case "text":
@@ -162,7 +164,7 @@ function createChoiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value
   return { kind: "choice", choices: options.map((option) => ({ value: option })) };
 }
 
-function guessControl({ input, classType, value }: FoundInput): AppControl | undefined {
+function guessControl({ input, classType, value }: InputContext): AppControl | undefined {
   const kind = guessKind(classType, input, value);
   switch (kind) {
     case "picture":
@@ -191,7 +193,7 @@ function createLabel(input: string, title: string | undefined): string {
   return (label.charAt(0).toUpperCase() + label.slice(1)).slice(0, 80).trim();
 }
 
-function createUnusedName(input: string, others: readonly Pick<AppInput, "name">[]): string {
+function createUnusedName(input: string, usedInputs: readonly Pick<AppInput, "name">[]): string {
   const plainName = input
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_")
@@ -199,7 +201,7 @@ function createUnusedName(input: string, others: readonly Pick<AppInput, "name">
     .slice(0, 34)
     .replace(/_+$/, "");
   const base = plainName || "value";
-  const usedNames = new Set(others.map(({ name }) => name));
+  const usedNames = new Set(usedInputs.map(({ name }) => name));
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}_${number}`;
     if (!usedNames.has(name)) return name;

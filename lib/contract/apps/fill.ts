@@ -48,19 +48,19 @@ export function fillApp(
 ): FilledApp {
   const checked = checkInputs(inputs, inputValues, random);
   if (!checked.ok) return checked;
-  const filled = new Map(Object.entries(graph));
+  const filledNodes = new Map(Object.entries(graph));
   for (const { name, also: otherRefs = [], ...firstRef } of inputs) {
     const value = getOwn(checked.values, name);
     for (const { node: id, input } of value === undefined ? [] : [firstRef, ...otherRefs]) {
-      const node = filled.get(id);
+      const node = filledNodes.get(id);
       if (!node) continue;
       const newInputs = copySpellings(node.inputs, { ...node.inputs, [input]: value });
       const spelling = getSpelling(checked.values, name);
       if (spelling !== undefined) setSpelling(newInputs, input, spelling);
-      filled.set(id, { ...node, inputs: newInputs });
+      filledNodes.set(id, { ...node, inputs: newInputs });
     }
   }
-  return { ok: true, graph: Object.fromEntries(filled), values: checked.values };
+  return { ok: true, graph: Object.fromEntries(filledNodes), values: checked.values };
 }
 
 export function checkInputs(
@@ -158,8 +158,8 @@ function parseScalar(text: string): unknown {
 const kindNames: Readonly<Record<AppControl["kind"], string>> = {
   picture: "an image",
   video: "a video",
-  audio: "a sound",
-  text: "a text",
+  audio: "an audio file",
+  text: "text",
   number: "a number",
   seed: "a number",
   switch: "true or false",
@@ -174,10 +174,10 @@ const problemTexts: Readonly<Record<AppProblem["code"], string>> = {
   too_long: "may have at most LIMIT characters",
   not_a_choice: "must be one of its choices",
   unknown_input: "is not an input of this app",
-  not_yours: "is not a file that you uploaded to this app. Upload it again",
+  not_yours: "is not a file that you uploaded to this app. Upload the file again",
   file_too_large: "may have at most LIMIT bytes",
   too_many_pixels: "may have at most LIMIT pixels",
-  unreadable_file: "is not a picture that can be read",
+  unreadable_file: "is not a readable image",
   not_taken: "is not accepted by the service",
 };
 

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of one app. It names no node and contains no person's values.
+// The OpenAPI 3.1 document of one app. It contains no node ids and no values of members.
 
 import { type JsonObject } from "../json/json";
 import { createJsonResponse, securitySchemes, toWireSchema } from "../openapi/document";
@@ -17,13 +17,13 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
     name: IDEMPOTENCY_HEADER,
     in: "header",
     schema: { type: "string", pattern: "^[A-Za-z0-9-]{16,64}$" },
-    description: "The same key again answers the same run, and starts no second one.",
+    description: "A repeated key returns the same run and doesn't start another one.",
   };
   const edge = {
     name: "edge",
     in: "query",
     schema: { enum: ["128", "256", "512", "1024"] },
-    description: "A WebP of a picture whose longer edge has so many pixels at most.",
+    description: "Returns an image as a WebP whose longer edge has at most this many pixels.",
   };
   return {
     openapi: "3.1.0",
@@ -43,14 +43,14 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
               "multipart/form-data": { schema: createMultipartSchema(app.inputs) },
             },
           },
-          responses: { "202": createJsonResponse("Begun.", runObject), ...rejections },
+          responses: { "202": createJsonResponse("Accepted.", runObject), ...rejections },
         },
         get: {
           operationId: "listAppRuns",
-          summary: "One's own runs, the newest first.",
+          summary: "Lists your runs, newest first.",
           responses: {
             "200": createJsonResponse(
-              "Runs.",
+              "The runs.",
               createObjectSchema({ runs: { type: "array", items: run }, next: { type: "string" } }, ["runs"]),
             ),
             ...rejections,
@@ -60,7 +60,7 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
       [`${path}/{run}`]: {
         get: {
           operationId: "readAppRun",
-          summary: "A run, with what it put out.",
+          summary: "Returns a run with its results.",
           parameters: [runParameter],
           responses: { "200": createJsonResponse("The run.", runObject), ...rejections },
         },
@@ -76,7 +76,7 @@ export function createAppDocument(app: DescribedApp, baseUrl: string): JsonObjec
       [`${path}/{run}/outputs/{number}`]: {
         get: {
           operationId: "viewAppResult",
-          summary: "The bytes of a result.",
+          summary: "Returns the bytes of a result.",
           parameters: [runParameter, { name: "number", in: "path", required: true, schema: { type: "integer", minimum: 1 } }, edge],
           responses: { "200": { description: "The bytes.", content: { "*/*": {} } }, ...rejections },
         },
@@ -100,11 +100,11 @@ function createObjectSchema(properties: JsonObject, required = Object.keys(prope
 
 function createUploadOperation(inputs: readonly AppInput[]): JsonObject {
   const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
-  const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };
+  const input = { enum: names, description: "The input that the file is for. By default, the first input that accepts files." };
   const properties = { file: { type: "string", contentMediaType: "application/octet-stream" }, input };
   return {
     operationId: "addAppFile",
-    summary: "Sends a file to the service.",
+    summary: "Uploads a file to the service.",
     requestBody: { required: true, content: { "multipart/form-data": { schema: createObjectSchema(properties, ["file"]) } } },
     responses: { "201": createJsonResponse("The value for the input.", createObjectSchema({ name: { type: "string" } })), ...rejections },
   };
@@ -151,7 +151,7 @@ function createTypeSchema(control: AppControl): JsonObject {
     case "choice":
       return { enum: control.choices.map(({ value }) => value) };
     default:
-      return { type: "string", description: "The name of a file at the service, as an upload to this app answers it." };
+      return { type: "string", description: "The name of a file on the service, as returned by an upload to this app." };
   }
 }
 
@@ -167,11 +167,11 @@ const refusalSchema = createObjectSchema({ code: textSchema, message: textSchema
 const createRejection = (description: string) => createJsonResponse(description, { $ref: "#/components/schemas/Refusal" });
 const rejections = {
   "400": createRejection("The request is invalid."),
-  "401": createRejection("No valid token."),
-  "403": createRejection("Not allowed."),
-  "404": createRejection("There is no such app or run, or it is not for this member."),
-  "409": createRejection("The key was used for another run."),
+  "401": createRejection("The token is missing or invalid."),
+  "403": createRejection("The member may not do this."),
+  "404": createRejection("The app or run does not exist, or this member may not see it."),
+  "409": createRejection("The idempotency key was used with different inputs."),
   "413": createRejection("A file is too large."),
-  "422": createRejection("An input is missing or wrong; details lists them."),
+  "422": createRejection("An input is missing or invalid. `details` lists the problems."),
   "429": createRejection("A limit of the app was reached. Retry-After is sent if known."),
 };

@@ -3,11 +3,11 @@ import { decodePercent } from "../plain-line";
 
 export type FileRef = { filename: string; subfolder: string; type: string };
 
-const SUFFIX = / ?\[(input|output|temp)\]$/;
+const TYPE_SUFFIX = / ?\[(input|output|temp)\]$/;
 
 export function toFileRef(value: string): FileRef {
-  const type = SUFFIX.exec(value)?.[1] ?? "input";
-  const path = value.replace(SUFFIX, "");
+  const type = TYPE_SUFFIX.exec(value)?.[1] ?? "input";
+  const path = value.replace(TYPE_SUFFIX, "");
   const slash = path.lastIndexOf("/");
   return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };
 }

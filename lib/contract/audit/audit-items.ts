@@ -27,11 +27,11 @@ export function formatTargets(
   return `${TARGETS_PREFIX}${text.length}:${text}${outcome === undefined ? "" : ` ${outcome}`}`;
 }
 
-type ParsedTarget = { things: AuditTarget[]; more?: number; isAtLeast?: true; outcome?: string };
+type ParsedTarget = { targets: AuditTarget[]; omittedCount?: number; isAtLeast?: true; outcome?: string };
 
 export function parseTargets(text: string | undefined): ParsedTarget {
   const [prefix, length] = /^items=(\d{1,6}):/.exec(text ?? "") ?? [];
-  if (text === undefined || prefix === undefined) return { things: [], ...(text !== undefined && { outcome: text }) };
+  if (text === undefined || prefix === undefined) return { targets: [], ...(text !== undefined && { outcome: text }) };
   const end = prefix.length + Number(length);
   const outcome = text.slice(end + 1);
   // If the text is truncated or from another version, the entry still has the action and its actor.
@@ -39,8 +39,8 @@ export function parseTargets(text: string | undefined): ParsedTarget {
   const list: unknown[] = Array.isArray(parsed) ? parsed : [];
   const lastItem = list.at(-1);
   return {
-    things: list.flatMap(parseTarget),
-    ...(typeof lastItem === "number" && { more: lastItem }),
+    targets: list.flatMap(parseTarget),
+    ...(typeof lastItem === "number" && { omittedCount: lastItem }),
     ...(list.includes(OR_MORE) && { isAtLeast: true }),
     ...(outcome && { outcome }),
   };
@@ -51,9 +51,9 @@ function parseTarget(value: unknown): AuditTarget[] {
   return typeof id === "string" ? [{ id, ...(typeof name === "string" && { name }) }] : [];
 }
 
-type Request = { params?: Readonly<Record<string, string>>; json?: unknown };
+type AuditedRequest = { params?: Readonly<Record<string, string>>; json?: unknown };
 
-export function getRequestedIds({ params, json }: Request): string[] {
+export function getRequestedIds({ params, json }: AuditedRequest): string[] {
   const request = asObject(json);
   return toIds(request?.delete ?? request?.ids ?? request?.job_ids, params?.id);
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { parseJson } from "../json/parse-json";
+import { roles } from "../members/roles";
 import { type Params, type ValuesOf } from "../params";
-import { roles } from "../people/roles";
 import { createQuerySchema } from "../schemas/lenient";
 import { formatTargets } from "./audit-items";
 
@@ -73,17 +73,17 @@ const changeSchema = z
 export type MemberChange = z.output<typeof changeSchema> & { role?: { from?: (typeof roles)[number]; to: (typeof roles)[number] } };
 
 /** Without a name, the email address alone. Guests have none. */
-export function formatPerson({ name, email }: { name: string; email?: string }): string {
+export function formatMemberIdentity({ name, email }: { name: string; email?: string }): string {
   if (email === undefined || !email.includes("@")) return name;
   return name === "" || name === email ? email : `${name} <${email}>`;
 }
 
-type Person = { id: string; name: string; email?: string };
+type MemberIdentity = { id: string; name: string; email?: string };
 
 /** Stores the name and address, so that later changes don't affect the entry. */
-export function describeMember(person: Person, change?: MemberChange): { target: string; outcome: string | undefined } {
-  const target = formatPerson(person);
-  return { target, outcome: formatTargets([{ id: person.id, name: target }], change && writeExactJson(limitGroups(change))) };
+export function describeMember(member: MemberIdentity, change?: MemberChange): { target: string; outcome: string | undefined } {
+  const target = formatMemberIdentity(member);
+  return { target, outcome: formatTargets([{ id: member.id, name: target }], change && writeExactJson(limitGroups(change))) };
 }
 
 function limitGroups(change: MemberChange): MemberChange {

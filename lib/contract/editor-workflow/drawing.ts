@@ -3,7 +3,7 @@ import { getOwn, type JsonObject } from "../json/json";
 import { anything, map, object } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { isLink } from "../workflow/graph";
-import { createSlotFinder, type EditorFile, type EditorNode, isEditorFile, memoize, type Net, nodesById, readEditorFile } from "./file";
+import { createSlotFinder, type EditorFile, type EditorNode, getNodesById, isEditorFile, memoize, type Net, readEditorFile } from "./file";
 import { isGroupNode } from "./group-nodes";
 import { isNeverSent, isRunning } from "./node-kinds";
 
@@ -38,31 +38,32 @@ const MAX_COMPARED_INPUTS = 200_000;
 export function readMatchingDrawing(drawing: unknown, graph: Graph): EditorFile | undefined {
   if (!isEditorFile(drawing)) return undefined;
   const file = readEditorFile(drawing);
-  const hasMore = file.linksByRule || file.nodes.some((node) => isPlain(file, node) && !getOwn(graph, node.id));
+  const hasMore = file.linksByRule || file.nodes.some((node) => isPlainNode(file, node) && !getOwn(graph, node.id));
   let comparedInputs = 0;
   for (const id of Object.keys(graph)) {
-    const box = findBox(file, id);
-    if (box === IN_GROUP) continue;
-    comparedInputs += box?.node.inputs.length ?? 0;
-    if (!box || comparedInputs > MAX_COMPARED_INPUTS || !matchesBox({ file, graph, hasMore }, box, getOwn(graph, id))) return undefined;
+    const drawnNode = findDrawnNode(file, id);
+    if (drawnNode === IN_GROUP) continue;
+    comparedInputs += drawnNode?.node.inputs.length ?? 0;
+    if (!drawnNode || comparedInputs > MAX_COMPARED_INPUTS || !matchesDrawnNode({ file, graph, hasMore }, drawnNode, getOwn(graph, id)))
+      return undefined;
   }
   return file;
 }
 
-export function isPlain(file: EditorFile, node: EditorNode): boolean {
+export function isPlainNode(file: EditorFile, node: EditorNode): boolean {
   return isRunning(node) && !isNeverSent(node) && !file.definitions.has(node.type) && !isGroupNode(node);
 }
 
-type NodeBox = { net: Net; node: EditorNode; prefix: string };
-/** Nodes inside a group node have no box of their own. */
+type DrawnNode = { net: Net; node: EditorNode; prefix: string };
+/** Nodes inside a group node are not drawn separately. */
 const IN_GROUP = "in a group node";
 
-function findBox(file: EditorFile, id: string): NodeBox | typeof IN_GROUP | undefined {
-  const path = nodesById(file).has(id) ? [id] : id.split(":", MAX_COMPARED_NODES + 1);
+function findDrawnNode(file: EditorFile, id: string): DrawnNode | typeof IN_GROUP | undefined {
+  const path = getNodesById(file).has(id) ? [id] : id.split(":", MAX_COMPARED_NODES + 1);
   if (path.length > MAX_COMPARED_NODES) return undefined;
   let net: Net = file;
   for (const [index, part] of path.entries()) {
-    const node = nodesById(net).get(part);
+    const node = getNodesById(net).get(part);
     if (!node) return undefined;
     if (index === path.length - 1) return { net, node, prefix: id.slice(0, id.length - part.length) };
     if (isGroupNode(node)) return IN_GROUP;
@@ -76,20 +77,20 @@ function findBox(file: EditorFile, id: string): NodeBox | typeof IN_GROUP | unde
 const getSlotFinder = memoize(({ inputs }: EditorNode) => createSlotFinder(inputs));
 const getSavedInputs = memoize(readSavedInputs);
 
-function matchesBox(
+function matchesDrawnNode(
   { file, graph, hasMore }: { file: EditorFile; graph: Graph; hasMore: boolean },
-  { net, node: box, prefix }: NodeBox,
+  { net, node: editorNode, prefix }: DrawnNode,
   node: Graph[string] | undefined,
 ): boolean {
-  if (!node || (node.class_type !== box.type && node.class_type !== box.raw.type)) return false;
+  if (!node || (node.class_type !== editorNode.type && node.class_type !== editorNode.raw.type)) return false;
   const linkNames = Object.keys(node.inputs).filter((name) => isLink(node.inputs[name]));
-  return [...new Set([...linkNames, ...box.inputs.map(({ name }) => name)])].every((name) => {
-    const slot = getSlotFinder(box)(name);
+  return [...new Set([...linkNames, ...editorNode.inputs.map(({ name }) => name)])].every((name) => {
+    const slot = getSlotFinder(editorNode)(name);
     const link = net.links.get(slot?.link ?? "");
     const input = getOwn(node.inputs, name) ?? getOwn(node.inputs, slot?.widget ?? name);
-    if (!link) return hasMore || !isLink(input) || getOwn(getSavedInputs(box), name) !== undefined;
-    const origin = nodesById(net).get(link.origin);
-    if (!origin || !isPlain(file, origin) || !getOwn(graph, prefix + origin.id)) return true;
+    if (!link) return hasMore || !isLink(input) || getOwn(getSavedInputs(editorNode), name) !== undefined;
+    const origin = getNodesById(net).get(link.origin);
+    if (!origin || !isPlainNode(file, origin) || !getOwn(graph, prefix + origin.id)) return true;
     return isLink(input) && input[0] === prefix + origin.id && input[1] === link.originSlot;
   });
 }

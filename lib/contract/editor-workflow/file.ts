@@ -15,8 +15,8 @@ export type EditorNode = {
   values: readonly unknown[] | JsonObject;
   properties: JsonObject;
   raw: JsonObject;
-  /** For a node inside a group node. The outer node has the values of these indexes. */
-  outside?: { raw: JsonObject; places: ReadonlyMap<number, number> };
+  /** For a node inside a group node: the outer node, and its value index for each index of this node. */
+  outerNode?: { raw: JsonObject; outerIndexes: ReadonlyMap<number, number> };
 };
 export type EditorLink = { origin: string; originSlot: number; target: string; targetSlot: number };
 export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink>; raw: JsonObject };
@@ -60,11 +60,11 @@ export function memoize<Input extends object, Output>(compute: (input: Input) =>
 }
 
 /** If two nodes share an id, the last one wins. */
-export const nodesById = memoize(({ nodes }: Net): ReadonlyMap<string, EditorNode> => new Map(nodes.map((node) => [node.id, node])));
+export const getNodesById = memoize(({ nodes }: Net): ReadonlyMap<string, EditorNode> => new Map(nodes.map((node) => [node.id, node])));
 
 export function findNet(file: EditorFile, path: readonly string[]): Net | undefined {
   let net: Net | undefined = file;
-  for (const id of path) net = net && file.definitions.get(nodesById(net).get(id)?.type ?? "");
+  for (const id of path) net = net && file.definitions.get(getNodesById(net).get(id)?.type ?? "");
   return net;
 }
 
@@ -114,19 +114,19 @@ function readSlot(value: unknown): Slot[] {
   return [{ ...names, type: toTypeText(slot.type), hasWidget: widget !== undefined, ...(link !== undefined && { link }) }];
 }
 
-/** Finds a slot by its name, or by its widget's name, because names may be labels. Prefers the given position, then the last slot. */
-export function createSlotFinder(slots: readonly Slot[]): (name: string, at?: number) => Slot | undefined {
+/** Finds a slot by its name, or by its widget's name, because names may be labels. Prefers the slot at `position`, then the last one. */
+export function createSlotFinder(slots: readonly Slot[]): (name: string, position?: number) => Slot | undefined {
   const slotsByName = new Map<string, Slot[]>();
   const slotsByWidget = new Map<string, Slot>();
   for (const slot of slots) {
     const { name, widget } = slot;
-    const others = slotsByName.get(name);
-    if (others) others.push(slot);
+    const sameNameSlots = slotsByName.get(name);
+    if (sameNameSlots) sameNameSlots.push(slot);
     else slotsByName.set(name, [slot]);
     if (widget !== undefined && !slotsByWidget.has(widget)) slotsByWidget.set(widget, slot);
   }
-  return (name, at) =>
-    slotsByName.get(name)?.[at ?? Infinity] ?? slotsByName.get(name)?.at(at === undefined ? -1 : 0) ?? slotsByWidget.get(name);
+  return (name, position) =>
+    slotsByName.get(name)?.[position ?? Infinity] ?? slotsByName.get(name)?.at(position === undefined ? -1 : 0) ?? slotsByWidget.get(name);
 }
 
 function readLink(value: unknown): [string, EditorLink][] {
@@ -139,7 +139,7 @@ function readLink(value: unknown): [string, EditorLink][] {
   return [[link, { origin: from, originSlot: parseSlotIndex(originSlot), target: to ?? "", targetSlot: parseSlotIndex(targetSlot) }]];
 }
 
-/** Some programs write numbers as texts; the editor reads both. */
+/** Some programs write numbers as strings. The editor reads both. */
 function parseSlotIndex(value: unknown): number {
   return asNumber(value) ?? (typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : 0);
 }
@@ -164,7 +164,7 @@ const MAX_ID = 100_000_000;
 
 /** An inner id that also occurs outside or in an earlier definition gets the next unused number, as in the editor. */
 function ensureUniqueIds<T extends Definition>(file: JsonObject, root: Net, definitions: readonly T[]): T[] {
-  const used = new Set(root.nodes.flatMap(({ raw }) => asNumber(raw.id) ?? []));
+  const usedIds = new Set(root.nodes.flatMap(({ raw }) => asNumber(raw.id) ?? []));
   const lastNodeId = asNumber(file.last_node_id) ?? asNumber(asObject(file.state)?.lastNodeId) ?? 0;
   let lastId = Number.isSafeInteger(lastNodeId) && lastNodeId < MAX_ID ? lastNodeId : 0;
   return definitions.map((definition) => {
@@ -172,14 +172,14 @@ function ensureUniqueIds<T extends Definition>(file: JsonObject, root: Net, defi
     const nodes = definition.nodes.map((node) => {
       const { id } = node.raw;
       if (typeof id !== "number") return node;
-      if (!used.has(id)) {
-        used.add(id);
+      if (!usedIds.has(id)) {
+        usedIds.add(id);
         if (Number.isSafeInteger(id) && id < MAX_ID) lastId = Math.max(lastId, id);
         return node;
       }
       do lastId += 1;
-      while (used.has(lastId));
-      used.add(lastId);
+      while (usedIds.has(lastId));
+      usedIds.add(lastId);
       renumbered.set(node.id, String(lastId));
       return { ...node, id: String(lastId) };
     });

@@ -26,11 +26,11 @@ export function isGroupNode({ type }: EditorNode): boolean {
 }
 
 export function expandGroupNode(
-  use: EditorNode,
+  instance: EditorNode,
   groupNodes: JsonObject,
   info: ObjectInfo,
-): { use: EditorNode; definition: Definition } | undefined {
-  const group = asObject(getOwn(groupNodes, use.type.replace(GROUP_PREFIX, "")));
+): { instance: EditorNode; definition: Definition } | undefined {
+  const group = asObject(getOwn(groupNodes, instance.type.replace(GROUP_PREFIX, "")));
   if (!group) return undefined;
   const innerNodes = asArray(group.nodes).flatMap((node, at) => readNode({ ...asObject(node), id: at }, info));
   const byId = new Map(innerNodes.map((node) => [node.id, node]));
@@ -51,13 +51,13 @@ export function expandGroupNode(
   );
   const isConvertedWidget = (node: EditorNode, name: string) => widgetInputs.has(`${node.id} ${name}`);
   const inputs: Port[] = [];
-  const startedInputs = new Map<string, string>();
+  const outerInputLinks = new Map<string, string>();
   const getOuterName = createOuterNames(group);
-  const externalInputs = new Set(use.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
-  const onward = new Map([...links.values()].map((link) => [link.origin, link] as const).reverse());
+  const externalInputs = new Set(instance.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
+  const linksByOrigin = new Map([...links.values()].map((link) => [link.origin, link] as const).reverse());
   const nodeSlots = innerNodes.map((node) => ({
     node,
-    slots: isReroute(node) ? createRerouteSlot(node, byId, onward.get(node.id)) : getSlots(node, info),
+    slots: isReroute(node) ? createRerouteSlot(node, byId, linksByOrigin.get(node.id)) : getSlots(node, info),
   }));
   // Widgets that were converted to inputs come after all others.
   for (const isLast of [false, true]) {
@@ -65,28 +65,28 @@ export function expandGroupNode(
       for (const { name, type, hasWidget } of slots) {
         if (isLinked(node, name) || (hasWidget && isConvertedWidget(node, name)) !== isLast) continue;
         const outer = getOuterName(node, isReroute(node) ? type : name);
-        // A widget is an input only if it was converted outside.
+        // A widget is an input only if the outer node converted it.
         if (hasWidget ? !externalInputs.has(outer.name) : outer.isHidden) continue;
         const id = `in ${inputs.length}`;
         links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
         inputs.push({ name: outer.name, type, links: [id] });
-        startedInputs.set(`${node.id} ${name}`, id);
+        outerInputLinks.set(`${node.id} ${name}`, id);
       }
     }
   }
-  const nodesWithValues = distributeValues(use, innerNodes, info, (node, name) =>
+  const nodesWithValues = distributeValues(instance, innerNodes, info, (node, name) =>
     isConvertedWidget(node, name) ? (isLinked(node, name) ? "inside" : "last") : "first",
   );
   const nodes = nodesWithValues.map((node, at) => ({
     ...node,
     inputs: (nodeSlots[at]?.slots ?? []).flatMap((slot): Slot[] => {
       const key = `${node.id} ${slot.name}`;
-      const link = linksByInput.get(key) ?? startedInputs.get(key);
+      const link = linksByInput.get(key) ?? outerInputLinks.get(key);
       return link === undefined ? [] : [{ ...slot, link }];
     }),
   }));
   const outputs = createOutputs(nodes, info, group, links);
-  return { use: { ...use, values: [] }, definition: { name: use.type, nodes, links, inputs, outputs, raw: group } };
+  return { instance: { ...instance, values: [] }, definition: { name: instance.type, nodes, links, inputs, outputs, raw: group } };
 }
 
 function getSlots(node: EditorNode, info: ObjectInfo): Slot[] {
@@ -100,13 +100,13 @@ function getSlots(node: EditorNode, info: ObjectInfo): Slot[] {
   );
 }
 
-/** A reroute's input has no own name. Outside, it is named by the type of the input that it leads to. */
-function createRerouteSlot(node: EditorNode, byId: ReadonlyMap<string, EditorNode>, onward: EditorLink | undefined): Slot[] {
-  const type = byId.get(onward?.target ?? "")?.inputs[onward?.targetSlot ?? 0]?.type ?? node.outputs[0]?.type ?? "*";
+/** A reroute's input has no name. The outer node names it after the type of the connected input. */
+function createRerouteSlot(node: EditorNode, byId: ReadonlyMap<string, EditorNode>, nextLink: EditorLink | undefined): Slot[] {
+  const type = byId.get(nextLink?.target ?? "")?.inputs[nextLink?.targetSlot ?? 0]?.type ?? node.outputs[0]?.type ?? "*";
   return [{ name: node.inputs[0]?.name ?? "", type, hasWidget: false }];
 }
 
-function getChange(group: JsonObject, node: EditorNode, side: "input" | "output", name: string): JsonObject | undefined {
+function getSlotConfig(group: JsonObject, node: EditorNode, side: "input" | "output", name: string): JsonObject | undefined {
   return asObject(getOwn(asObject(asObject(getOwn(asObject(group.config) ?? {}, node.id))?.[side]) ?? {}, name));
 }
 
@@ -115,62 +115,62 @@ const getLabels = memoize(({ raw }: EditorNode): ReadonlyMap<unknown, unknown> =
   return new Map(inputs.map((slot) => [slot?.name, slot?.label] as const).reverse());
 });
 
-/** The custom name, or the inner one. If the name is already used, it starts with the node's title. */
+/** Returns the custom name, or the inner one. If the name is already used, the node's title is added in front. */
 function createOuterNames(group: JsonObject): (node: EditorNode, name: string) => { name: string; isHidden: boolean } {
   const nameCounts = new Map<string, number>();
   return (node, inner) => {
-    const changed = getChange(group, node, "input", inner);
-    const customName = [changed?.name, getLabels(node).get(inner)].find((item) => typeof item === "string");
+    const slotConfig = getSlotConfig(group, node, "input", inner);
+    const customName = [slotConfig?.name, getLabels(node).get(inner)].find((item) => typeof item === "string");
     const name = typeof customName === "string" ? customName : inner;
     const prefix = nameCounts.has(name) ? `${node.title ?? node.type} ` : "";
     const key = prefix === "" ? name : prefix + inner;
     const count = nameCounts.get(key);
     nameCounts.set(key, (count ?? 1) + 1);
-    return { name: prefix !== "" && count !== undefined ? `${prefix}${count} ${inner}` : key, isHidden: changed?.visible === false };
+    return { name: prefix !== "" && count !== undefined ? `${prefix}${count} ${inner}` : key, isHidden: slotConfig?.visible === false };
   };
 }
 
-type Order = "first" | "last" | "inside";
+type ValueOrder = "first" | "last" | "inside";
 
 /** The outer node lists the values of all inner nodes, with converted widgets last. Notes and linked inputs keep their own values. */
 function distributeValues(
-  use: EditorNode,
+  instance: EditorNode,
   nodes: readonly EditorNode[],
   info: ObjectInfo,
-  getOrder: (node: EditorNode, name: string) => Order,
+  getOrder: (node: EditorNode, name: string) => ValueOrder,
 ) {
-  const widgetValues = asArray(use.values);
+  const widgetValues = asArray(instance.values);
   const expandedNodes = nodes.map((node) => {
     const values = [...asArray(node.values)];
-    return { node, values, places: new Map<number, number>(), orders: getOrders({ ...node, values }, info, getOrder) };
+    return { node, values, outerIndexes: new Map<number, number>(), orders: getOrders({ ...node, values }, info, getOrder) };
   });
-  let next = 0;
+  let nextIndex = 0;
   for (const order of ["first", "last"]) {
-    for (const { values, places, orders } of expandedNodes) {
-      for (const [at, one] of orders.entries()) {
-        if (one !== order) continue;
-        if (next < widgetValues.length) {
-          values[at] = widgetValues[next];
-          places.set(at, next);
+    for (const { values, outerIndexes, orders } of expandedNodes) {
+      for (const [at, valueOrder] of orders.entries()) {
+        if (valueOrder !== order) continue;
+        if (nextIndex < widgetValues.length) {
+          values[at] = widgetValues[nextIndex];
+          outerIndexes.set(at, nextIndex);
         }
-        next += 1;
+        nextIndex += 1;
       }
     }
   }
-  return expandedNodes.map(({ node, values, places }): EditorNode =>
-    places.size === 0 ? node : { ...node, values, outside: { raw: use.raw, places } },
+  return expandedNodes.map(({ node, values, outerIndexes }): EditorNode =>
+    outerIndexes.size === 0 ? node : { ...node, values, outerNode: { raw: instance.raw, outerIndexes } },
   );
 }
 
 /** The order of each value of a node. A value without an input has the order of the preceding widget. */
-function getOrders(node: EditorNode, info: ObjectInfo, getOrder: (node: EditorNode, name: string) => Order): Order[] {
+function getOrders(node: EditorNode, info: ObjectInfo, getOrder: (node: EditorNode, name: string) => ValueOrder): ValueOrder[] {
   const values = asArray(node.values);
   const nodeInfo = getOwn(info, node.type);
   if (!nodeInfo) return values.map(() => (isNote(node) ? "inside" : "first"));
   const widgets = readWidgets(node, nodeInfo);
   const last = widgets.at(-1);
   const count = values.length || (last ? Number(last.key) + toListedValues(last).length : 0);
-  const orders = Array.from({ length: count }, (): Order => "first");
+  const orders = Array.from({ length: count }, (): ValueOrder => "first");
   for (const [at, widget] of widgets.entries()) {
     const from = Number(widget.key);
     const to = Math.min(from + toListedValues(widget).length, Number(widgets[at + 1]?.key ?? count));
@@ -187,7 +187,7 @@ function createOutputs(nodes: readonly EditorNode[], info: ObjectInfo, group: Js
     const types = getOwn(info, node.type)?.output ?? node.outputs.map(({ type }) => type);
     for (const [slot, type] of types.entries()) {
       const slotKey = `${node.id} ${slot}`;
-      const isShown = getChange(group, node, "output", String(slot))?.visible;
+      const isShown = getSlotConfig(group, node, "output", String(slot))?.visible;
       if (typeof isShown === "boolean" ? !isShown : linkedOutputs.has(slotKey) && !externalOutputs.has(slotKey)) continue;
       const id = `out ${ports.length}`;
       links.set(id, { origin: node.id, originSlot: slot, target: INSIDE_END, targetSlot: ports.length });

@@ -11,26 +11,26 @@ import { type ObjectInfo } from "../schemas/object-info";
 import { workflowLimits } from "../workflow/read-workflow";
 import { hasSavedInputs, isSameJson, readSavedInputs } from "./drawing";
 import { asArray, type Definition, type EditorFile, type EditorNode, isEditorFile, readEditorFile, toIdText } from "./file";
-import { findSetter, findSource } from "./follow";
+import { findSetter, findSource } from "./find-source";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
+import { getHostValue, type Value } from "./instance-value";
 import { getLinkedNodeIds, isNeverSent, isRunning, isSwitch, parseTunnel } from "./node-kinds";
 import { createWidgetFinder, type EditorNotice, type EditorProblem, findProblems, roundToStep, toSentValue, UNNAMED } from "./sent-values";
 import { getSlots, type LinkContext, type NodeLocation, type Scope, toGraphId } from "./slots";
-import { getHostValue, type Value } from "./value-of-use";
 import { getValueLocation, readWidgets, type ValueLocation, type Widget } from "./values";
 
 export { type EditorNotice, type EditorProblem } from "./sent-values";
 
 /** `rawTexts`: "node input" of texts that are sent unchanged. */
 export type ConvertedWorkflow = { graph: Graph; problems: EditorProblem[]; notices: EditorNotice[]; rawTexts: string[] };
-type ConvertedFile = ConvertedWorkflow & { homes: ReadonlyMap<string, ValueLocation> };
+type ConvertedFile = ConvertedWorkflow & { valueLocations: ReadonlyMap<string, ValueLocation> };
 /** `fill`: how placeholders in texts are replaced, as in the editor. False leaves them unchanged. */
 type Options = { fill?: FillOptions | false };
 
 const MAX_DEPTH = 50;
 /** Definitions use one another, so a short file could expand to a huge graph. */
 const MAX_EXPANDED_SIZE = 200_000;
-const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const definitionIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, options: Options = {}): ConvertedWorkflow {
   const parsed = typeof editorJson === "string" ? parseJson(editorJson) : editorJson;
@@ -47,30 +47,30 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
   const unlinkedNodes: NodeLocation[] = [];
   const rawTexts: string[] = [];
   const valueLocations = new Map<string, ValueLocation>();
-  const insides = new Map<string, ReturnType<LinkContext["inside"]>>();
-  const context: LinkContext = { info, inside: enterNode, primitiveValue };
-  let expanded = 0;
-  let visited = 0;
+  const enteredNodes = new Map<string, ReturnType<LinkContext["enterNode"]>>();
+  const context: LinkContext = { info, enterNode, readPrimitiveValue };
+  let expandedSize = 0;
+  let visitedCount = 0;
 
-  function enterNode(location: NodeLocation): ReturnType<LinkContext["inside"]> {
+  function enterNode(location: NodeLocation): ReturnType<LinkContext["enterNode"]> {
     const key = toGraphId(location.scope, location.node);
-    if (!insides.has(key)) insides.set(key, openNode(location));
-    return insides.get(key);
+    if (!enteredNodes.has(key)) enteredNodes.set(key, createInnerScope(location));
+    return enteredNodes.get(key);
   }
 
-  function openNode({ scope, node }: NodeLocation): ReturnType<LinkContext["inside"]> {
-    if (expanded > MAX_EXPANDED_SIZE) return undefined;
+  function createInnerScope({ scope, node }: NodeLocation): ReturnType<LinkContext["enterNode"]> {
+    if (expandedSize > MAX_EXPANDED_SIZE) return undefined;
     const path = `${toGraphId(scope, node)}:`;
     const group = isGroupNode(node) ? expandGroupNode(node, file.groupNodes, info) : undefined;
     const definition: Definition | undefined = group?.definition ?? file.definitions.get(node.type);
     if (!definition || path.split(":").length > MAX_DEPTH) return undefined;
-    expanded += countParts(definition);
-    if (expanded > MAX_EXPANDED_SIZE) return undefined;
-    const use = group?.use ?? node;
-    return { definition, use, scope: { path, net: definition, use: { scope, node: use, definition } } };
+    expandedSize += measureDefinition(definition);
+    if (expandedSize > MAX_EXPANDED_SIZE) return undefined;
+    const instance = group?.instance ?? node;
+    return { definition, instance, scope: { path, net: definition, instance: { scope, node: instance, definition } } };
   }
 
-  function primitiveValue(node: EditorNode): unknown {
+  function readPrimitiveValue(node: EditorNode): unknown {
     const value = asObject(node.values)?.value ?? asArray(node.values)[0];
     const isReplaced = node.properties["Run widget replace on values"] === true && typeof value === "string";
     return isReplaced && fill ? replacePlaceholders(value, fill.at, findWidgetValue) : value;
@@ -81,32 +81,32 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
   function sendScope(scope: Scope): void {
     problems.push(...findDuplicateIds(scope));
     for (const node of scope.net.nodes) {
-      if (++visited > workflowLimits.nodes) return;
-      // The editor checks only the outermost use of a subgraph. Inner nodes are sent by their own modes.
-      const isOff = !isRunning(node);
-      if (isOff && !scope.use) continue;
+      if (++visitedCount > workflowLimits.nodes) return;
+      // The editor checks only the mode of the outermost subgraph node. Inner nodes are sent according to their own modes.
+      const isDisabled = !isRunning(node);
+      if (isDisabled && !scope.instance) continue;
       const location = { scope, node };
       const tunnel = parseTunnel(node, info);
       if (tunnel || isNeverSent(node)) {
-        if (!isOff && isSwitch(node)) notices.push(createOmittedNotice(location));
-        if (!isOff && tunnel?.side === "get" && findSetter(location, context)) {
+        if (!isDisabled && isSwitch(node)) notices.push(createOmittedNotice(location));
+        if (!isDisabled && tunnel?.side === "get" && findSetter(location, context)) {
           notices.push({ code: "resolved", nodeId: toGraphId(scope, node), name: tunnel.name });
         }
         continue;
       }
-      const within = enterNode(location);
-      if (within) {
+      const inner = enterNode(location);
+      if (inner) {
         const previousCount = nodes.length;
-        sendScope(within.scope);
-        if (isOff && nodes.length > previousCount) problems.push({ code: "inside_of_off_sent", nodeId: toGraphId(scope, node) });
-      } else if (!isOff && isUnlinked(location)) unlinkedNodes.push(location);
-      else if (!isOff) nodes.push([toGraphId(scope, node), toSentNode(location)]);
+        sendScope(inner.scope);
+        if (isDisabled && nodes.length > previousCount) problems.push({ code: "inside_of_off_sent", nodeId: toGraphId(scope, node) });
+      } else if (!isDisabled && isUnlinked(location)) unlinkedNodes.push(location);
+      else if (!isDisabled) nodes.push([toGraphId(scope, node), toSentNode(location)]);
     }
   }
 
   function isUnlinked({ scope, node }: NodeLocation): boolean {
     return (
-      !getOwn(info, node.type) && !isDefinitionId.test(node.type) && !hasSavedInputs(node) && !getLinkedNodeIds(scope.net).has(node.id)
+      !getOwn(info, node.type) && !definitionIdPattern.test(node.type) && !hasSavedInputs(node) && !getLinkedNodeIds(scope.net).has(node.id)
     );
   }
 
@@ -117,16 +117,16 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
     const widgets = nodeInfo ? readWidgets(node, nodeInfo) : [];
     const specs = new Map(widgets.map(({ name, raw }) => [name, raw]));
     const inputs = nodeInfo ? getWidgetInputs(node, nodeId, widgets) : new Map(Object.entries(toSentValues(node.values)));
-    for (const { name } of scope.use ? widgets : []) {
+    for (const { name } of scope.instance ? widgets : []) {
       const hostValue = getHostValue(location, name);
       if (hostValue && getSlots(location, context).every((slot) => slot.name !== name || slot.link === undefined))
         setInput(name, hostValue);
     }
-    function setInput(name: string, { value: unrounded, isRaw, home }: Value): void {
+    function setInput(name: string, { value: unrounded, isRaw, valueLocation }: Value): void {
       const raw = specs.get(name);
       const value = toSentValue(isRaw ? unrounded : roundToStep(unrounded, raw), raw);
       inputs.set(name, isRaw ? value : fillText(node, nodeId, name, value));
-      valueLocations.set(`${nodeId} ${name}`, home);
+      valueLocations.set(`${nodeId} ${name}`, valueLocation);
       if (isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
     }
     if (!nodeInfo) problems.push(createMissingProblem(node, nodeId));
@@ -185,15 +185,16 @@ export function convertFile(file: EditorFile, info: ObjectInfo, fill: FillOption
   // If no other node is left, the missing classes are reported as the reason why nothing can run.
   if (nodes.length > 0) notices.push(...unlinkedNodes.map(createOmittedNotice));
   else for (const location of unlinkedNodes) nodes.push([toGraphId(location.scope, location.node), toSentNode(location)]);
-  if (visited > workflowLimits.nodes || expanded > MAX_EXPANDED_SIZE) problems.push({ code: "too_many_nodes", max: workflowLimits.nodes });
-  return { graph: Object.fromEntries(nodes), problems, notices, rawTexts, homes: valueLocations };
+  if (visitedCount > workflowLimits.nodes || expandedSize > MAX_EXPANDED_SIZE)
+    problems.push({ code: "too_many_nodes", max: workflowLimits.nodes });
+  return { graph: Object.fromEntries(nodes), problems, notices, rawTexts, valueLocations };
 }
 
-function countParts({ nodes, links, inputs, outputs }: Definition): number {
-  const plainNodes = nodes.map(
+function measureDefinition({ nodes, links, inputs, outputs }: Definition): number {
+  const nodeSizes = nodes.map(
     (node) => 1 + node.inputs.length + node.outputs.length + (isObject(node.values) ? Object.keys(node.values) : node.values).length,
   );
-  return plainNodes.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
+  return nodeSizes.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
 }
 
 function toSentValues(values: EditorNode["values"]): JsonObject {
@@ -219,7 +220,7 @@ function createOmittedNotice({ scope, node }: NodeLocation): EditorNotice {
 }
 
 function createMissingProblem({ type, title, properties }: EditorNode, nodeId: string): EditorProblem {
-  if (isDefinitionId.test(type)) return { code: "missing_subgraph", nodeId, id: type };
+  if (definitionIdPattern.test(type)) return { code: "missing_subgraph", nodeId, id: type };
   const { cnr_id: registryId, aux_id: repository, ver: version } = properties;
   const pack = [registryId, repository].find((id) => typeof id === "string");
   return {

@@ -15,8 +15,8 @@ const switchTypes = new Set(
   ].map((name) => `${name} (rgthree)`),
 );
 /** "GetNode" reads the "SetNode" with its name. Packs add their own prefixes: "easy getNode", "easy setNode". */
-const GETTER = /(?:^|[^a-z])get_?node$/i;
-const SETTER = /(?:^|[^a-z])set_?node$/i;
+const GETTER_PATTERN = /(?:^|[^a-z])get_?node$/i;
+const SETTER_PATTERN = /(?:^|[^a-z])set_?node$/i;
 
 export function isNeverSent({ type }: EditorNode): boolean {
   return rerouteTypes.has(type) || type === PRIMITIVE || noteTypes.has(type) || switchTypes.has(type);
@@ -46,9 +46,9 @@ export function isRunning({ mode }: EditorNode): boolean {
 export function parseTunnel(node: EditorNode, info: ObjectInfo): { side: "set" | "get"; setter: string; name: string } | undefined {
   const { type, values } = node;
   // Splits off a prefix: "PixaromaGetNode" matches, "TargetNode" and "OffsetNode" do not.
-  const words = type.replace(/(?<=[A-Za-z])(?=[GS]et_?Node$)/, " ");
-  const isGetter = GETTER.test(words);
-  if ((!isGetter && !SETTER.test(words)) || getOwn(info, type)) return undefined;
+  const spacedType = type.replace(/(?<=[A-Za-z])(?=[GS]et_?Node$)/, " ");
+  const isGetter = GETTER_PATTERN.test(spacedType);
+  if ((!isGetter && !SETTER_PATTERN.test(spacedType)) || getOwn(info, type)) return undefined;
   const name = [...asArray(values), ...Object.values(asObject(values) ?? {})].find((value) => typeof value === "string") ?? "";
   return { side: isGetter ? "get" : "set", setter: type.toLowerCase().replace(/get(?=_?node$)/, "set"), name: String(name) };
 }

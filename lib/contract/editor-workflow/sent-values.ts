@@ -1,7 +1,7 @@
 import { asObject, getOwn } from "../json/json";
 import { number } from "../json/readers";
 import { getFallback } from "../nodes/dynamic-inputs";
-import { isFileName, type WidgetOf } from "../nodes/fill-texts";
+import { isFileName, type WidgetFinder } from "../nodes/fill-texts";
 import { findNearestOption, getInputType, getSettings, readInputSpec } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
 import { asArray, createSlotFinder, type EditorFile, type EditorNode, type Net } from "./file";
@@ -45,7 +45,7 @@ export function toSentValue(value: unknown, raw: unknown): unknown {
 }
 
 /** The editor's own limits, for classes without limits. */
-const [LEAST, MAX_COUNT] = [0, 2048];
+const [MIN_NUMBER, MAX_NUMBER] = [0, 2048];
 const MAX_DIGITS = 100;
 
 /** Limits and rounds a number for a widget, as a PrimitiveNode does. Other values are returned unchanged. */
@@ -53,17 +53,17 @@ export function roundToStep(value: unknown, raw: unknown): unknown {
   const type = getInputType(raw);
   if (typeof value !== "number" || (type !== "INT" && type !== "FLOAT")) return value;
   const { min, max, step, round } = getSettings(raw);
-  const limit = (value: number, least = -Infinity, upperBound = Infinity) =>
-    Math.min(Math.max(value, Number(min ?? least)), Number(max ?? upperBound));
-  const limited = limit(value);
+  const clamp = (value: number, lowerBound = -Infinity, upperBound = Infinity) =>
+    Math.min(Math.max(value, Number(min ?? lowerBound)), Number(max ?? upperBound));
+  const clamped = clamp(value);
   if (type === "INT") {
-    const size = step || 1;
-    const offset = Number(min ?? LEAST) % size;
-    return Math.round((limited - offset) / size) * size + offset;
+    const stepSize = step || 1;
+    const offset = Number(min ?? MIN_NUMBER) % stepSize;
+    return Math.round((clamped - offset) / stepSize) * stepSize + offset;
   }
   const digits = Math.min(MAX_DIGITS, Math.max(0, -Math.floor(Math.log10(step ?? 0.5))));
   const unit = number(round) || (digits > 0 ? 10 ** -digits : 0);
-  return unit === 0 ? limited : limit(Number((Math.round(limited / unit) * unit).toFixed(digits)), LEAST, MAX_COUNT);
+  return unit === 0 ? clamped : clamp(Number((Math.round(clamped / unit) * unit).toFixed(digits)), MIN_NUMBER, MAX_NUMBER);
 }
 
 export function getDefault(raw: unknown): unknown {
@@ -84,8 +84,8 @@ export function findProblems({ name: input, raw, value }: Widget, nodeId: string
 type NodeEntry = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
 const MAX_DEPTH = 50;
 
-/** The node that the editor uses for a name in a text: by its own name or class, or by its title. Inner nodes come first. */
-export function createWidgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
+/** Finds the node that a name in a text refers to, by its name or class, or by its title. Inner nodes come first. */
+export function createWidgetFinder(file: EditorFile, info: ObjectInfo): WidgetFinder {
   let index: { byName: Map<unknown, NodeEntry>; byTitle: Map<unknown, NodeEntry> } | undefined;
 
   function createIndex() {

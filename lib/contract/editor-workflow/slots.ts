@@ -5,15 +5,15 @@ import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { createSlotFinder, type Definition, type EditorNode, memoize, type Net, type Slot } from "./file";
 import { orderClassInputs, readWidgets, type Widget } from "./values";
 
-export type Scope = { path: string; net: Net; use?: Use };
+export type Scope = { path: string; net: Net; instance?: SubgraphInstance };
 export type NodeLocation = { scope: Scope; node: EditorNode };
-export type Use = NodeLocation & { definition: Definition };
+export type SubgraphInstance = NodeLocation & { definition: Definition };
 
 /** The context of one conversion. Results are cached, because many paths may lead to the same node. */
 export type LinkContext = {
   info: ObjectInfo;
-  inside: (location: NodeLocation) => { scope: Scope; definition: Definition; use: EditorNode } | undefined;
-  primitiveValue: (node: EditorNode) => unknown;
+  enterNode: (location: NodeLocation) => { scope: Scope; definition: Definition; instance: EditorNode } | undefined;
+  readPrimitiveValue: (node: EditorNode) => unknown;
 };
 
 export function toGraphId({ path }: Scope, { id }: EditorNode): string {
@@ -33,14 +33,14 @@ export function getSlots(location: NodeLocation, context: LinkContext): readonly
 
 function findSlots(location: NodeLocation, context: LinkContext): readonly Slot[] {
   const { node } = location;
-  const within = context.inside(location);
-  if (within) return getUseSlots(within.use, within.definition);
+  const inner = context.enterNode(location);
+  if (inner) return getInstanceSlots(inner.instance, inner.definition);
   const nodeInfo = getOwn(context.info, node.type);
   return nodeInfo ? getClassSlots(node, nodeInfo, context) : node.inputs;
 }
 
-function getUseSlots(use: EditorNode, { inputs }: Definition): readonly Slot[] {
-  const findSlot = createSlotFinder(use.inputs);
+function getInstanceSlots(instance: EditorNode, { inputs }: Definition): readonly Slot[] {
+  const findSlot = createSlotFinder(instance.inputs);
   const nameCounts = new Map<string, number>();
   return inputs.map(({ name, type }) => {
     const index = nameCounts.get(name) ?? 0;

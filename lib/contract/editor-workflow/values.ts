@@ -2,7 +2,7 @@ import { asObject, asText, getOwn, isObject, type JsonObject } from "../json/jso
 import { type ClassInput, getChoiceInputs, isDynamicCombo, isGrowing, listDeclaredInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, getInputType, getSettings } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
-import { asArray, type EditorFile, type EditorNode, INSIDE_START, type Net, nodesById, parseEntries } from "./file";
+import { asArray, type EditorFile, type EditorNode, getNodesById, INSIDE_START, type Net, parseEntries } from "./file";
 import { isPrimitive } from "./node-kinds";
 
 /** The index in widgets_values, and the node in the file. A value that the node also stores by `storedName` has precedence. */
@@ -15,12 +15,12 @@ const widgetTypes = new Set([
   ...["GALLERIA", "PAINTER", "IMAGECOMPARE", "COMFY_DYNAMICCOMBO_V3", "WEBCAM", "LOAD_3D", "AUDIO_UI", "AUDIO_RECORD"],
 ]);
 /** Saved in place of a list that the server had not sent yet. */
-const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
+const loadingTexts: readonly unknown[] = ["Loading...", "Loading…"];
 const REFRESH = "refresh";
 const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
 const MAX_DEPTH = 4;
 
-/** By type alone, so also true for an input that forceInput makes a socket. */
+/** Checks only the type, so also true for an input that forceInput makes a socket. */
 function isWidgetType(raw: unknown): boolean {
   return widgetTypes.has(getWidgetType(raw));
 }
@@ -40,14 +40,14 @@ export function readWidgets(node: EditorNode, info: NodeInfo): Widget[] {
   const indexes = findValueIndexes(inputs, values);
   const [filtered, unfiltered] = [true, false].map((hasFilters) => {
     let position = 0;
-    const list = {
-      isAt: (value: unknown) => values[indexes[position] ?? -1] === value,
-      take: () => ({ key: indexes[position] ?? values.length + position - indexes.length, value: values[indexes[position++] ?? -1] }),
+    const reader = {
+      isNext: (value: unknown) => values[indexes[position] ?? -1] === value,
+      readNext: () => ({ key: indexes[position] ?? values.length + position - indexes.length, value: values[indexes[position++] ?? -1] }),
     };
-    const widgets = readByPosition(inputs, list, 0, hasFilters);
-    return { widgets, isWhole: position <= indexes.length };
+    const widgets = readByPosition(inputs, reader, 0, hasFilters);
+    return { widgets, isComplete: position <= indexes.length };
   });
-  const result = filtered?.isWhole ? filtered : unfiltered;
+  const result = filtered?.isComplete ? filtered : unfiltered;
   return (result?.widgets ?? []).map((widget) => correctWidget(node, widget));
 }
 
@@ -71,8 +71,8 @@ export function getTrailingValues(info: NodeInfo): unknown[] {
   return [...(isPicture ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
 }
 
-export function getValueLocation({ raw, outside }: EditorNode, { key }: Pick<Widget, "key">): ValueLocation {
-  const outerKey = typeof key === "number" ? outside?.places.get(key) : undefined;
+export function getValueLocation({ raw, outerNode: outside }: EditorNode, { key }: Pick<Widget, "key">): ValueLocation {
+  const outerKey = typeof key === "number" ? outside?.outerIndexes.get(key) : undefined;
   return outside && outerKey !== undefined ? { node: outside.raw, key: outerKey } : { node: raw, key };
 }
 
@@ -85,23 +85,23 @@ export function orderClassInputs(info: NodeInfo, widgets: readonly Widget[]): (C
     return [classInput, ...choiceInputs.flatMap((classInput) => addChoiceInputs(classInput, depth + 1))];
   };
   const inputGroups = listDeclaredInputs(info).map((input) => addChoiceInputs(input, 0));
-  return [false, true].flatMap((isWidget) => inputGroups.filter(([place]) => place?.hasWidget === isWidget)).flat();
+  return [false, true].flatMap((isWidget) => inputGroups.filter(([first]) => first?.hasWidget === isWidget)).flat();
 }
 
-type List = { isAt: (value: unknown) => boolean; take: () => { key: number; value: unknown } };
+type ValueReader = { isNext: (value: unknown) => boolean; readNext: () => { key: number; value: unknown } };
 
-function readByPosition(inputs: readonly ClassInput[], list: List, depth: number, hasFilters: boolean): Widget[] {
+function readByPosition(inputs: readonly ClassInput[], reader: ValueReader, depth: number, hasFilters: boolean): Widget[] {
   return inputs.flatMap((input) => {
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
-    for (const button of getPrecedingValues(raw)) if (list.isAt(button)) list.take();
-    const { key, value } = list.take();
-    getExtraValues(name, raw, hasFilters).forEach(list.take);
-    if (getSettings(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
+    for (const button of getPrecedingValues(raw)) if (reader.isNext(button)) reader.readNext();
+    const { key, value } = reader.readNext();
+    getExtraValues(name, raw, hasFilters).forEach(reader.readNext);
+    if (getSettings(raw).remote !== undefined && reader.isNext(REFRESH)) reader.readNext();
     // Null becomes the first choice only after all values are read, because the inputs of that choice have no values.
-    const remainingList = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
+    const choiceReader = value === null ? { isNext: () => false, readNext: () => ({ key, value: undefined }) } : reader;
     const choiceWidgets =
-      isDynamicCombo(raw) && depth < MAX_DEPTH ? readByPosition(getChoiceInputs(input, value), remainingList, depth + 1, hasFilters) : [];
+      isDynamicCombo(raw) && depth < MAX_DEPTH ? readByPosition(getChoiceInputs(input, value), choiceReader, depth + 1, hasFilters) : [];
     return [{ name, raw, value, key }, ...choiceWidgets];
   });
 }
@@ -146,7 +146,7 @@ function findValueIndexes(inputs: readonly ClassInput[], values: readonly unknow
 
 function correctWidget({ type }: EditorNode, widget: Widget): Widget {
   const { name, raw, value } = widget;
-  if (unreadLists.includes(value) && getSettings(raw).remote !== undefined) return { ...widget, value: undefined };
+  if (loadingTexts.includes(value) && getSettings(raw).remote !== undefined) return { ...widget, value: undefined };
   const isSampler = name === "sampler_name" && (type === "KSampler" || type === "KSamplerAdvanced");
   return isSampler ? { ...widget, value: asText(value)?.replace(/^sample_/, "") ?? value } : widget;
 }
@@ -164,7 +164,7 @@ export function findWidgetLocations(file: EditorFile, node: string, widget: stri
 
   function findLocations({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
     if (depth > MAX_NESTING || locations.size >= MAX_LOCATIONS || ++visited > MAX_VISITED) return;
-    const editorNode = nodesById(net).get(id);
+    const editorNode = getNodesById(net).get(id);
     if (!editorNode) return;
     const definition = file.definitions.get(editorNode.type);
     if (isPrimitive(editorNode)) return findInScope({ net, path, depth }, findLinksFrom(net, id, undefined));
@@ -190,18 +190,18 @@ export function findWidgetLocations(file: EditorFile, node: string, widget: stri
 }
 
 export function findOuterName(file: EditorFile, node: string, widget: string, inner: string): string | undefined {
-  const uses = findNodes(file, node).flatMap(({ net, id }) => file.definitions.get(nodesById(net).get(id)?.type ?? "") ?? []);
-  const port = uses.flatMap(({ inputs }) => inputs).find(({ name }) => name === widget);
+  const definitions = findNodes(file, node).flatMap(({ net, id }) => file.definitions.get(getNodesById(net).get(id)?.type ?? "") ?? []);
+  const port = definitions.flatMap(({ inputs }) => inputs).find(({ name }) => name === widget);
   return port?.label ?? (port?.name.replace(/_\d+$/, "") === inner ? undefined : port?.name);
 }
 
-/** The nodes with this id: the outer one, or one in each use of the subgraph that has it (App mode has only the inner id). */
+/** Finds the outer node with this id, or one in each instance of its subgraph, because App mode stores only the inner id. */
 export function findNodes(file: EditorFile, id: string): { net: Net; path: string; id: string }[] {
-  if (nodesById(file).has(id)) return [{ net: file, path: "", id }];
-  return file.nodes.flatMap((use) => {
-    const net = file.definitions.get(use.type);
+  if (getNodesById(file).has(id)) return [{ net: file, path: "", id }];
+  return file.nodes.flatMap((node) => {
+    const net = file.definitions.get(node.type);
     const inner = net?.renumbered?.get(id) ?? id;
-    return net && nodesById(net).has(inner) ? [{ net, path: `${use.id}:`, id: inner }] : [];
+    return net && getNodesById(net).has(inner) ? [{ net, path: `${node.id}:`, id: inner }] : [];
   });
 }
 

@@ -1,7 +1,7 @@
 import { copySpellings } from "../json/exact-json";
 import { asObject, getOwn, isObject, type JsonObject } from "../json/json";
 import { isDynamicCombo, listDeclaredInputs, listInputs } from "../nodes/dynamic-inputs";
-import { type WidgetOf } from "../nodes/fill-texts";
+import { type WidgetFinder } from "../nodes/fill-texts";
 import { getInputType, getSettings } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
@@ -21,9 +21,9 @@ import {
 } from "./values";
 
 type UnplacedValue = { nodeId: string; input?: string };
-/** `unplaced` computes where the new file differs from the graph. `widgetOf`: values of its nodes, by the editor's names. */
-export type WrittenFile = { file: JsonObject; unplaced: () => UnplacedValue[]; widgetOf: WidgetOf };
-export type EditableFile = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
+/** `findUnplacedValues`: where the new file differs from the graph. `findWidgetValue`: values of its nodes, by the editor's names. */
+export type WrittenFile = { file: JsonObject; findUnplacedValues: () => UnplacedValue[]; findWidgetValue: WidgetFinder };
+export type EditableFile = { getReport: () => EditorReport; applyValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
 /** `staleNames`: names whose stored values must be removed from the node, because they would have precedence. */
 type Change = { values: Values; staleNames: readonly string[] };
@@ -31,17 +31,20 @@ type EditorJson = JsonObject & { nodes: unknown[] };
 
 export function createEditableFile(file: JsonObject, info: ObjectInfo): EditableFile {
   if (!isEditorFile(file))
-    return { report: () => ({ problems: [], notices: [] }), withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
+    return {
+      getReport: () => ({ problems: [], notices: [] }),
+      applyValues: () => ({ file, findUnplacedValues: () => [], findWidgetValue: () => undefined }),
+    };
   let convertedFile: ReturnType<typeof convertFile> | undefined;
   const getConverted = () => (convertedFile ??= convertFile(readEditorFile(file, info), info, false));
   return {
-    report: getConverted,
-    withValues(graph) {
-      const { graph: originalGraph, homes } = getConverted();
+    getReport: getConverted,
+    applyValues(graph) {
+      const { graph: originalGraph, valueLocations } = getConverted();
       const changes = new Map<JsonObject, Change>();
       for (const [nodeId, node] of Object.entries(graph)) {
         for (const { name, value, other } of findDifferences(node, getOwn(originalGraph, nodeId), info)) {
-          const valueLocation = homes.get(`${nodeId} ${name}`);
+          const valueLocation = valueLocations.get(`${nodeId} ${name}`);
           if (!valueLocation || value === undefined || isLink(value) || isLink(other)) continue;
           const { values, staleNames } = changes.get(valueLocation.node) ?? { values: getValues(valueLocation), staleNames: [] };
           changes.set(valueLocation.node, {
@@ -51,21 +54,21 @@ export function createEditableFile(file: JsonObject, info: ObjectInfo): Editable
         }
       }
       const newFile = changes.size === 0 ? file : replaceNodes(file, changes);
-      let cachedFinder: WidgetOf | undefined;
+      let cachedFinder: WidgetFinder | undefined;
       return {
         file: newFile,
-        unplaced: () =>
+        findUnplacedValues: () =>
           findUnplaced(graph, newFile === file ? originalGraph : convertFile(readEditorFile(newFile, info), info, false).graph),
-        widgetOf: (name, widget) => (cachedFinder ??= createWidgetFinder(readEditorFile(newFile, info), info))(name, widget),
+        findWidgetValue: (name, widget) => (cachedFinder ??= createWidgetFinder(readEditorFile(newFile, info), info))(name, widget),
       };
     },
   };
 
   function findUnplaced(graph: Graph, newGraph: Graph): UnplacedValue[] {
     return [...new Set([...Object.keys(graph), ...Object.keys(newGraph)])].flatMap((nodeId): UnplacedValue[] => {
-      const [node, placed] = [getOwn(graph, nodeId), getOwn(newGraph, nodeId)];
-      if (node?.class_type !== placed?.class_type) return [{ nodeId }];
-      return node ? findDifferences(node, placed, info).map(({ name }) => ({ nodeId, input: name })) : [];
+      const [node, newNode] = [getOwn(graph, nodeId), getOwn(newGraph, nodeId)];
+      if (node?.class_type !== newNode?.class_type) return [{ nodeId }];
+      return node ? findDifferences(node, newNode, info).map(({ name }) => ({ nodeId, input: name })) : [];
     });
   }
 }
@@ -96,7 +99,7 @@ function replaceValue(
   if (isObject(values)) return copySpellings(values, { ...values, [key]: value.value });
   const index = Number(key);
   const [nodeInfo, classInputs] = node.type === type ? [info, listDeclaredInputs(info)] : [undefined, []];
-  // The entries after a choice change in number, and a short list lacks the values before this one.
+  // A new choice changes the number of entries after it, and a short list lacks the values before this one.
   if (nodeInfo && (index > values.length || classInputs.some(({ raw }) => isDynamicCombo(raw))))
     return createValueList(nodeInfo, inputs, { node, values });
   const precedingValues = Array.from({ length: index }, (_, index) => (index < values.length ? values[index] : null));
@@ -112,24 +115,24 @@ function isBoundingBox(raw: unknown): boolean {
 function createValueList(
   info: NodeInfo,
   inputs: Readonly<JsonObject>,
-  inFile?: { node: JsonObject; values: readonly unknown[] },
+  storedNode?: { node: JsonObject; values: readonly unknown[] },
 ): unknown[] {
-  const [node] = inFile ? readNode({ id: 0, ...inFile.node, widgets_values: inFile.values }, {}) : [];
+  const [node] = storedNode ? readNode({ id: 0, ...storedNode.node, widgets_values: storedNode.values }, {}) : [];
   const nodeWidgets = node ? readWidgets(node, info) : [];
   const widgetsByName = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
   const getFollowingValues = (widget: Widget) => {
     const next = nodeWidgets[nodeWidgets.indexOf(widget) + 1];
-    return asArray(inFile?.values).slice(Number(widget.key) + 1, next && Number(next.key));
+    return asArray(storedNode?.values).slice(Number(widget.key) + 1, next && Number(next.key));
   };
   const inputValues = Object.fromEntries(
     Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? widgetsByName.get(name)?.value : unwrapList(value)]),
   );
   const widgets = readNamedWidgets(info, inputValues).map((widget) => {
     const value = widget.value ?? getDefault(widget.raw) ?? null;
-    const [, ...behind] = toListedValues({ ...widget, value });
+    const [, ...extraValues] = toListedValues({ ...widget, value });
     const storedWidget = widgetsByName.get(widget.name);
     const storedValues = storedWidget && !isBoundingBox(widget.raw) ? getFollowingValues(storedWidget) : [];
-    return [...getPrecedingValues(widget.raw), value, ...behind.map((defaultValue, index) => storedValues[index] ?? defaultValue)];
+    return [...getPrecedingValues(widget.raw), value, ...extraValues.map((defaultValue, index) => storedValues[index] ?? defaultValue)];
   });
   const lastWidget = nodeWidgets.at(-1);
   const endValues = lastWidget ? getFollowingValues(lastWidget).slice(toListedValues(lastWidget).length - 1) : [];
@@ -164,8 +167,8 @@ function replaceNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>
   return copySpellings(file, { ...file, nodes, definitions: copySpellings(definitions, { ...definitions, subgraphs }) });
 }
 
-/** `places`: the positions of the nodes in a drawing. Only their order counts, because the editor's nodes are larger. */
-type Options = { id: string; places: ReadonlyMap<string, { x: number; y: number }> };
+/** Only the order of the positions counts, because the editor's nodes are larger. */
+type Options = { id: string; drawingPositions: ReadonlyMap<string, { x: number; y: number }> };
 type NewFile = { file: JsonObject; lostInputs: string[] };
 
 const NODE_WIDTH = 300;
@@ -174,7 +177,7 @@ const ROW_HEIGHT = 24;
 const HEADER_HEIGHT = 60;
 const TEXT_ROWS = 5;
 
-export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Options): NewFile {
+export function toEditorFile(graph: Graph, info: ObjectInfo, { id, drawingPositions }: Options): NewFile {
   const links: unknown[][] = [];
   const outputs = new Map<string, Map<number, number[]>>();
   const newNodes = Object.entries(graph).map(([nodeId, node], order) => {
@@ -193,17 +196,17 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
       links.push([linkId, toEditorId(origin), slot, toEditorId(target), targetSlot, type]);
       const slots = outputs.get(origin) ?? new Map<number, number[]>();
       outputs.set(origin, slots);
-      const others = slots.get(slot);
-      if (others) others.push(linkId);
+      const slotLinks = slots.get(slot);
+      if (slotLinks) slotLinks.push(linkId);
       else slots.set(slot, [linkId]);
       return linkId;
     }
     const title = node._meta?.title;
     const values = nodeInfo ? createValueList(nodeInfo, node.inputs) : selectLiterals(node);
-    const texts = [...widgets.values()].filter((raw) => getSettings(raw).multiline).length;
+    const textCount = [...widgets.values()].filter((raw) => getSettings(raw).multiline).length;
     const height =
       HEADER_HEIGHT +
-      ROW_HEIGHT * (Math.max(inputs.length - widgets.size, nodeInfo?.output?.length ?? 1) + widgets.size + texts * TEXT_ROWS);
+      ROW_HEIGHT * (Math.max(inputs.length - widgets.size, nodeInfo?.output?.length ?? 1) + widgets.size + textCount * TEXT_ROWS);
     return {
       nodeId,
       height,
@@ -223,7 +226,7 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
       },
     };
   });
-  const positions = arrangeNodes(newNodes, places);
+  const positions = arrangeNodes(newNodes, drawingPositions);
   const nodes = newNodes.map(({ nodeId, node }) => ({
     ...node,
     pos: positions.get(nodeId) ?? [0, 0],
@@ -253,9 +256,11 @@ function addSavedInputs(
   const { graph: convertedGraph } = convertFile(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
   const nodes = file.nodes.map((node, at) => {
-    const [inputs, readBack] = [getOwn(graph, ids[at] ?? "")?.inputs ?? {}, getOwn(convertedGraph, ids[at] ?? "")?.inputs ?? {}];
-    const savedInputs = Object.entries(inputs).flatMap(([name, is]): [string, SavedInput][] =>
-      isSameJson(unwrapUnlessLink(is), unwrapUnlessLink(getOwn(readBack, name))) ? [] : [[name, { is, reads: getOwn(readBack, name) }]],
+    const [inputs, convertedInputs] = [getOwn(graph, ids[at] ?? "")?.inputs ?? {}, getOwn(convertedGraph, ids[at] ?? "")?.inputs ?? {}];
+    const savedInputs = Object.entries(inputs).flatMap(([name, value]): [string, SavedInput][] =>
+      isSameJson(unwrapUnlessLink(value), unwrapUnlessLink(getOwn(convertedInputs, name)))
+        ? []
+        : [[name, { is: value, reads: getOwn(convertedInputs, name) }]],
     );
     const isComplete = savedInputs.length === 0 && getOwn(info, node.type) !== undefined;
     return isComplete ? node : { ...node, properties: { ...node.properties, ...toSavedProperties(Object.fromEntries(savedInputs)) } };
@@ -302,13 +307,13 @@ function toEditorId(id: string): string | number {
 
 function arrangeNodes(
   nodes: readonly { nodeId: string; height: number }[],
-  places: Options["places"],
+  drawingPositions: Options["drawingPositions"],
 ): Map<string, readonly [number, number]> {
-  const placed = nodes.map((node) => ({ ...node, ...(places.get(node.nodeId) ?? { x: 0, y: 0 }) }));
-  const columns = [...new Set(placed.map(({ x }) => x))].sort((value, other) => value - other);
+  const positionedNodes = nodes.map((node) => ({ ...node, ...(drawingPositions.get(node.nodeId) ?? { x: 0, y: 0 }) }));
+  const columns = [...new Set(positionedNodes.map(({ x }) => x))].sort((value, other) => value - other);
   const columnsByX = new Map(columns.map((x, index) => [x, { left: index * (NODE_WIDTH + NODE_GAP), nextTop: 0 }]));
   const positions = new Map<string, readonly [number, number]>();
-  for (const { nodeId, height, x } of placed.sort((item, other) => item.y - other.y)) {
+  for (const { nodeId, height, x } of positionedNodes.sort((item, other) => item.y - other.y)) {
     const column = columnsByX.get(x);
     if (!column) continue;
     positions.set(nodeId, [column.left, column.nextTop]);

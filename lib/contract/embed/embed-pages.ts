@@ -5,14 +5,14 @@ export type EmbedTheme = (typeof embedThemes)[number];
 
 /** Settings pages that a frame may show. The others concern the account or sign-in: tokens, shares and host pages. */
 const embedSettings: readonly string[] = ["members", "usage", "runners", "audit"];
-const pagesWithParts: readonly EmbedPage[] = ["jobs", "assets", "apps"];
+const pagesWithSubpages: readonly EmbedPage[] = ["jobs", "assets", "apps"];
 
 /** The page of a console URL. Undefined for all URLs that are not listed here, in any spelling. */
 export function findEmbedPage(address: string): EmbedPage | undefined {
   const [first = "", ...parts] = (address.split(/[?#]/)[0] ?? "").slice(1).split("/");
   const page = embedPages.find((embedPage) => embedPage === (first === "" ? "overview" : first));
   if (page === undefined || parts.length === 0) return page;
-  const isListed = page === "settings" ? parts.length === 1 && embedSettings.includes(parts[0] ?? "") : pagesWithParts.includes(page);
+  const isListed = page === "settings" ? parts.length === 1 && embedSettings.includes(parts[0] ?? "") : pagesWithSubpages.includes(page);
   return isListed ? page : undefined;
 }
 

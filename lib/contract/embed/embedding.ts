@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { isLoopback } from "../connections";
-import { type Role, roles } from "../people/roles";
+import { type Role, roles } from "../members/roles";
 import { embedPages, embedThemes } from "./embed-pages";
 
 export const TICKET_SECONDS = 60;
@@ -70,7 +70,7 @@ export type EmbedHostView = EmbedHostBody & {
 };
 export type EmbedHostSaved = { host: EmbedHostView; secret?: string };
 
-/** The content that the host's server signs. `sub`: a member's address, or for a `guest` the host's own name of the person. */
+/** The content that the host's server signs. `sub`: a member's address, or for a `guest` the host's id of the user. */
 export const ticketSchema = z.object({
   iss: originSchema,
   sub: z.string().trim().min(1).max(254),
@@ -94,9 +94,6 @@ export const embedLookSchema = z.object({ theme: z.enum(embedThemes).optional(),
 
 export type EmbedRole = Exclude<Role, "owner">;
 
-/**
- * The information for unauthenticated clients: whether this origin may frame the host, and the server time. `cookie`: a test cookie was
- * returned.
- */
+/** For unauthenticated clients: whether this origin may frame the host, and the server time. `cookie`: the test cookie arrived. */
 export const embedCheckQuerySchema = z.object({ host: z.string().max(100).default(""), origin: z.string().max(300).default("") });
 export type EmbedCheck = { known: boolean; framing: boolean; cookie: boolean; now: number };

@@ -5,20 +5,20 @@ import { type JobListItem } from "../schemas/job";
 /** `late_ms`: a run that takes longer than this is unusually long. */
 export type ExpectedRun = NonNullable<JobListItem["expected_run"]>;
 
-const MAX_SHARE = 0.95;
+const MAX_PROGRESS = 0.95;
 
 /** From 0 to 1, and at most 95 % while it runs. */
-export function getExpectedShare({ median_ms }: ExpectedRun, ranMs: number): number {
-  return Math.min(MAX_SHARE, Math.max(0, ranMs) / Math.max(1, median_ms));
+export function getExpectedProgress({ median_ms }: ExpectedRun, elapsedMs: number): number {
+  return Math.min(MAX_PROGRESS, Math.max(0, elapsedMs) / Math.max(1, median_ms));
 }
 
 /** Relative to now. */
 export type TimeRange = { fromMs: number; toMs: number };
 
 /** Undefined for an unusually long run, whose end cannot be estimated. */
-export function estimateTimeLeft({ low_ms, high_ms, late_ms }: ExpectedRun, ranMs: number): TimeRange | undefined {
-  if (ranMs > late_ms) return undefined;
-  return { fromMs: Math.max(0, low_ms - ranMs), toMs: (ranMs < high_ms ? high_ms : late_ms) - ranMs };
+export function estimateTimeLeft({ low_ms, high_ms, late_ms }: ExpectedRun, elapsedMs: number): TimeRange | undefined {
+  if (elapsedMs > late_ms) return undefined;
+  return { fromMs: Math.max(0, low_ms - elapsedMs), toMs: (elapsedMs < high_ms ? high_ms : late_ms) - elapsedMs };
 }
 
 type Span = { from: number; to: number; unit: "seconds" | "minutes" | "hours" };

@@ -2,9 +2,9 @@ import { writeExactJson } from "../json/exact-json";
 import { getOwn, type JsonObject } from "../json/json";
 import { truncateText } from "../plain-line";
 import { getNodeName, type LooseNode, readLooseGraph } from "../workflow/graph";
-import { CLASS_MARK, type InputId, splitInputId, toInputId } from "./job-list";
+import { CLASS_PREFIX, type InputId, splitInputId, toInputId } from "./job-list";
 
-const MAX_VALUE = 200;
+const MAX_LISTED_LENGTH = 200;
 
 export type JobInputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
@@ -14,8 +14,8 @@ export function collectInputs(workflow: JsonObject | undefined): JobInputs {
   for (const [id, node] of Object.entries(readLooseGraph(workflow) ?? {})) {
     for (const [name, value] of Object.entries(node.inputs ?? {})) {
       if (!["string", "number", "bigint", "boolean"].includes(typeof value)) continue;
-      const text = String(value).slice(0, MAX_VALUE);
-      for (const key of [id, ...(node.class_type === undefined ? [] : [CLASS_MARK + node.class_type])]) {
+      const text = String(value).slice(0, MAX_LISTED_LENGTH);
+      for (const key of [id, ...(node.class_type === undefined ? [] : [CLASS_PREFIX + node.class_type])]) {
         const values = textsByNode.get(key) ?? new Map<string, string>();
         textsByNode.set(key, values);
         if (!values.has(name)) values.set(name, text);
@@ -25,13 +25,13 @@ export function collectInputs(workflow: JsonObject | undefined): JobInputs {
   return textsByNode;
 }
 
-export type SeenInput = { id: InputId; name: string; jobs: number; example: string };
+export type CommonInput = { id: InputId; name: string; jobs: number; example: string };
 
-export function findCommonInputs(jobs: readonly JobInputs[]): SeenInput[] {
-  const inputsById = new Map<InputId, SeenInput>();
+export function findCommonInputs(jobs: readonly JobInputs[]): CommonInput[] {
+  const inputsById = new Map<InputId, CommonInput>();
   for (const job of jobs) {
     for (const [node, values] of job) {
-      if (!node.startsWith(CLASS_MARK)) continue;
+      if (!node.startsWith(CLASS_PREFIX)) continue;
       for (const [input, example] of values) {
         const id = toInputId(node, input);
         const entry = inputsById.get(id) ?? { id, name: splitInputId(id).name, jobs: 0, example };
@@ -39,7 +39,7 @@ export function findCommonInputs(jobs: readonly JobInputs[]): SeenInput[] {
       }
     }
   }
-  return [...inputsById.values()].sort((seenInput, other) => other.jobs - seenInput.jobs || seenInput.name.localeCompare(other.name));
+  return [...inputsById.values()].sort((input, other) => other.jobs - input.jobs || input.name.localeCompare(other.name));
 }
 
 type InputDifference = {
@@ -49,7 +49,7 @@ type InputDifference = {
   values: (string | undefined)[];
 };
 
-const MAX_VALUE_LENGTH = 300;
+const MAX_DIFFERENCE_LENGTH = 300;
 
 export function findInputDifferences(
   workflows: readonly unknown[],
@@ -68,7 +68,7 @@ export function findInputDifferences(
       if (comparableValues.every((value) => value === comparableValues[0])) continue;
       if (differences.length === maxDifferences) return { differences, isCut: true };
       const node = getNodeName(nodes.find((node) => node !== undefined));
-      differences.push({ nodeId, node, input, values: values.map((value) => value && truncateText(value, MAX_VALUE_LENGTH)) });
+      differences.push({ nodeId, node, input, values: values.map((value) => value && truncateText(value, MAX_DIFFERENCE_LENGTH)) });
     }
   }
   return { differences, isCut: false };

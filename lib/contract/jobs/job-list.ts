@@ -7,7 +7,7 @@ export const jobStates = ["pending", "in_progress", "completed", "failed", "canc
 export type KnownJobState = (typeof jobStates)[number];
 export type JobState = KnownJobState | "unknown";
 
-const stateWords: Readonly<Record<KnownJobState, readonly string[]>> = {
+const serviceStatuses: Readonly<Record<KnownJobState, readonly string[]>> = {
   pending: [
     "pending",
     "waiting_to_dispatch",
@@ -24,19 +24,21 @@ const stateWords: Readonly<Record<KnownJobState, readonly string[]>> = {
   cancelled: ["cancelled", "canceled", "cancel_requested", "cancel_pending", "cancelling_preparing"],
 };
 
-const stateByWord = new Map<string, KnownJobState>(jobStates.flatMap((state) => stateWords[state].map((word) => [word, state] as const)));
+const stateByStatus = new Map<string, KnownJobState>(
+  jobStates.flatMap((state) => serviceStatuses[state].map((status) => [status, state] as const)),
+);
 
-/** Words that are shown as a terminal state although the job may still change. */
-const changingWords = new Set(["cancel_requested", "cancel_pending", "cancelling_preparing"]);
+/** Statuses that are shown as a terminal state although the job may still change. */
+const changingStatuses = new Set(["cancel_requested", "cancel_pending", "cancelling_preparing"]);
 
-export function toJobState(word: string): JobState {
-  return stateByWord.get(word) ?? "unknown";
+export function toJobState(status: string): JobState {
+  return stateByStatus.get(status) ?? "unknown";
 }
 
-/** Uses the raw word, because `cancel_requested` is shown as cancelled but may still change. */
-export function isTerminalWord(word: string): boolean {
-  const state = stateByWord.get(word);
-  return (state === "completed" || state === "failed" || state === "cancelled") && !changingWords.has(word);
+/** Uses the raw status, because `cancel_requested` is shown as cancelled but may still change. */
+export function isTerminalStatus(status: string): boolean {
+  const state = stateByStatus.get(status);
+  return (state === "completed" || state === "failed" || state === "cancelled") && !changingStatuses.has(status);
 }
 
 export const outputTypes = ["image", "video", "audio"] as const;
@@ -63,14 +65,14 @@ export type JobSearch = ValuesOf<typeof searchParams>;
 
 export const searchParamNames: readonly string[] = Object.keys(searchParams);
 
-export function isSearch(query: JobSearch): boolean {
+export function hasSearchFilter(query: JobSearch): boolean {
   return searchParamNames.some((name) => Reflect.get(query, name) !== undefined);
 }
 
 /** An input of a job as a column. `*Class` is the first node of a class that has the input. */
 export type InputId = `input:${string}:${string}`;
 export const MAX_INPUTS = 8;
-export const CLASS_MARK = "*";
+export const CLASS_PREFIX = "*";
 const idPattern = /^input:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}$/;
 
 export function toInputId(node: string, input: string): InputId {
@@ -87,7 +89,7 @@ export function parseInputIds(text: string): InputId[] {
 
 export function splitInputId(id: InputId): { node: string; input: string; name: string } {
   const [, node = "", input = ""] = id.split(":").map(decodeURIComponent);
-  return { node, input, name: `${node.startsWith(CLASS_MARK) ? node.slice(CLASS_MARK.length) : node}.${input}` };
+  return { node, input, name: `${node.startsWith(CLASS_PREFIX) ? node.slice(CLASS_PREFIX.length) : node}.${input}` };
 }
 
 function isInputId(text: string): text is InputId {

@@ -15,8 +15,8 @@ export function getSpelling(container: object, key: string | number): string | u
   return spelling !== undefined && Object.is(Reflect.get(container, key), Number(spelling)) ? spelling : undefined;
 }
 
-export function storeSpellings(container: object, byKey: ReadonlyMap<string | number, string>): void {
-  spellings.set(container, byKey);
+export function storeSpellings(container: object, spellingsByKey: ReadonlyMap<string | number, string>): void {
+  spellings.set(container, spellingsByKey);
 }
 
 export function setSpelling(container: object, key: string, spelling: string): void {

@@ -19,8 +19,7 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-// Looks up untrusted keys among a record's own entries, because an id may be "constructor", which every object inherits.
-
+/** Ignores inherited properties, because an untrusted key may be "constructor". */
 export function getOwn<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -9,16 +9,16 @@ const POINT = 46;
 const ZERO = 48;
 const COLON = 58;
 const numberPattern = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-/** Numbers that JavaScript writes unchanged: up to 15 digits, and no trailing zero. Others are compared. */
+/** Numbers that JavaScript writes unchanged: up to 15 digits, and no trailing zero. Other numbers are compared with JavaScript's output. */
 const plainDecimal = /^-?(?:0\.0{0,5}[1-9]\d{0,8}|[1-9]\d{0,7}\.\d{0,6})(?<!0)$/;
 /** Larger whole numbers become doubles with a spelling, because exact arithmetic on them is slow. */
 const MAX_BIGINT_DIGITS = 1000;
 /** A graph of five thousand nodes and its editor file have fewer than 30,000 exact numbers. */
-export const maxExactNumbers = { text: 50_000, answer: 100_000 } as const;
+export const maxExactNumbers = { text: 50_000, response: 100_000 } as const;
 const MAX_EXACT_LENGTH = 20;
 
-/** `means`: the value of an empty text, if empty texts are allowed. `maxNumbers`: the maximum number of exact numbers. */
-type Options = { means?: undefined; maxNumbers?: number };
+/** `emptyValue`: the value of an empty text, if empty texts are allowed. `maxNumbers`: the maximum number of exact numbers. */
+type Options = { emptyValue?: undefined; maxNumbers?: number };
 
 export class TooManyExactNumbers extends RangeError {
   constructor(
@@ -29,14 +29,14 @@ export class TooManyExactNumbers extends RangeError {
   }
 }
 
-/** Throws SyntaxError, and TooManyExactNumbers before parsing. The caller names the type, as for JSON.parse. */
+/** Throws SyntaxError, and TooManyExactNumbers before parsing. The caller chooses the type, as for JSON.parse. */
 export function parseExactJson<T = unknown>(text: string, options: Options = {}): T {
-  const exact = findExactNumbers(text, options.maxNumbers ?? maxExactNumbers.answer);
-  // Parsed in one pass: each exact number becomes a string with a prefix that senders cannot know.
-  const mark = Math.random().toString(36).slice(2, 10).padEnd(8, "_");
-  const marked = exact.length === 0 ? text : markNumbers(text, exact, mark);
-  const parsed = { value: "means" in options && text === "" ? options.means : JSON.parse(marked) };
-  if (exact.length > 0) restoreNumbers(parsed, mark);
+  const exactPositions = findExactNumbers(text, options.maxNumbers ?? maxExactNumbers.response);
+  // Parsed in one pass: each exact number becomes a string with a prefix that senders cannot guess.
+  const prefix = Math.random().toString(36).slice(2, 10).padEnd(8, "_");
+  const prefixedText = exactPositions.length === 0 ? text : prefixNumbers(text, exactPositions, prefix);
+  const parsed = { value: "emptyValue" in options && text === "" ? options.emptyValue : JSON.parse(prefixedText) };
+  if (exactPositions.length > 0) restoreNumbers(parsed, prefix);
   return parsed.value;
 }
 
@@ -59,7 +59,7 @@ export function parseLenient<T = unknown>(text: string, maxNumbers: number = max
 }
 
 export function parseServiceJson<T = unknown>(text: string): T {
-  return parseLenient<T>(text, maxExactNumbers.answer);
+  return parseLenient<T>(text, maxExactNumbers.response);
 }
 
 export function parseLenientJson(text: string): unknown {
@@ -101,15 +101,15 @@ function findExactNumbers(text: string, maxNumbers: number): number[] {
   return positions;
 }
 
-function markNumbers(text: string, exact: readonly number[], mark: string): string {
-  let marked = "";
+function prefixNumbers(text: string, exactPositions: readonly number[], prefix: string): string {
+  let output = "";
   let copiedEnd = 0;
-  for (let index = 0; index < exact.length; index += 2) {
-    const [start = 0, end = 0] = [exact[index], exact[index + 1]];
-    marked += `${text.slice(copiedEnd, start)}"${mark}${text.slice(start, end)}"`;
+  for (let index = 0; index < exactPositions.length; index += 2) {
+    const [start = 0, end = 0] = [exactPositions[index], exactPositions[index + 1]];
+    output += `${text.slice(copiedEnd, start)}"${prefix}${text.slice(start, end)}"`;
     copiedEnd = end;
   }
-  return marked + text.slice(copiedEnd);
+  return output + text.slice(copiedEnd);
 }
 
 function isExact(text: string, start: number, end: number): boolean {
@@ -164,7 +164,7 @@ function findStringEnd(text: string, start: number): number {
 }
 
 /** Not recursive, because the sender controls the depth. */
-function restoreNumbers(root: object, mark: string): void {
+function restoreNumbers(root: object, prefix: string): void {
   const remaining: object[] = [root];
   let spellings: Map<string | number, string> | undefined;
   for (let container = remaining.pop(); container; container = remaining.pop()) {
@@ -175,14 +175,14 @@ function restoreNumbers(root: object, mark: string): void {
     if (spellings) storeSpellings(container, spellings);
   }
 
-  function restore(holder: object, key: string | number, value: unknown): void {
+  function restore(target: object, key: string | number, value: unknown): void {
     if (typeof value === "object" && value !== null) remaining.push(value);
-    else if (typeof value === "string" && value.startsWith(mark)) {
-      const digits = value.slice(mark.length);
+    else if (typeof value === "string" && value.startsWith(prefix)) {
+      const digits = value.slice(prefix.length);
       const isExact = digits.length <= MAX_BIGINT_DIGITS && isUnsafe(digits);
       // Defined instead of assigned, because the key may be __proto__.
-      if (key === "__proto__") Object.defineProperty(holder, key, { value: isExact ? BigInt(digits) : Number(digits) });
-      else Reflect.set(holder, key, isExact ? BigInt(digits) : Number(digits));
+      if (key === "__proto__") Object.defineProperty(target, key, { value: isExact ? BigInt(digits) : Number(digits) });
+      else Reflect.set(target, key, isExact ? BigInt(digits) : Number(digits));
       if (!isExact) (spellings ??= new Map()).set(key, digits);
     }
   }

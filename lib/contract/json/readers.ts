@@ -5,7 +5,7 @@ import { getOwn, getSharedWeakMap, isObject } from "./json";
 export { asNumber as number, asText as text } from "./json";
 
 export type Reader<T> = (value: unknown) => T | undefined;
-export type ReadBy<R> = R extends Reader<infer T> ? T : never;
+export type ReaderOutput<R> = R extends Reader<infer T> ? T : never;
 
 export const anything: Reader<unknown> = (value) => value;
 export const anyText: Reader<string> = (value) => (typeof value === "string" ? value : undefined);
@@ -54,7 +54,7 @@ export function countSkipped(value: unknown): number {
 const toEntries = <T>(parsed: T | undefined): T[] => (parsed === undefined ? [] : [parsed]);
 
 type Shape = Readonly<Record<string, Reader<unknown>>>;
-type Fields<S> = { [N in keyof S]: ReadBy<S[N]> };
+type Fields<S> = { [N in keyof S]: ReaderOutput<S[N]> };
 
 /** Undefined if a required field does not fit. Optional fields that do not fit are left out. */
 export function object<R extends Shape, O extends Shape = Record<never, never>>(

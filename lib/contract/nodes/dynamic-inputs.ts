@@ -2,7 +2,7 @@
 
 import { copySpellings } from "../json/exact-json";
 import { getOwn } from "../json/json";
-import { anyText, anything, list, map, number, object, type ReadBy } from "../json/readers";
+import { anyText, anything, list, map, number, object, type ReaderOutput } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { getSettings, readInputSpec } from "./input-spec";
@@ -10,7 +10,7 @@ import { getSettings, readInputSpec } from "./input-spec";
 export type ClassInput = { name: string; raw: unknown; isRequired: boolean };
 type Values = Readonly<Record<string, unknown>>;
 const readGroups = object({}, { required: map(anything), optional: map(anything) });
-type Groups = ReadBy<typeof readGroups>;
+type Groups = ReaderOutput<typeof readGroups>;
 const readTemplate = object({}, { input: readGroups, prefix: anything, names: list(anyText), min: number, max: number });
 const readOption = object({ key: anyText }, { inputs: readGroups });
 
@@ -22,7 +22,7 @@ export function listInputs(info: NodeInfo | undefined, values: Values): ClassInp
   return expandInputs(listDeclaredInputs(info), values, 0);
 }
 
-/** The declared inputs, first in the order that the class names. A choice and a list are one input each. */
+/** The declared inputs in the class's order. Inputs without an order are last. A choice and a list are one input each. */
 export function listDeclaredInputs(info: NodeInfo | undefined): ClassInput[] {
   const [required, optional] = [info?.input?.required ?? {}, info?.input?.optional ?? {}];
   const declaredOrder = (["required", "optional"] as const).flatMap((group) => list(anyText)(info?.input_order?.[group]) ?? []);
@@ -61,12 +61,12 @@ export function selectChoice(
   const newInputs = { ...node.inputs, [choice.name]: choice.value };
   const prefix = `${choice.name}.`;
   const nestedInputs = listInputs(info, newInputs).filter(({ name }) => name.startsWith(prefix));
-  const added = nestedInputs.flatMap(({ name, raw, isRequired }) => {
+  const addedEntries = nestedInputs.flatMap(({ name, raw, isRequired }) => {
     const value = getOwn(node.inputs, name) ?? (isRequired ? getFallback(raw) : undefined);
     return value === undefined ? [] : [[name, value] as const];
   });
   const entries = Object.entries(newInputs).flatMap(([name, value]) =>
-    name === choice.name ? [[name, value] as const, ...added] : name.startsWith(prefix) ? [] : [[name, value] as const],
+    name === choice.name ? [[name, value] as const, ...addedEntries] : name.startsWith(prefix) ? [] : [[name, value] as const],
   );
   return { ...graph, [nodeId]: { ...node, inputs: copySpellings(node.inputs, Object.fromEntries(entries)) } };
 }
@@ -104,7 +104,7 @@ export function getFallback(raw: unknown): unknown {
   return spec.fallback ?? { number: 0, text: "", boolean: false, choice: undefined, "hex-color": "#ffffff" }[spec.kind];
 }
 
-function getOptions(raw: unknown): readonly ReadBy<typeof readOption>[] {
+function getOptions(raw: unknown): readonly ReaderOutput<typeof readOption>[] {
   return getSettings(raw).options?.flatMap((value) => readOption(value) ?? []) ?? [];
 }
 

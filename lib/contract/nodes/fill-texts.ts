@@ -8,28 +8,28 @@ import { listInputs } from "./dynamic-inputs";
 import { getSettings } from "./input-spec";
 
 export type FillOptions = { at: Date; draw: number };
-export type WidgetOf = (node: string, widget: string) => unknown;
+export type WidgetFinder = (node: string, widget: string) => unknown;
 export type FilledText = { nodeId: string; name: string; text: string };
 
-export const FILE_NAME = "filename_prefix";
+export const FILENAME_INPUT = "filename_prefix";
 const writerClasses = new Set([
   ...["SaveImage", "SaveVideo", "SaveAnimatedWEBP", "SaveWEBM", "SaveAudio", "SaveGLB", "SaveAnimatedPNG"],
   ...["CLIPSave", "VAESave", "ModelSave", "LoraSave", "SaveLatent"],
 ]);
 
 export function isFileName({ class_type }: GraphNode, name: string): boolean {
-  return name === FILE_NAME && writerClasses.has(class_type);
+  return name === FILENAME_INPUT && writerClasses.has(class_type);
 }
 
-/** Returns only texts that change. `widgetsOf` is called if a text names a node, because the editor's file has more names. */
+/** Returns only texts that change. `createFinder` is called if a text names a node, because the editor's file has more names. */
 export function fillTexts(
   graph: Graph,
   catalogue: ObjectInfo | undefined,
   { at, draw }: FillOptions,
-  createFinder: (graph: Graph) => WidgetOf = createGraphFinder,
+  createFinder: (graph: Graph) => WidgetFinder = createGraphFinder,
 ): FilledText[] {
-  let cachedFinder: WidgetOf | undefined;
-  const findWidgetValue: WidgetOf = (name, widget) => (cachedFinder ??= createFinder(graph))(name, widget);
+  let cachedFinder: WidgetFinder | undefined;
+  const findWidgetValue: WidgetFinder = (name, widget) => (cachedFinder ??= createFinder(graph))(name, widget);
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([name, value]) => {
       if (typeof value !== "string") return [];
@@ -44,16 +44,16 @@ export function fillTexts(
 }
 
 export function replaceTexts(graph: Graph, texts: readonly FilledText[]): Graph {
-  const filled = new Map(Object.entries(graph));
+  const filledNodes = new Map(Object.entries(graph));
   for (const { nodeId, name, text } of texts) {
-    const node = filled.get(nodeId);
-    if (node) filled.set(nodeId, { ...node, inputs: copySpellings(node.inputs, { ...node.inputs, [name]: text }) });
+    const node = filledNodes.get(nodeId);
+    if (node) filledNodes.set(nodeId, { ...node, inputs: copySpellings(node.inputs, { ...node.inputs, [name]: text }) });
   }
-  return texts.length === 0 ? graph : Object.fromEntries(filled);
+  return texts.length === 0 ? graph : Object.fromEntries(filledNodes);
 }
 
 export function containsTime(graph: Graph): boolean {
-  return Object.values(graph).some((node) => isFileName(node, FILE_NAME) && String(node.inputs[FILE_NAME]).includes("%date:"));
+  return Object.values(graph).some((node) => isFileName(node, FILENAME_INPUT) && String(node.inputs[FILENAME_INPUT]).includes("%date:"));
 }
 
 function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | undefined): boolean {
@@ -63,7 +63,7 @@ function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | 
   return getSettings(raw).dynamicPrompts ?? false;
 }
 
-function createGraphFinder(graph: Graph): WidgetOf {
+function createGraphFinder(graph: Graph): WidgetFinder {
   const nodes = Object.values(graph).reverse();
   const [titles, classes] = [
     nodes.map((node) => [node._meta?.title, node] as const),
@@ -73,12 +73,12 @@ function createGraphFinder(graph: Graph): WidgetOf {
   return (name, widget) => getOwn(nodesByName.get(name)?.inputs, widget);
 }
 
-export function replacePlaceholders(value: string, at: Date, widgetOf: WidgetOf): string {
-  return value.replace(/%([^%]+)%/g, (whole, text: string) => {
+export function replacePlaceholders(value: string, at: Date, findWidgetValue: WidgetFinder): string {
+  return value.replace(/%([^%]+)%/g, (match, text: string) => {
     const [first = "", second, ...more] = text.split(".");
-    if (second === undefined || more.length > 0) return first.startsWith("date:") ? formatDate(first.slice("date:".length), at) : whole;
-    const widget = widgetOf(first, second);
-    if (widget === undefined || typeof widget === "object") return whole;
+    if (second === undefined || more.length > 0) return first.startsWith("date:") ? formatDate(first.slice("date:".length), at) : match;
+    const widget = findWidgetValue(first, second);
+    if (widget === undefined || typeof widget === "object") return match;
     return String(widget).replace(/[/?<>\\:*|"\x00-\x1f\x7f]/g, "_");
   });
 }
@@ -97,7 +97,7 @@ function formatDate(format: string, at: Date): string {
   });
 }
 
-/** Removes comments, replaces each group in braces by one of its options, drawn by `seed`, and resolves backslash escapes. */
+/** Removes comments, replaces each group in braces with a random option for `seed`, and resolves backslash escapes. */
 export function drawChoices(text: string, seed: string): string {
   const random = createRandom(seed);
   const textWithoutComments = removeComments(text);

@@ -1,6 +1,6 @@
 // Parses an input of the node catalogue. An unreadable description becomes a connection of unknown type.
 
-import { anyText, anything, isTrue, list, number, object, type ReadBy, type Reader } from "../json/readers";
+import { anyText, anything, isTrue, list, number, object, type Reader,type ReaderOutput } from "../json/readers";
 
 export type InputSpec =
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; color: boolean; fallback?: number }
@@ -54,7 +54,7 @@ const readSettings = object(
   },
 );
 const readKeyedOption = object({ key: readChoiceValue });
-type Settings = ReadBy<typeof readSettings>;
+type Settings = ReaderOutput<typeof readSettings>;
 
 /** `python_module` of the embedded service's own classes, which are validated strictly. */
 export const BUILT_IN_MODULE = "nodes.lightdesk";

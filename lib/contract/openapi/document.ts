@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../failure";
-import { hasRanges, type Operation, type OperationAnswer, type OperationBody } from "../operation";
+import { hasRanges, type Operation, type OperationBody,type OperationResponse } from "../operation";
 import { allOperations } from "../operations";
 import { component, getExactComponents, getSchemaName, omittable } from "../schemas/exact";
 import { getParameterForm, getWireForm } from "../schemas/lenient";
@@ -22,7 +22,7 @@ const createErrorRef = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${g
 function describeErrors(operation: Operation): Record<string, Response> {
   const { refusals = [], bodyRefusal } = operation;
   const codes = new Set<ErrorCode>([...commonCodes, ...refusals]);
-  const add = (more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code));
+  const add = (addedCodes: readonly ErrorCode[]) => addedCodes.forEach((code) => codes.add(code));
   const isUserdata = operation.path.startsWith("/api/userdata");
   if (hasRanges(operation)) add(["RANGE_NOT_SATISFIABLE", "PRECONDITION_FAILED"]);
   if (operation.query) codes.add("INVALID_QUERY");
@@ -42,12 +42,12 @@ function describeErrors(operation: Operation): Record<string, Response> {
   );
 }
 
-function describeError(operation: Operation, codes: readonly ErrorCode[], other?: z.ZodType | "text"): Response {
+function describeError(operation: Operation, codes: readonly ErrorCode[], customSchema?: z.ZodType | "text"): Response {
   const description = `${codes.join(", ")}.`;
   if (operation.method === "HEAD") return { description };
-  if (other === "text") return { description, content: { "text/plain": { schema: { type: "string" } } } };
-  const schema: JsonSchema = other
-    ? createErrorRef(other)
+  if (customSchema === "text") return { description, content: { "text/plain": { schema: { type: "string" } } } };
+  const schema: JsonSchema = customSchema
+    ? createErrorRef(customSchema)
     : { allOf: [createErrorRef(envelope), { type: "object", properties: { code: { enum: [...codes] } } }] };
   return { description, content: { "application/json": { schema } } };
 }
@@ -114,7 +114,7 @@ function buildDocument() {
     operation.body?.kind === "json" ? [[getBodyName(operation), operation.body.schema] as const] : [],
   );
   const schemas: Record<string, z.core.$ZodType> = { ...getExactComponents(), ...Object.fromEntries(bodies) };
-  const paths = new Map<string, Record<string, DescribedOperation>>(Object.entries(openPaths));
+  const paths = new Map<string, Record<string, DescribedOperation>>(Object.entries(publicPaths));
   for (const operation of documentedOperations)
     paths.set(operation.path, { ...paths.get(operation.path), [operation.method.toLowerCase()]: describeOperation(operation) });
   const document = {
@@ -123,7 +123,7 @@ function buildDocument() {
       title: "Workflow execution service",
       version: "1.0.0",
       description:
-        "Runs workflow graphs as jobs and stores files as assets. Core operations are those of every service of this interface; extensions name their capability.",
+        "Runs workflow graphs as jobs and stores files as assets. Every service implements the core operations. Each extension names its capability.",
       license: { name: "MIT", identifier: "MIT" },
     },
     tags: [{ name: "core" }, { name: "extension" }],
@@ -133,7 +133,7 @@ function buildDocument() {
 }
 
 /** These need no key, because they contain no user's data. */
-const openPaths: Record<string, Record<string, DescribedOperation>> = {
+const publicPaths: Record<string, Record<string, DescribedOperation>> = {
   "/api/health": {
     get: {
       operationId: "getHealth",
@@ -168,8 +168,8 @@ function describeOperation(operation: Operation): DescribedOperation {
 }
 
 function describeResponses(operation: Operation): Record<string, Response> {
-  const responses = Object.entries(operation.answers).map(
-    ([status, answer]) => [status, describeResponse(answer, Number(status))] as const,
+  const responses = Object.entries(operation.responses).map(
+    ([status, response]) => [status, describeResponse(response, Number(status))] as const,
   );
   const ranges = hasRanges(operation) && { "304": { description: "The content has not changed." } };
   return { ...Object.fromEntries(responses), ...ranges };
@@ -177,14 +177,14 @@ function describeResponses(operation: Operation): Record<string, Response> {
 
 const REDIRECT = "The content is at `Location` for a short time. Follow it without the key.";
 
-function describeResponse(operationAnswer: OperationAnswer, status: number): Response {
-  if (operationAnswer.kind === "redirect")
+function describeResponse(operationResponse: OperationResponse, status: number): Response {
+  if (operationResponse.kind === "redirect")
     return { description: REDIRECT, headers: { Location: { schema: { type: "string", format: "uri" } } } };
-  if (operationAnswer.kind === "empty") return { description: "Success, without a body." };
-  if (operationAnswer.kind !== "json")
+  if (operationResponse.kind === "empty") return { description: "Success, without a body." };
+  if (operationResponse.kind !== "json")
     return { description: status === 206 ? "A range of the content." : "The content.", content: { "*/*": { schema: {} } } };
-  const name = getSchemaName(operationAnswer.schema);
-  if (name === undefined) throw new Error(`an answer ${status} is no component`);
+  const name = getSchemaName(operationResponse.schema);
+  if (name === undefined) throw new Error(`The schema of response ${status} must be a named component.`);
   return createJsonResponse(status === 201 ? "Created." : status === 202 ? "Accepted." : "Success.", { $ref: toRef(name) });
 }
 
@@ -208,7 +208,7 @@ export type DescribedOperation = {
   responses: Readonly<Record<string, Response>>;
 };
 
-const schemaOptions = { target: "draft-2020-12", io: "input", unrepresentable: "any", override } as const;
+const schemaOptions = { target: "draft-2020-12", io: "input", unrepresentable: "any", override: overrideSchema } as const;
 
 export function toWireSchema(schema: z.ZodType): JsonSchema {
   return removeZodKeys(z.toJSONSchema(schema, schemaOptions));
@@ -223,7 +223,7 @@ function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Recor
 
 type Context = Parameters<NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>["override"]>>[0];
 
-function override({ zodSchema, jsonSchema }: Context): void {
+function overrideSchema({ zodSchema, jsonSchema }: Context): void {
   const form = getWireForm(zodSchema);
   if (form) {
     for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];

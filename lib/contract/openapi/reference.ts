@@ -96,8 +96,8 @@ function formatLimits({ minimum, maximum, maxLength, maxItems, anyOf = [] }: Jso
   if (maximum !== undefined) return `≤ ${maximum}`;
   const size = maxLength ?? maxItems;
   if (size !== undefined) return `≤ ${size}`;
-  const [only, ...others] = anyOf.flatMap((part) => formatLimits(part) ?? []);
-  return others.length === 0 ? only : undefined;
+  const [limit, ...others] = anyOf.flatMap((part) => formatLimits(part) ?? []);
+  return others.length === 0 ? limit : undefined;
 }
 
 /** JSON Schema also allows booleans, and lists for the items of a tuple. */
@@ -120,6 +120,6 @@ function toType(schema: JsonSchema): TypeText {
     return { text: `${text.includes(" ") ? `(${text})` : text}[]`, ...(name && { schema: name }) };
   }
   if (schema.contentMediaType === "application/octet-stream") return { text: "file" };
-  const word = Array.isArray(type) ? type.join(" | ") : (type ?? "any");
-  return { text: format ? `${word} (${format})` : word };
+  const typeName = Array.isArray(type) ? type.join(" | ") : (type ?? "any");
+  return { text: format ? `${typeName} (${format})` : typeName };
 }

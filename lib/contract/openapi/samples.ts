@@ -50,58 +50,58 @@ const placeholders = new Map([
   ["folder", "checkpoints"],
 ]);
 
-type SampleOperation = Pick<Operation, "name" | "method" | "path" | "body" | "answers">;
+type SampleOperation = Pick<Operation, "name" | "method" | "path" | "body" | "responses">;
 
 /** `baseUrl`: of the console or service, without a trailing slash. */
 export function createSample(operation: SampleOperation, language: SampleLanguage, baseUrl: string): string {
   const { query, body, fields = {} } = examples[operation.name] ?? {};
   const path = operation.path.replace(/\{(\w+)\}/g, (placeholder, name: string) => placeholders.get(name) ?? placeholder);
   const file = operation.body?.kind === "multipart" ? operation.body.file : undefined;
-  const parts: Parts = {
+  const parts: RequestParts = {
     method: operation.method,
     url: `${baseUrl}${path}${query ? `?${query}` : ""}`,
     json: operation.body?.kind === "json" ? (body ?? {}) : undefined,
     form: file === undefined ? undefined : { file, fields },
     isUpload: operation.body?.kind === "octets",
-    answer: getResponseKind(operation),
+    responseKind: getResponseKind(operation),
   };
   return language === "curl" ? writeCurl(parts) : language === "typescript" ? writeTypescript(parts) : writePython(parts);
 }
 
-type Parts = {
+type RequestParts = {
   method: Operation["method"];
   url: string;
   json: unknown;
   form: { file: string; fields: Readonly<Record<string, string>> } | undefined;
   isUpload: boolean;
-  answer: "json" | "bytes" | "none";
+  responseKind: "json" | "bytes" | "none";
 };
 
-function getResponseKind({ method, answers }: SampleOperation): Parts["answer"] {
-  const { kind } = Object.values(answers)[0] ?? { kind: "empty" };
+function getResponseKind({ method, responses }: SampleOperation): RequestParts["responseKind"] {
+  const { kind } = Object.values(responses)[0] ?? { kind: "empty" };
   if (method === "HEAD" || kind === "empty") return "none";
   return kind === "json" ? "json" : "bytes";
 }
 
-function writeCurl({ method, url, json, form, isUpload, answer }: Parts): string {
+function writeCurl({ method, url, json, form, isUpload, responseKind }: RequestParts): string {
   const verb = method === "GET" || (method === "POST" && (json !== undefined || form || isUpload)) ? [] : [`-X ${method}`];
   const lines = [
     ["curl", "--fail-with-body", ...(method === "HEAD" ? ["--head"] : verb), `-H "X-API-Key: $LIGHTDESK_TOKEN"`].join(" "),
     ...(json === undefined ? [] : [`-H "Content-Type: application/json"`, `-d '${writeExactJson(json)}'`]),
     ...(form ? [`-F ${form.file}=@photo.png`, ...Object.entries(form.fields).map(([name, value]) => `-F ${name}='${value}'`)] : []),
     ...(isUpload ? [`-H "Content-Type: application/octet-stream"`, "--data-binary @hello.json"] : []),
-    ...(answer === "bytes" ? ["-L -o output.png"] : []),
+    ...(responseKind === "bytes" ? ["-L -o output.png"] : []),
     `"${url}"`,
   ];
   return lines.join(" \\\n  ");
 }
 
-function writeTypescript({ method, url, json, form, isUpload, answer }: Parts): string {
+function writeTypescript({ method, url, json, form, isUpload, responseKind }: RequestParts): string {
   const needsFile = form !== undefined || isUpload;
   const fileImports = [needsFile && "openAsBlob"].filter(Boolean).join(", ");
   const imports = [
     ...(fileImports ? [`import { ${fileImports} } from "node:fs";`] : []),
-    ...(answer === "bytes" ? [`import { writeFile } from "node:fs/promises";`] : []),
+    ...(responseKind === "bytes" ? [`import { writeFile } from "node:fs/promises";`] : []),
   ];
   const formLines = form
     ? [
@@ -121,7 +121,7 @@ function writeTypescript({ method, url, json, form, isUpload, answer }: Parts): 
     json: "console.log(await response.json());",
     bytes: `await writeFile("output.png", Buffer.from(await response.arrayBuffer()));`,
     none: "console.log(response.status);",
-  }[answer];
+  }[responseKind];
   return [
     ...(imports.length > 0 ? [...imports, ""] : []),
     ...formLines,
@@ -133,7 +133,7 @@ function writeTypescript({ method, url, json, form, isUpload, answer }: Parts): 
   ].join("\n");
 }
 
-function writePython({ method, url, json, form, isUpload, answer }: Parts): string {
+function writePython({ method, url, json, form, isUpload, responseKind }: RequestParts): string {
   const options = [
     `    headers={"X-API-Key": os.environ["LIGHTDESK_TOKEN"]},`,
     ...(json === undefined ? [] : [`    json=${writeExactJson(json)},`]),
@@ -145,7 +145,7 @@ function writePython({ method, url, json, form, isUpload, answer }: Parts): stri
     json: "print(response.json())",
     bytes: `open("output.png", "wb").write(response.content)`,
     none: "print(response.status_code)",
-  }[answer];
+  }[responseKind];
   return [
     "import os",
     "import requests",

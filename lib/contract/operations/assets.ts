@@ -1,22 +1,22 @@
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
 import {
-  assetEditAnswerSchema,
   assetEditBodySchema,
-  assetsAnswerSchema,
+  assetEditResponseSchema,
   assetSchema,
   assetsQuerySchema,
+  assetsResponseSchema,
   assetUploadFieldsSchema,
   createdAssetSchema,
   downloadBodySchema,
   fromHashBodySchema,
-  refineAnswerSchema,
   refineQuerySchema,
+  refineResponseSchema,
   remoteMetadataSchema,
   tagChangeSchema,
-  tagsAnswerSchema,
   tagsBodySchema,
   tagsQuerySchema,
+  tagsResponseSchema,
   taskStartedSchema,
 } from "../schemas/asset";
 
@@ -28,7 +28,7 @@ export const assetOperations = defineOperations({
     query: assetsQuerySchema,
     subject: "assets",
     refusals: ["INVALID_TAG_FILTER"],
-    answers: { 200: json(assetsAnswerSchema) },
+    responses: { 200: json(assetsResponseSchema) },
   },
   uploadAsset: {
     summary: "Uploads a file. Content that you already have returns the existing asset.",
@@ -36,7 +36,7 @@ export const assetOperations = defineOperations({
     path: "/api/assets",
     body: { kind: "multipart", file: "file", fields: assetUploadFieldsSchema },
     refusals: ["INVALID_PREVIEW_ID", "ASSET_ID_UNAVAILABLE"],
-    answers: { 200: json(createdAssetSchema), 201: json(createdAssetSchema) },
+    responses: { 200: json(createdAssetSchema), 201: json(createdAssetSchema) },
   },
   getAsset: {
     summary: "Returns an asset.",
@@ -44,7 +44,7 @@ export const assetOperations = defineOperations({
     path: "/api/assets/{id}",
     item: "asset",
     subject: "asset",
-    answers: { 200: json(assetSchema) },
+    responses: { 200: json(assetSchema) },
   },
   addTags: {
     summary: "Adds tags.",
@@ -53,7 +53,7 @@ export const assetOperations = defineOperations({
     item: "asset",
     body: json(tagsBodySchema),
     refusals: ["FORBIDDEN"],
-    answers: { 200: json(tagChangeSchema) },
+    responses: { 200: json(tagChangeSchema) },
   },
   createAssetFromHash: {
     summary: "Creates an asset from content that the service already has.",
@@ -62,7 +62,7 @@ export const assetOperations = defineOperations({
     item: "other",
     body: json(fromHashBodySchema),
     refusals: ["NOT_FOUND", "STORAGE_QUOTA_EXCEEDED"],
-    answers: { 200: json(createdAssetSchema), 201: json(createdAssetSchema) },
+    responses: { 200: json(createdAssetSchema), 201: json(createdAssetSchema) },
   },
   downloadAsset: {
     summary: "Downloads a file from a permitted host. Returns the asset if it is already stored, otherwise a background task.",
@@ -70,7 +70,7 @@ export const assetOperations = defineOperations({
     path: "/api/assets/download",
     body: json(downloadBodySchema),
     refusals: ["UNSUPPORTED_SOURCE", "INVALID_PREVIEW_ID", "STORAGE_QUOTA_EXCEEDED", "UNPROCESSABLE"],
-    answers: { 200: json(createdAssetSchema), 202: json(taskStartedSchema) },
+    responses: { 200: json(createdAssetSchema), 202: json(taskStartedSchema) },
   },
   removeTags: {
     summary: "Removes tags.",
@@ -80,7 +80,7 @@ export const assetOperations = defineOperations({
     item: "asset",
     body: json(tagsBodySchema),
     refusals: ["FORBIDDEN"],
-    answers: { 200: json(tagChangeSchema) },
+    responses: { 200: json(tagChangeSchema) },
   },
   editAsset: {
     summary: "Changes an asset's name, tags, type, preview or metadata.",
@@ -90,7 +90,7 @@ export const assetOperations = defineOperations({
     item: "asset",
     body: json(assetEditBodySchema),
     refusals: ["FORBIDDEN", "INVALID_PREVIEW_ID"],
-    answers: { 200: json(assetEditAnswerSchema) },
+    responses: { 200: json(assetEditResponseSchema) },
   },
   deleteAsset: {
     summary: "Deletes an asset. Its content is deleted with its last asset.",
@@ -99,7 +99,7 @@ export const assetOperations = defineOperations({
     capability: "assets.delete",
     item: "asset",
     refusals: ["FORBIDDEN"],
-    answers: { 204: { kind: "empty" } },
+    responses: { 204: { kind: "empty" } },
   },
   getAssetContent: {
     summary: "Returns the content of an asset.",
@@ -108,7 +108,7 @@ export const assetOperations = defineOperations({
     capability: "assets.content",
     item: "asset",
     query: z.object({ disposition: z.enum(["attachment", "inline"]).optional() }),
-    answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" }, 302: { kind: "redirect" } },
+    responses: { 200: { kind: "bytes" }, 206: { kind: "bytes" }, 302: { kind: "redirect" } },
   },
   hasAssetHash: {
     summary: "Checks whether you can use content with this hash.",
@@ -117,7 +117,7 @@ export const assetOperations = defineOperations({
     capability: "assets.hash",
     item: "other",
     refusals: ["INVALID_HASH"],
-    answers: { 200: { kind: "empty" } },
+    responses: { 200: { kind: "empty" } },
   },
   getRemoteMetadata: {
     summary: "Returns size, type and name of a file on a permitted host before its download.",
@@ -128,7 +128,7 @@ export const assetOperations = defineOperations({
     item: "other",
     query: z.object({ url: z.url().max(4000) }),
     refusals: ["UNSUPPORTED_SOURCE", "UNPROCESSABLE"],
-    answers: { 200: json(remoteMetadataSchema) },
+    responses: { 200: json(remoteMetadataSchema) },
   },
   listTags: {
     summary: "Lists tags with their number of assets.",
@@ -136,7 +136,7 @@ export const assetOperations = defineOperations({
     path: "/api/tags",
     capability: "tags.list",
     query: tagsQuerySchema,
-    answers: { 200: json(tagsAnswerSchema) },
+    responses: { 200: json(tagsResponseSchema) },
   },
   refineTags: {
     summary: "Lists the tags of the assets that match a filter.",
@@ -145,6 +145,6 @@ export const assetOperations = defineOperations({
     capability: "tags.list",
     query: refineQuerySchema,
     refusals: ["INVALID_TAG_FILTER"],
-    answers: { 200: json(refineAnswerSchema) },
+    responses: { 200: json(refineResponseSchema) },
   },
 });

@@ -10,7 +10,7 @@ const imageUploadFieldsSchema = z.object({
   overwrite: z.string().max(10).optional(),
 });
 
-export const imageUploadAnswerSchema = component("UploadedImage", {
+export const imageUploadResponseSchema = component("UploadedImage", {
   name: z.string(),
   display_name: lenientOptional(z.string()),
   subfolder: lenientOptional(z.string()),
@@ -35,9 +35,9 @@ export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: 
     }),
 });
 
-export const maskUploadAnswerSchema = namedSchema(
+export const maskUploadResponseSchema = namedSchema(
   "UploadedMask",
-  imageUploadAnswerSchema.extend({
+  imageUploadResponseSchema.extend({
     metadata: lenientOptional(
       z.looseObject({
         is_mask: lenientOptional(z.boolean()),
@@ -92,7 +92,7 @@ export const userdataListSchema = namedSchema(
   "UserFiles",
   withExactSchema(lenientArray(z.union([userdataFileSchema, pathSchema])), z.array(exactFile.extend({ modified: z.number() }))),
 );
-export const userdataWriteAnswerSchema = namedSchema(
+export const userdataWriteResponseSchema = namedSchema(
   "WrittenFile",
   withExactSchema(z.union([userdataFileSchema, pathSchema]), z.union([z.string(), exactFile])),
 );
@@ -104,7 +104,7 @@ export const fileOperations = defineOperations({
     path: "/api/upload/image",
     body: { kind: "multipart", file: "image", fields: imageUploadFieldsSchema },
     refusals: ["INVALID_IMAGE"],
-    answers: { 200: json(imageUploadAnswerSchema) },
+    responses: { 200: json(imageUploadResponseSchema) },
   },
   uploadMask: {
     summary: "Uploads a mask for an image.",
@@ -113,7 +113,7 @@ export const fileOperations = defineOperations({
     item: "other",
     body: { kind: "multipart", file: "image", fields: maskUploadFieldsSchema },
     refusals: ["INVALID_IMAGE"],
-    answers: { 200: json(maskUploadAnswerSchema) },
+    responses: { 200: json(maskUploadResponseSchema) },
   },
   listUserdata: {
     summary: "Lists your data files in a folder.",
@@ -122,7 +122,7 @@ export const fileOperations = defineOperations({
     item: "other",
     query: userdataQuerySchema,
     refusals: ["FORBIDDEN", "NOT_FOUND"],
-    answers: { 200: json(userdataListSchema) },
+    responses: { 200: json(userdataListSchema) },
   },
   writeUserdata: {
     summary: "Writes a data file atomically.",
@@ -134,7 +134,7 @@ export const fileOperations = defineOperations({
     body: { kind: "octets" },
     fixedQuery: { full_info: true },
     refusals: ["FORBIDDEN", "CONFLICT", "STORAGE_QUOTA_EXCEEDED"],
-    answers: { 200: json(userdataWriteAnswerSchema) },
+    responses: { 200: json(userdataWriteResponseSchema) },
   },
   view: {
     summary: "Returns a file by its name, one of its channels, or a thumbnail.",
@@ -145,7 +145,7 @@ export const fileOperations = defineOperations({
     item: "other",
     query: viewQuerySchema,
     refusals: ["NOT_FOUND", "UNPROCESSABLE"],
-    answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" }, 302: { kind: "redirect" } },
+    responses: { 200: { kind: "bytes" }, 206: { kind: "bytes" }, 302: { kind: "redirect" } },
   },
   readUserdata: {
     summary: "Returns a data file.",
@@ -155,7 +155,7 @@ export const fileOperations = defineOperations({
     item: "file",
     tail: "file",
     refusals: ["FORBIDDEN"],
-    answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" } },
+    responses: { 200: { kind: "bytes" }, 206: { kind: "bytes" } },
   },
   deleteUserdata: {
     summary: "Deletes a data file.",
@@ -165,7 +165,7 @@ export const fileOperations = defineOperations({
     item: "file",
     tail: "file",
     refusals: ["FORBIDDEN"],
-    answers: { 204: { kind: "empty" } },
+    responses: { 204: { kind: "empty" } },
   },
   moveUserdata: {
     summary: "Moves a data file.",
@@ -175,7 +175,7 @@ export const fileOperations = defineOperations({
     item: "file",
     query: z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) }),
     refusals: ["FORBIDDEN", "CONFLICT"],
-    answers: { 200: json(userdataWriteAnswerSchema) },
+    responses: { 200: json(userdataWriteResponseSchema) },
   },
   getMaskLayers: {
     summary: "Returns the layers of an uploaded mask.",
@@ -185,6 +185,6 @@ export const fileOperations = defineOperations({
     item: "other",
     query: maskLayersQuerySchema,
     refusals: ["NOT_FOUND"],
-    answers: { 200: json(maskLayersSchema) },
+    responses: { 200: json(maskLayersSchema) },
   },
 });

@@ -1,26 +1,26 @@
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
 import {
-  cancelAnswerSchema,
-  cancelsAnswerSchema,
-  historyAnswerSchema,
+  cancelResponseSchema,
+  cancelsResponseSchema,
   historyDetailSchema,
-  historyManageAnswerSchema,
+  historyManageResponseSchema,
   historyQuerySchema,
-  jobAssetsAnswerSchema,
+  historyResponseSchema,
+  jobAssetsResponseSchema,
   jobDetailSchema,
-  jobsAnswerSchema,
   jobsQuerySchema,
+  jobsResponseSchema,
   jobStatusSchema,
   manageBodySchema,
   olderHistoryQuerySchema,
   olderHistorySchema,
-  promptAnswerSchema,
   promptBodySchema,
   promptRefusalSchema,
-  queueAnswerSchema,
+  promptResponseSchema,
   queueDepthSchema,
   queueListSchema,
+  queueResponseSchema,
 } from "../schemas/job";
 import { createIntegerText, nullish } from "../schemas/lenient";
 
@@ -40,7 +40,7 @@ export const jobOperations = defineOperations({
     subject: "submission",
     refusals: ["FORBIDDEN"],
     bodyRefusal: promptRefusalSchema,
-    answers: { 200: json(promptAnswerSchema) },
+    responses: { 200: json(promptResponseSchema) },
   },
   listJobs: {
     summary: "Lists jobs, filtered, sorted and paged.",
@@ -49,7 +49,7 @@ export const jobOperations = defineOperations({
     reads: "jobs",
     query: jobsQuerySchema,
     subject: "jobs",
-    answers: { 200: json(jobsAnswerSchema) },
+    responses: { 200: json(jobsResponseSchema) },
   },
   getJob: {
     summary: "Returns a job with its workflow, outputs and timeline.",
@@ -58,7 +58,7 @@ export const jobOperations = defineOperations({
     reads: "jobs",
     item: "job",
     subject: "job",
-    answers: { 200: json(jobDetailSchema) },
+    responses: { 200: json(jobDetailSchema) },
   },
   getJobStatus: {
     summary: "Returns the status of a job.",
@@ -67,7 +67,7 @@ export const jobOperations = defineOperations({
     reads: "jobs",
     item: "job",
     subject: "jobStatus",
-    answers: { 200: json(jobStatusSchema) },
+    responses: { 200: json(jobStatusSchema) },
   },
   manageQueue: {
     summary: "Cancels pending jobs by id, or all of them. `clear` takes precedence over `delete`.",
@@ -75,7 +75,7 @@ export const jobOperations = defineOperations({
     path: "/api/queue",
     body: json(manageBodySchema),
     clears: ["pending"],
-    answers: { 200: json(queueAnswerSchema) },
+    responses: { 200: json(queueResponseSchema) },
   },
   listHistory: {
     summary: "Lists ended jobs, newest first.",
@@ -84,7 +84,7 @@ export const jobOperations = defineOperations({
     reads: "jobs",
     query: historyQuerySchema,
     subject: "history",
-    answers: { 200: json(historyAnswerSchema) },
+    responses: { 200: json(historyResponseSchema) },
   },
   manageHistory: {
     summary: "Removes ended jobs by id, or all of them. Their assets are kept.",
@@ -93,7 +93,7 @@ export const jobOperations = defineOperations({
     body: json(manageBodySchema),
     clears: ["completed", "failed", "cancelled"],
     subject: "removal",
-    answers: { 200: json(historyManageAnswerSchema) },
+    responses: { 200: json(historyManageResponseSchema) },
   },
   getQueueDepth: {
     summary: "Returns the number of pending and running jobs.",
@@ -101,7 +101,7 @@ export const jobOperations = defineOperations({
     path: "/api/prompt",
     capability: "queue.list",
     reads: "jobs",
-    answers: { 200: json(queueDepthSchema) },
+    responses: { 200: json(queueDepthSchema) },
   },
   listQueue: {
     summary: "Lists running and pending jobs in order.",
@@ -109,7 +109,7 @@ export const jobOperations = defineOperations({
     path: "/api/queue",
     capability: "queue.list",
     reads: "jobs",
-    answers: { 200: json(queueListSchema) },
+    responses: { 200: json(queueListSchema) },
   },
   interrupt: {
     summary: "Cancels all running jobs, or one of them.",
@@ -119,7 +119,7 @@ export const jobOperations = defineOperations({
     item: "job",
     body: json(interruptBodySchema),
     refusals: ["NOT_FOUND"],
-    answers: { 200: { kind: "empty" } },
+    responses: { 200: { kind: "empty" } },
   },
   cancelJob: {
     summary: "Cancels a pending or running job.",
@@ -127,7 +127,7 @@ export const jobOperations = defineOperations({
     path: "/api/jobs/{job_id}/cancel",
     capability: "jobs.cancel",
     item: "job",
-    answers: { 200: json(cancelAnswerSchema) },
+    responses: { 200: json(cancelResponseSchema) },
   },
   cancelJobs: {
     summary: "Cancels several jobs. If one is unknown, none is cancelled.",
@@ -137,7 +137,7 @@ export const jobOperations = defineOperations({
     item: "other",
     body: json(idsBodySchema),
     refusals: ["NOT_FOUND"],
-    answers: { 200: json(cancelsAnswerSchema) },
+    responses: { 200: json(cancelsResponseSchema) },
   },
   listJobAssets: {
     summary: "Lists the outputs of a job as assets.",
@@ -147,7 +147,7 @@ export const jobOperations = defineOperations({
     reads: "jobs",
     item: "job",
     query: pageQuerySchema,
-    answers: { 200: json(jobAssetsAnswerSchema) },
+    responses: { 200: json(jobAssetsResponseSchema) },
   },
   getHistoryEntry: {
     summary: "Returns a history entry with its graph.",
@@ -156,7 +156,7 @@ export const jobOperations = defineOperations({
     capability: "history.detail",
     reads: "jobs",
     item: "other",
-    answers: { 200: json(historyDetailSchema) },
+    responses: { 200: json(historyDetailSchema) },
   },
   listOlderHistory: {
     summary: "Lists ended jobs by id, oldest first, in ComfyUI's format: the last `max_items`, or those from `offset`.",
@@ -165,7 +165,7 @@ export const jobOperations = defineOperations({
     capability: "history.older",
     reads: "jobs",
     query: olderHistoryQuerySchema,
-    answers: { 200: json(olderHistorySchema) },
+    responses: { 200: json(olderHistorySchema) },
   },
   getOlderHistoryEntry: {
     summary: "Returns an ended job in ComfyUI's history format. While it runs, the object is empty.",
@@ -174,7 +174,7 @@ export const jobOperations = defineOperations({
     capability: "history.older",
     reads: "jobs",
     item: "other",
-    answers: { 200: json(olderHistorySchema) },
+    responses: { 200: json(olderHistorySchema) },
   },
   cancelOneJob: {
     summary: "Cancels a job, like POST /api/jobs/{job_id}/cancel.",
@@ -182,6 +182,6 @@ export const jobOperations = defineOperations({
     path: "/api/job/{job_id}/cancel",
     capability: "job.cancel",
     item: "job",
-    answers: { 200: json(cancelAnswerSchema) },
+    responses: { 200: json(cancelResponseSchema) },
   },
 });

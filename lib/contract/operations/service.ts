@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
-import { tasksAnswerSchema, taskSchema, tasksQuerySchema } from "../schemas/asset";
+import { taskSchema, tasksQuerySchema,tasksResponseSchema } from "../schemas/asset";
 import { component, count, lenientOnly, namedSchema, omittable, withExactSchema } from "../schemas/exact";
 import { anyNumber, lenientOptional } from "../schemas/lenient";
 import { objectInfoSchema } from "../schemas/object-info";
@@ -53,21 +53,21 @@ export const serviceOperations = defineOperations({
     method: "GET",
     path: "/api/user",
     isLackedByLocal: true,
-    answers: { 200: json(userSchema) },
+    responses: { 200: json(userSchema) },
   },
   getTask: {
     summary: "Returns a background task with its progress.",
     method: "GET",
     path: "/api/tasks/{task_id}",
     item: "task",
-    answers: { 200: json(taskSchema) },
+    responses: { 200: json(taskSchema) },
   },
   listTasks: {
     method: "GET",
     path: "/api/tasks",
     capability: "tasks.list",
     query: tasksQuerySchema,
-    answers: { 200: json(tasksAnswerSchema) },
+    responses: { 200: json(tasksResponseSchema) },
   },
   cancelTask: {
     summary: "Cancels a background task.",
@@ -76,7 +76,7 @@ export const serviceOperations = defineOperations({
     capability: "tasks.cancel",
     item: "task",
     refusals: ["CONFLICT"],
-    answers: { 204: { kind: "empty" } },
+    responses: { 204: { kind: "empty" } },
   },
   getObjectInfo: {
     summary: "Returns all node classes.",
@@ -84,7 +84,7 @@ export const serviceOperations = defineOperations({
     path: "/api/object_info",
     capability: "objectInfo",
     subject: "nodes",
-    answers: { 200: json(objectInfoSchema) },
+    responses: { 200: json(objectInfoSchema) },
   },
   getObjectInfoOf: {
     summary: "Returns a node class. If it is unknown, the object is empty.",
@@ -93,14 +93,14 @@ export const serviceOperations = defineOperations({
     capability: "objectInfo.class",
     subject: "nodes",
     item: "other",
-    answers: { 200: json(objectInfoSchema) },
+    responses: { 200: json(objectInfoSchema) },
   },
   listModelFolders: {
     summary: "Lists model folders. The built-in nodes need no models, so the list is empty.",
     method: "GET",
     path: "/api/models",
     capability: "models",
-    answers: { 200: json(modelNamesSchema) },
+    responses: { 200: json(modelNamesSchema) },
   },
   listModels: {
     summary: "Lists the models of a folder. The list is empty.",
@@ -108,21 +108,21 @@ export const serviceOperations = defineOperations({
     path: "/api/models/{folder}",
     capability: "models",
     item: "other",
-    answers: { 200: json(modelNamesSchema) },
+    responses: { 200: json(modelNamesSchema) },
   },
   getFeatures: {
     summary: "Returns the features of the service.",
     method: "GET",
     path: "/api/features",
     capability: "features",
-    answers: { 200: json(featuresSchema) },
+    responses: { 200: json(featuresSchema) },
   },
   getSystemStats: {
     summary: "Returns operating system, memory and devices in ComfyUI's format.",
     method: "GET",
     path: "/api/system_stats",
     capability: "systemStats",
-    answers: { 200: json(systemStatsSchema) },
+    responses: { 200: json(systemStatsSchema) },
   },
   freeMemory: {
     summary: "Does nothing: there are no models to unload. For compatibility with ComfyUI.",
@@ -130,6 +130,6 @@ export const serviceOperations = defineOperations({
     path: "/api/free",
     capability: "free",
     body: json(freeBodySchema),
-    answers: { 200: { kind: "empty" } },
+    responses: { 200: { kind: "empty" } },
   },
 });

@@ -1,7 +1,7 @@
 // Runners of the embedded service: the built-in one and plain local servers. Unrelated to the role "runner".
 
 import { z } from "zod";
-import { addScheme, runnerOrders, type RunnerProblem, toBaseUrl } from "../connections";
+import { addScheme, type RunnerProblem, settableRunnerStates, toBaseUrl } from "../connections";
 import { toPlainLine } from "../plain-line";
 import { createPlainLine, webAddressSchema } from "../schemas/lenient";
 
@@ -15,7 +15,7 @@ const labelSchema = createPlainLine(60);
 const tagsSchema = z
   .array(z.string().max(200).transform(toPlainLine).pipe(z.string().trim().min(1).max(40)))
   .max(20)
-  .transform((all) => [...new Set(all)]);
+  .transform((tags) => [...new Set(tags)]);
 const slotsSchema = z.int().min(1).max(16);
 
 /** Accepts `localhost:8188`, or a URL that ends with /api. Each server has a single canonical URL. */
@@ -24,7 +24,7 @@ export const runnerAddressSchema = z
   .trim()
   .min(1)
   .max(2000)
-  .transform((typed) => toBaseUrl(addScheme(typed)))
+  .transform((address) => toBaseUrl(addScheme(address)))
   .pipe(webAddressSchema)
   .refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment")
   .transform((text) => (URL.canParse(text) ? toBaseUrl(new URL(text).href) : text))
@@ -72,7 +72,7 @@ export const runnerChangeSchema = z.object({
   address: runnerAddressSchema.optional(),
   tags: tagsSchema.optional(),
   slots: slotsSchema.optional(),
-  state: z.enum(runnerOrders).optional(),
+  state: z.enum(settableRunnerStates).optional(),
 });
 export type RunnerChange = z.input<typeof runnerChangeSchema>;
 
@@ -96,14 +96,14 @@ export type ServiceRunners = {
 export const jobRunnerSchema = z.object({ id: idSchema, label: z.string(), attempt: z.int().min(1) });
 export type JobRunner = z.infer<typeof jobRunnerSchema>;
 
-/** `state`: of the runner that can take the job soonest. `none`: no runner can run it. `ahead`: earlier jobs in a runner's queue. */
-export const jobWaitsSchema = z.object({
+/** `state`: of the runner that can start the job first. `none`: no runner can run it. `ahead`: earlier jobs in a runner's queue. */
+export const jobWaitReasonSchema = z.object({
   state: z.enum(["draining", "paused", "set_aside", "unreachable", "checking", "none", "queued"]),
   ahead: z.int().min(0).optional(),
   runners: z.array(z.string()),
   message: z.string(),
 });
-export type JobWaits = z.infer<typeof jobWaitsSchema>;
+export type JobWaitReason = z.infer<typeof jobWaitReasonSchema>;
 
 export type RunnerSaved =
   { runner: Runner; problem?: undefined } | { runner?: undefined; problem: { code: RunnerProblem; message: string } };

@@ -14,9 +14,9 @@ import {
   lenientStrings,
   nullish,
   objectText,
-  onWire,
   timestamp,
   unreadableCount,
+  withWireForm,
 } from "./lenient";
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
@@ -29,13 +29,13 @@ const createLineSchema = (maxLength: number) =>
   z
     .string()
     .max(maxLength)
-    .regex(/^\P{Cc}*$/u, "must hold no control characters")
-    .regex(/^\P{Cs}*$/u, "must hold whole characters: half of a surrogate pair is none");
+    .regex(/^\P{Cc}*$/u, "must not contain control characters")
+    .regex(/^\P{Cs}*$/u, "must not contain unpaired surrogates");
 const tagSchema = createLineSchema(200).min(1).regex(/\S/, "must not be blank");
 const tagsSchema = z.array(tagSchema).max(MAX_TAGS);
 const idTextSchema = z.guid().toLowerCase();
 /** Limited, because each list item contains it. Large data belongs in a file. */
-const metadataSchema = onWire(
+const metadataSchema = withWireForm(
   freeForm.refine(
     (metadata) => writeExactJson(metadata).length <= MAX_METADATA_BYTES,
     `must be at most ${MAX_METADATA_BYTES} characters of JSON`,
@@ -92,13 +92,13 @@ export const assetsQuerySchema = z.object({
 });
 export type AssetsQuery = z.infer<typeof assetsQuerySchema>;
 
-export const assetsAnswerSchema = component("AssetList", {
+export const assetsResponseSchema = component("AssetList", {
   assets: lenientArray(assetSchema),
   total: withExactSchema(lenientOptional(anyCount), count),
   has_more: lenientOptional(z.boolean()),
   unreadable: unreadableCount,
 });
-export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
+export type AssetsResponse = z.infer<typeof assetsResponseSchema>;
 
 /** The text parts of a multipart upload. Values other than text are JSON. */
 export const assetUploadFieldsSchema = z.object({
@@ -111,7 +111,7 @@ export const assetUploadFieldsSchema = z.object({
 });
 
 export const fromHashBodySchema = z.looseObject({
-  hash: z.string().regex(hashPattern, "must be blake3: or sha256: and 64 hexadecimal digits"),
+  hash: z.string().regex(hashPattern, "must be blake3: or sha256: followed by 64 hexadecimal digits"),
   tags: tagsSchema.min(1),
   name: nullish(createLineSchema(500).min(1)),
   mime_type: nullish(createLineSchema(200)),
@@ -134,10 +134,10 @@ export const assetEditBodySchema = z
     user_metadata: nullish(metadataSchema),
   })
   .refine((body) => [body.name, body.tags, body.mime_type, body.preview_id, body.user_metadata].some((value) => value !== undefined), {
-    message: "names at least one of name, tags, mime_type, preview_id, user_metadata",
+    message: "must contain at least one of name, tags, mime_type, preview_id, user_metadata",
   });
 
-export const assetEditAnswerSchema = namedSchema(
+export const assetEditResponseSchema = namedSchema(
   "EditedAsset",
   withExactSchema(
     z.looseObject({ id: z.string(), updated_at: lenientOptional(timestamp) }),
@@ -188,7 +188,7 @@ export const tagsQuerySchema = z.object({
   include_public: booleanText.default(true),
 });
 
-export const tagsAnswerSchema = component("TagList", {
+export const tagsResponseSchema = component("TagList", {
   tags: lenientArray(z.looseObject({ name: z.string(), count: anyCount })),
   total: withExactSchema(lenientOptional(anyCount), count),
   has_more: lenientOptional(z.boolean()),
@@ -198,7 +198,7 @@ export const tagsAnswerSchema = component("TagList", {
 export const refineQuerySchema = assetsQuerySchema
   .pick({ include_tags: true, exclude_tags: true, name_contains: true, metadata_filter: true, include_public: true })
   .extend({ limit: createIntegerText({ min: 1, max: 1000 }).default(100) });
-export const refineAnswerSchema = component("TagCounts", { tag_counts: lenientMap(anyCount), unreadable: unreadableCount });
+export const refineResponseSchema = component("TagCounts", { tag_counts: lenientMap(anyCount), unreadable: unreadableCount });
 
 export const taskStartedSchema = component("TaskStarted", {
   task_id: withExactSchema(z.string(), z.guid()),
@@ -233,7 +233,7 @@ export const tasksQuerySchema = z.object({
   offset: createIntegerText({ min: 0 }).default(0),
   limit: createIntegerText({ min: 1, max: 100 }).default(20),
 });
-export const tasksAnswerSchema = z.looseObject({
+export const tasksResponseSchema = z.looseObject({
   tasks: lenientArray(taskSchema),
   pagination: lenientOptional(freeForm),
   unreadable: unreadableCount,

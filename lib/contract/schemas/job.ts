@@ -1,10 +1,10 @@
-// Schemas of jobs, submissions, the queue and the history. Status words are stored as sent, and `toJobState` parses them.
+// Schemas of jobs, submissions, the queue and the history. Statuses are stored as sent, and `toJobState` parses them.
 
 import { z } from "zod";
 import { readNodeErrors } from "../failure";
 import { jobParams, jobStates } from "../jobs/job-list";
-import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
-import { type SecretPlace } from "../secrets/secret-places";
+import { jobRunnerSchema, jobWaitReasonSchema } from "../runners/runners";
+import { type SecretLocation } from "../secrets/secret-locations";
 import { assetFields } from "./asset";
 import { component, count, exactFields, getExactSchema, lenientOnly, milliseconds, namedSchema, omittable, withExactSchema } from "./exact";
 import {
@@ -62,7 +62,7 @@ export const jobListItemSchema = component("Job", {
   execution_error: omittable(lenientOptional(executionErrorSchema)),
   progress: omittable(lenientOptional(progressSchema)),
   /** From the embedded service: why the job waits, if no suitable runner takes jobs. */
-  waits: omittable(lenientOptional(jobWaitsSchema)),
+  waits: omittable(lenientOptional(jobWaitReasonSchema)),
   /** From the embedded service: the runner of the job. */
   runner_id: omittable(lenientOptional(z.string())),
   /** Added by the console while the job waits or runs, from earlier runs of the same workflow on the same runner. */
@@ -83,14 +83,14 @@ const paginationSchema = component("Pagination", {
   has_more: lenientOptional(z.boolean()),
 });
 
-export const jobsAnswerSchema = component("JobList", {
+export const jobsResponseSchema = component("JobList", {
   jobs: lenientArray(jobListItemSchema),
   pagination: paginationSchema,
   unreadable: unreadableCount,
   /** The server has older jobs that cannot be listed. */
   is_cut: lenientOnly(lenientOptional(z.boolean())),
 });
-export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
+export type JobsResponse = z.infer<typeof jobsResponseSchema>;
 
 export const jobDetailSchema = namedSchema(
   "JobDetail",
@@ -100,7 +100,7 @@ export const jobDetailSchema = namedSchema(
     class_names: lenientOnly(lenientOptional(z.record(z.string(), z.string()))),
     reruns: lenientOnly(lenientOptional(z.array(z.string()))),
     /** For the job's owner only: the locations of masked keys. */
-    held_secrets: lenientOnly(lenientOptional(z.array(z.custom<SecretPlace>()))),
+    held_secrets: lenientOnly(lenientOptional(z.array(z.custom<SecretLocation>()))),
     create_time: withExactSchema(lenientOptional(timestamp), count),
     update_time: withExactSchema(lenientOptional(timestamp), count),
     workflow: withExactSchema(lenientOptional(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
@@ -124,7 +124,7 @@ export const jobStatusSchema = component("JobStatus", {
 export type JobStatus = z.infer<typeof jobStatusSchema>;
 
 const outputFields = { filename: z.string(), node_id: z.string(), output_key: z.string(), output_index: count };
-export const jobAssetsAnswerSchema = component("JobAssets", {
+export const jobAssetsResponseSchema = component("JobAssets", {
   job_id: withExactSchema(lenientOptional(z.string()), z.guid()),
   assets: withExactSchema(lenientArray(freeForm), z.array(exactFields(assetFields).extend(outputFields))),
   pagination: lenientOptional(paginationSchema),
@@ -132,8 +132,11 @@ export const jobAssetsAnswerSchema = component("JobAssets", {
 });
 
 const cancelSchema = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });
-export const cancelAnswerSchema = namedSchema("CancelledJob", withExactSchema(cancelSchema, z.object({ cancelled: z.boolean() })));
-export const cancelsAnswerSchema = namedSchema("CancelledJobs", withExactSchema(cancelSchema, z.object({ cancelled: z.array(z.guid()) })));
+export const cancelResponseSchema = namedSchema("CancelledJob", withExactSchema(cancelSchema, z.object({ cancelled: z.boolean() })));
+export const cancelsResponseSchema = namedSchema(
+  "CancelledJobs",
+  withExactSchema(cancelSchema, z.object({ cancelled: z.array(z.guid()) })),
+);
 
 /** The maximum for any setting. A service's own limit is lower. */
 const MAX_IDS_PER_CALL = 100_000;
@@ -148,7 +151,7 @@ export const manageBodySchema = z
 export type ManageBody = z.infer<typeof manageBodySchema>;
 
 /** Undefined for a local server, whose response is empty. An empty list means that nothing was deleted. */
-export const queueAnswerSchema = component("QueueChange", {
+export const queueResponseSchema = component("QueueChange", {
   deleted: nullish(z.array(z.string())),
   /** For a local server, whose queue has no ended jobs: the named jobs that were not found. */
   gone: lenientOnly(nullish(z.array(z.string()))),
@@ -157,9 +160,9 @@ export const queueAnswerSchema = component("QueueChange", {
     .nullish()
     .transform((cleared) => cleared ?? false),
 });
-export type QueueAnswer = z.infer<typeof queueAnswerSchema>;
+export type QueueResponse = z.infer<typeof queueResponseSchema>;
 
-export const historyManageAnswerSchema = component("HistoryChange", { code: nullish(z.string()), message: nullish(z.string()) });
+export const historyManageResponseSchema = component("HistoryChange", { code: nullish(z.string()), message: nullish(z.string()) });
 
 /** [position, job id, graph, output node ids | extra_data, { create_time } | output node ids] of cloud services | local servers. */
 const queueItemSchema = namedSchema(
@@ -204,17 +207,17 @@ const historyEntrySchema = z.looseObject({
   error_message: withExactSchema(z.unknown().optional(), z.string().optional()),
 });
 export type HistoryEntry = z.infer<typeof historyEntrySchema>;
-export const historyAnswerSchema = component("History", {
+export const historyResponseSchema = component("History", {
   history: lenientArray(historyEntrySchema),
   unreadable: unreadableCount,
   /** For a page that has fewer entries than requested, because they are large. */
   next_offset: lenientOnly(nullish(z.number())),
 });
-export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
+export type HistoryResponse = z.infer<typeof historyResponseSchema>;
 
 const jobMapSchema = lenientMap(freeForm);
-const endedFields = exactFields(historyEntrySchema.pick({ outputs: true, status: true, meta: true, error_message: true })).shape;
-const submittedSchema = z.object({
+const endedJobFields = exactFields(historyEntrySchema.pick({ outputs: true, status: true, meta: true, error_message: true })).shape;
+const submittedPromptSchema = z.object({
   priority: z.number(),
   prompt_id: z.guid(),
   prompt: freeForm,
@@ -223,13 +226,13 @@ const submittedSchema = z.object({
 });
 export const historyDetailSchema = namedSchema(
   "HistoryDetail",
-  withExactSchema(jobMapSchema, z.record(z.string(), z.object({ prompt: submittedSchema, ...endedFields }))),
+  withExactSchema(jobMapSchema, z.record(z.string(), z.object({ prompt: submittedPromptSchema, ...endedJobFields }))),
 );
 /** prompt: [number, job id, graph, extra_data, ids of the output nodes] */
 const olderPromptSchema = z.tuple([z.int(), z.guid(), freeForm, freeForm, z.array(z.string())]);
 export const olderHistorySchema = namedSchema(
   "OlderHistory",
-  withExactSchema(jobMapSchema, z.record(z.string(), z.object({ prompt: olderPromptSchema, ...endedFields }))),
+  withExactSchema(jobMapSchema, z.record(z.string(), z.object({ prompt: olderPromptSchema, ...endedJobFields }))),
 );
 
 export const promptBodySchema = z
@@ -242,11 +245,11 @@ export const promptBodySchema = z
     front: z.unknown().optional(),
     client_id: nullish(z.string().max(200)),
   })
-  // These have no effect, so they are not passed on.
+  // These have no effect, so they are not forwarded.
   .transform(({ number: _number, front: _front, ...body }) => body);
 export type PromptBody = z.infer<typeof promptBodySchema>;
 
-export const promptAnswerSchema = component("PromptAccepted", {
+export const promptResponseSchema = component("PromptAccepted", {
   prompt_id: withExactSchema(z.string(), z.guid()),
   number: withExactSchema(lenientOptional(z.number()), z.int()),
   /** The job already exists, so an invalid entry must not make the response unreadable. */

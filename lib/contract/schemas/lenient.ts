@@ -1,4 +1,4 @@
-// Building blocks for reading foreign JSON and query texts. Unknown fields are preserved, and null counts as absent.
+// Building blocks for parsing external JSON and query strings. Unknown fields are preserved, and null counts as absent.
 
 import { z } from "zod";
 import { isObject, type JsonObject } from "../json/json";
@@ -23,7 +23,7 @@ export function getParameterForm(query: z.ZodObject, name: string): WireForm | u
   const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? schema.unwrap() : schema;
   return inner && getWireForm(inner);
 }
-export function onWire<S extends z.ZodType>(schema: S, form: WireForm): S {
+export function withWireForm<S extends z.ZodType>(schema: S, form: WireForm): S {
   wireForms.set(schema, form);
   return schema;
 }
@@ -36,7 +36,7 @@ export function nullish<T extends z.ZodType>(schema: T) {
 }
 
 /** Returns the parsed object itself, because a copy would lose the spelling of its numbers. */
-export const freeForm = onWire(z.custom<JsonObject>(isObject, "must be an object"), { kind: "object" });
+export const freeForm = withWireForm(z.custom<JsonObject>(isObject, "must be an object"), { kind: "object" });
 
 /** A size, a count or a time from a service. Numbers beyond the range of a double are rounded. */
 export const anyNumber = withExactSchema(z.union([z.number(), z.bigint().transform(Number)]), count);
@@ -94,7 +94,7 @@ export function createIntegerText(bounds: { min?: number; max?: number } = {}) {
     .string()
     .regex(/^-?\d{1,16}$/)
     .transform(parseInteger);
-  return onWire(z.union([z.number(), digits], { error: "must be a whole number" }).pipe(number), { kind: "integer", ...bounds });
+  return withWireForm(z.union([z.number(), digits], { error: "must be a whole number" }).pipe(number), { kind: "integer", ...bounds });
 }
 
 const booleanWords = z
@@ -102,9 +102,9 @@ const booleanWords = z
   .refine((word) => parseBoolean(word) !== undefined)
   .transform((word) => parseBoolean(word) === true);
 
-export const booleanText = onWire(z.union([z.boolean(), booleanWords], { error: "must be true or false" }), { kind: "boolean" });
+export const booleanText = withWireForm(z.union([z.boolean(), booleanWords], { error: "must be true or false" }), { kind: "boolean" });
 
-export const objectText = onWire(
+export const objectText = withWireForm(
   z
     .string()
     .max(10_000)
@@ -116,7 +116,7 @@ export function createListText<T extends z.ZodType<string, string>>(item: T, max
   const schema = z
     .union([z.array(z.string()).transform((values) => values.flatMap((value) => value.trim() || [])), z.string().transform(splitList)])
     .pipe(z.array(item).max(maxItems));
-  return onWire(schema, { kind: "list", item, maxItems });
+  return withWireForm(schema, { kind: "list", item, maxItems });
 }
 
 /** Query parameters that clients add to any URL: cache busters, client ids and credentials. They filter nothing. */

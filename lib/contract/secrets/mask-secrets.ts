@@ -14,15 +14,15 @@ const serviceTokenPattern =
 export function isSecretName(name: string): boolean {
   const cached = secretNameCache.get(name);
   if (cached !== undefined) return cached;
-  const word = name.length > 100 ? "" : name.toLowerCase().replace(/[^a-z0-9]/g, "");
-  const isSecret = secretPattern.test(word) || secretWords.has(word) || serviceTokenPattern.test(word);
-  if (secretNameCache.size < MAX_CACHED) secretNameCache.set(name, isSecret);
+  const normalizedName = name.length > 100 ? "" : name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const isSecret = secretPattern.test(normalizedName) || secretWords.has(normalizedName) || serviceTokenPattern.test(normalizedName);
+  if (secretNameCache.size < MAX_CACHED_NAMES) secretNameCache.set(name, isSecret);
   return isSecret;
 }
 
-/** Names repeat many times in one response. The limit prevents foreign names from filling the memory. */
+/** Names repeat many times in one response. The limit prevents external names from filling the memory. */
 const secretNameCache = new Map<string, boolean>();
-const MAX_CACHED = 5000;
+const MAX_CACHED_NAMES = 5000;
 
 const maskBounds = { depth: 200, values: 3_000_000 } as const;
 
@@ -31,18 +31,18 @@ type IsMasked = (value: object) => boolean;
 /** `literals`: known secret values. `isMasked`: the object was already masked with the same literals. */
 export function maskSecrets<T>(value: T, literals?: readonly string[], isMasked?: IsMasked): T;
 export function maskSecrets(value: unknown, literals: readonly string[] = [], isMasked: IsMasked = () => false): unknown {
-  const search = { literals: listSpellings(literals), left: maskBounds.values, names: new Map(), isMasked };
+  const search = { literals: listSpellings(literals), remainingValues: maskBounds.values, names: new Map(), isMasked };
   return maskValue(value, search, { depth: 0, secret: false });
 }
 
-type Search = { literals: readonly string[]; left: number; names: Map<string, string>; isMasked: IsMasked };
+type Search = { literals: readonly string[]; remainingValues: number; names: Map<string, string>; isMasked: IsMasked };
 type Scope = { depth: number; secret: boolean };
 
 function maskValue(value: unknown, search: Search, scope: Scope): unknown {
   if (typeof value === "string") return scope.secret && value !== "" ? MASK : maskText(value, search.literals);
   if (typeof value !== "object" || value === null) return value;
   if (search.isMasked(value)) return value;
-  if (scope.depth >= maskBounds.depth || --search.left < 0) return MASK;
+  if (scope.depth >= maskBounds.depth || --search.remainingValues < 0) return MASK;
   if (Array.isArray(value)) return maskList(value, search, scope);
   return isObject(value) ? maskObject(value, search, scope) : value;
 }
@@ -68,20 +68,20 @@ function maskObject(object: JsonObject, search: Search, { depth, secret }: Scope
     const value = object[name];
     const isSecretField = (isSecretName(name) && value !== name.toUpperCase()) || (hasSecretWidgets && name === "widgets_values");
     const maskedValue = maskValue(value, search, { depth: depth + 1, secret: secret || isSecretField });
-    const cleanName = maskName(name, search);
-    if (masked === undefined && (maskedValue !== value || cleanName !== name)) masked = Object.entries(object).slice(0, index);
-    masked?.push([cleanName, maskedValue]);
+    const maskedName = maskName(name, search);
+    if (masked === undefined && (maskedValue !== value || maskedName !== name)) masked = Object.entries(object).slice(0, index);
+    masked?.push([maskedName, maskedValue]);
   }
   return masked ? copySpellings(object, Object.fromEntries(masked)) : object;
 }
 
 /** Cached, because all rows of a list have the same names. */
 function maskName(name: string, search: Search): string {
-  const cleanName = search.names.get(name);
-  if (cleanName !== undefined) return cleanName;
-  const clean = maskText(name, search.literals);
-  search.names.set(name, clean);
-  return clean;
+  const cachedName = search.names.get(name);
+  if (cachedName !== undefined) return cachedName;
+  const maskedName = maskText(name, search.literals);
+  search.names.set(name, maskedName);
+  return maskedName;
 }
 
 /** In a node catalogue, ["STRING", { default: "" }] describes an input named `api_key`, and is not a secret. */

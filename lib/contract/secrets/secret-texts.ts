@@ -5,12 +5,12 @@ import { isObject, type JsonObject } from "../json/json";
 
 export const MASK = "[REDACTED]";
 
-/** A fast test before the patterns, because most texts contain no secrets. Single words, so that the test is never slow. */
+/** A fast test before the patterns, because most texts contain no secrets. */
 const suspiciousPattern =
   /comfyui-|sk-|ld-|ld_|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/|token=|key=|secret=|password=|authorization=/i;
 
 const secretPatterns: readonly RegExp[] = [
-  // A prefix followed soon by 16 unbroken characters, because "comfyui-impact-pack" is a package name.
+  // Requires 16 unbroken characters after the prefix, because "comfyui-impact-pack" is a package name.
   /(?<![A-Za-z0-9])comfyui-[A-Za-z0-9_-]{0,40}?[A-Za-z0-9]{16}[A-Za-z0-9_-]*/gi,
   /(?<![A-Za-z0-9])ld-[A-Za-z0-9]{40}(?![A-Za-z0-9])/g,
   /(?<![A-Za-z0-9])ld_[0-9a-f]{64}(?![A-Za-z0-9])/g,
@@ -61,7 +61,7 @@ export function findWindowEnd(text: string, from: number): number {
 function maskPatterns(text: string): string {
   if (!suspiciousPattern.test(text)) return text;
   let masked = text;
-  for (const shape of secretPatterns) masked = masked.replace(shape, MASK);
+  for (const pattern of secretPatterns) masked = masked.replace(pattern, MASK);
   return masked
     .replace(bearerPattern, (_, lead: string) => lead + MASK)
     .replace(queryPattern, (_, lead: string) => lead + MASK)

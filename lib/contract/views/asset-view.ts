@@ -55,7 +55,7 @@ export function toAssetView(asset: Asset): AssetView {
 export function getAssetFile({ file, hash, name, tags }: Pick<AssetView, "file" | "hash" | "name" | "tags">): Partial<OutputFile> & {
   filename: string;
 } {
-  return file ?? { filename: hash ?? name, type: ["output", "temp", "input"].find((word) => tags.includes(word)) };
+  return file ?? { filename: hash ?? name, type: ["output", "temp", "input"].find((type) => tags.includes(type)) };
 }
 
 export type AssetDetail = AssetView & {

@@ -1,10 +1,10 @@
 import { type Failure, parseLateValidation } from "../failure";
 import { type ExpectedRun } from "../jobs/expected-run";
-import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
+import { isTerminalStatus, type JobState, toJobState } from "../jobs/job-list";
 import { asObject, asText, isObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { truncateText } from "../plain-line";
-import { type JobWaits } from "../runners/runners";
+import { type JobWaitReason } from "../runners/runners";
 import { type ExecutionError } from "../schemas/execution";
 import { type HistoryEntry, type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
 import { toMilliseconds } from "../times";
@@ -97,8 +97,8 @@ export type JobProgressView = {
 export type JobView = {
   id: string;
   state: JobState;
-  /** The service's own word for the status. The status view is preferred, because it is more exact. */
-  word: string;
+  /** The status as sent by the service. The status endpoint is preferred, because it is more exact. */
+  rawStatus: string;
   terminal: boolean;
   createdAtMs?: number;
   updatedAtMs?: number;
@@ -114,7 +114,7 @@ export type JobView = {
   assignedTo?: string;
   error?: JobErrorView;
   stoppedIn?: { nodeId: string; nodeType?: string };
-  waits?: JobWaits;
+  waits?: JobWaitReason;
 };
 
 export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): JobView {
@@ -124,71 +124,71 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
     toMilliseconds(item.execution_start_time) ?? findTime(messages, ["execution_start"]) ?? toMilliseconds(item.progress?.start_time);
   const endedAtMs =
     toMilliseconds(item.execution_end_time) ?? findTime(messages, ["execution_success", "execution_error", "execution_interrupted"]);
-  const stateView = toStateFields(item.status, status?.status);
-  const liveOutputs = stateView.terminal ? [] : listLiveOutputs(item);
-  return dropAbsent({
+  const stateFields = toStateFields(item.status, status?.status);
+  const liveOutputs = stateFields.terminal ? [] : listLiveOutputs(item);
+  return removeUndefined({
     id: item.id,
-    ...stateView,
+    ...stateFields,
     createdAtMs,
     updatedAtMs: toMilliseconds(item.update_time) ?? toMilliseconds(status?.updated_at),
     startedAtMs,
     endedAtMs,
     queueWaitMs: getDuration(createdAtMs, startedAtMs),
     runMs: getDuration(startedAtMs, endedAtMs),
-    progress: stateView.terminal ? undefined : toProgressView(item.progress),
-    expected: stateView.terminal ? undefined : item.expected_run,
+    progress: stateFields.terminal ? undefined : toProgressView(item.progress),
+    expected: stateFields.terminal ? undefined : item.expected_run,
     preview: toPreviewView(item.preview_output) ?? choosePreview(liveOutputs),
     outputsCount: liveOutputs.length > 0 ? Math.max(liveOutputs.length, item.outputs_count ?? 0) : item.outputs_count,
     workflowId: asText(item.workflow_id),
     assignedTo: asText(status?.assigned_inference),
-    stoppedIn: stateView.state === "cancelled" ? findStoppedNode(messages) : undefined,
-    error: stateView.state === "completed" ? undefined : findError(item, messages, status),
-    waits: stateView.state === "pending" ? item.waits : undefined,
+    stoppedIn: stateFields.state === "cancelled" ? findStoppedNode(messages) : undefined,
+    error: stateFields.state === "completed" ? undefined : findError(item, messages, status),
+    waits: stateFields.state === "pending" ? item.waits : undefined,
   });
 }
 
-/** An unknown status word is shown, but the known one decides the state. */
-function toStateFields(itemWord: string, statusWord: string | undefined): Pick<JobView, "state" | "word" | "terminal"> {
-  const word = statusWord ?? itemWord;
-  const knownWord = toJobState(word) === "unknown" ? itemWord : word;
-  return { state: toJobState(knownWord), word, terminal: isTerminalWord(knownWord) };
+/** An unknown status is shown, but the known one determines the state. */
+function toStateFields(itemStatus: string, jobStatus: string | undefined): Pick<JobView, "state" | "rawStatus" | "terminal"> {
+  const rawStatus = jobStatus ?? itemStatus;
+  const knownStatus = toJobState(rawStatus) === "unknown" ? itemStatus : rawStatus;
+  return { state: toJobState(knownStatus), rawStatus, terminal: isTerminalStatus(knownStatus) };
 }
 
-type Message = { event: string; facts: Record<string, unknown> };
+type Message = { event: string; data: Record<string, unknown> };
 
 function readMessages(item: JobListItem | JobDetail): Message[] {
   const messages: unknown = isObject(item.execution_status) ? item.execution_status.messages : undefined;
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((entry: unknown) =>
-    Array.isArray(entry) && typeof entry[0] === "string" && isObject(entry[1]) ? [{ event: entry[0], facts: entry[1] }] : [],
+    Array.isArray(entry) && typeof entry[0] === "string" && isObject(entry[1]) ? [{ event: entry[0], data: entry[1] }] : [],
   );
 }
 
 function findTime(messages: Message[], events: string[]): number | undefined {
-  return toMilliseconds(messages.findLast((message) => events.includes(message.event))?.facts.timestamp);
+  return toMilliseconds(messages.findLast((message) => events.includes(message.event))?.data.timestamp);
 }
 
 function findStoppedNode(messages: Message[]): JobView["stoppedIn"] {
-  const { node_id, node_type } = messages.findLast(({ event }) => event === "execution_interrupted")?.facts ?? {};
+  const { node_id, node_type } = messages.findLast(({ event }) => event === "execution_interrupted")?.data ?? {};
   const nodeId = typeof node_id === "number" ? String(node_id) : asText(node_id);
-  return nodeId === undefined ? undefined : dropAbsent({ nodeId, nodeType: asText(node_type) });
+  return nodeId === undefined ? undefined : removeUndefined({ nodeId, nodeType: asText(node_type) });
 }
 
 function findError(item: JobListItem | JobDetail, messages: Message[], status: JobStatus | undefined): JobErrorView | undefined {
-  const reported = messages.findLast((message) => message.event === "execution_error")?.facts;
-  return toJobErrorView(item.execution_error) ?? toJobErrorView(reported) ?? toJobErrorView(status?.error_message);
+  const errorData = messages.findLast((message) => message.event === "execution_error")?.data;
+  return toJobErrorView(item.execution_error) ?? toJobErrorView(errorData) ?? toJobErrorView(status?.error_message);
 }
 
 export type RunningNode = { node: string; step?: number; steps?: number };
 
 export function toRunningNode({ currentNode: node, step, steps }: JobProgressView = {}): RunningNode | undefined {
-  const isInSteps = step !== undefined && steps !== undefined && steps > 1;
-  return node === undefined ? undefined : { node, ...(isInSteps && { step, steps }) };
+  const hasSteps = step !== undefined && steps !== undefined && steps > 1;
+  return node === undefined ? undefined : { node, ...(hasSteps && { step, steps }) };
 }
 
 function toProgressView(progress: JobListItem["progress"]): JobProgressView | undefined {
   const { value, nodes_done: nodesDone, nodes_total: nodesTotal, current_node, step, steps, preview: previewVersion } = progress ?? {};
-  const view = dropAbsent({
+  const view = removeUndefined({
     value: value === undefined ? undefined : Math.min(1, Math.max(0, value)),
     nodesDone,
     nodesTotal,
@@ -205,7 +205,7 @@ function getDuration(startMs: number | undefined, endMs: number | undefined): nu
   return startMs === undefined || endMs === undefined ? undefined : Math.max(0, endMs - startMs);
 }
 
-function dropAbsent<T extends object>(view: T): T {
+function removeUndefined<T extends object>(view: T): T {
   for (const key of Object.keys(view)) if (Reflect.get(view, key) === undefined) Reflect.deleteProperty(view, key);
   return view;
 }
@@ -233,8 +233,8 @@ export function listLiveOutputs({ progress }: Pick<JobListItem, "progress">): Ou
 
 /** Images and videos only. Permanent files come before temporary ones. */
 export function choosePreview(files: readonly OutputView[]): OutputView | undefined {
-  const visual = files.filter(({ kind }) => kind === "image" || kind === "video");
-  return visual.find(({ temporary }) => !temporary) ?? visual[0];
+  const visualFiles = files.filter(({ kind }) => kind === "image" || kind === "video");
+  return visualFiles.find(({ temporary }) => !temporary) ?? visualFiles[0];
 }
 
 function getStatusWord({ status }: HistoryEntry): string {

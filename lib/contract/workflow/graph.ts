@@ -1,7 +1,7 @@
 // Links, order and loops of the prompt graph. Not recursive, because chains may have 5,000 nodes. Does not import zod.
 
 import { asObject, getOwn, type JsonObject } from "../json/json";
-import { anything, map, object, type ReadBy, text } from "../json/readers";
+import { anything, map, object, type ReaderOutput, text } from "../json/readers";
 import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 
 export { readWorkflow, type WorkflowProblem } from "./read-workflow";
@@ -70,11 +70,11 @@ export function sortTopologically(graph: Graph): string[] {
 
 /** All ids that can be reached from `starts`, including these. `budget` limits the number of steps. */
 export function findReachable(
-  starts: readonly string[],
+  startIds: readonly string[],
   getNext: (id: string) => readonly string[],
   budget = Number.POSITIVE_INFINITY,
 ): Set<string> {
-  const reached = new Set(starts);
+  const reached = new Set(startIds);
   const remaining = [...reached];
   let steps = 0;
   for (let id = remaining.pop(); id !== undefined && steps < budget; id = remaining.pop()) {
@@ -150,7 +150,7 @@ function insertDescending(list: number[], value: number): void {
 }
 
 const readNode = object({}, { class_type: text, inputs: map(anything), _meta: object({}, { title: text }) });
-export type LooseNode = ReadBy<typeof readNode>;
+export type LooseNode = ReaderOutput<typeof readNode>;
 const readNodes = map(readNode);
 const readWrapper = object({ prompt: readNodes });
 

@@ -22,9 +22,9 @@ export type WorkflowProblem =
   | { code: "node_with_bad_inputs"; nodeId: string };
 
 export type Workflow = { graph: Graph; title?: string; extraData?: JsonObject; duplicates?: readonly string[] };
-export type WorkflowReading = { ok: true; value: Workflow } | { ok: false; failure: WorkflowProblem };
+export type WorkflowResult = { ok: true; value: Workflow } | { ok: false; failure: WorkflowProblem };
 
-export function readWorkflow(text: string): WorkflowReading {
+export function readWorkflow(text: string): WorkflowResult {
   const json = text.startsWith("\uFEFF") ? text.slice(1) : text;
   if (json.trim() === "") return reject({ code: "empty" });
   if (json.length > workflowLimits.characters) return rejectTooLarge("characters", json.length);
@@ -41,11 +41,11 @@ export function readWorkflow(text: string): WorkflowReading {
 
 /** The submitted graph of a job's `workflow` or of a parsed file. Undefined if it has none. */
 export function unwrapWorkflow(workflow: unknown): { graph: Graph; extraData?: JsonObject } | undefined {
-  const reading = parseValue(workflow);
-  return reading.ok ? { graph: reading.value.graph, extraData: reading.value.extraData } : undefined;
+  const result = parseValue(workflow);
+  return result.ok ? { graph: result.value.graph, extraData: result.value.extraData } : undefined;
 }
 
-function parseValue(parsed: unknown, text?: string): WorkflowReading {
+function parseValue(parsed: unknown, text?: string): WorkflowResult {
   const depth = getDepth(parsed, workflowLimits.depth);
   if (depth > workflowLimits.depth) return rejectTooLarge("depth", depth);
   const locatedGraph = locateGraph(parsed, { path: [], text });
@@ -154,10 +154,10 @@ function getTypeName(value: unknown): "list" | "text" | "number" | "boolean" | "
   return typeof value === "number" || typeof value === "bigint" ? "number" : typeof value === "boolean" ? "boolean" : "object";
 }
 
-function rejectTooLarge(limit: keyof typeof workflowLimits, actual: number): WorkflowReading {
+function rejectTooLarge(limit: keyof typeof workflowLimits, actual: number): WorkflowResult {
   return reject({ code: "too_large", limit, max: workflowLimits[limit], found: actual });
 }
 
-function reject(failure: WorkflowProblem): WorkflowReading {
+function reject(failure: WorkflowProblem): WorkflowResult {
   return { ok: false, failure };
 }

@@ -8,9 +8,9 @@ import {
   type AppDefinition,
   type AppFile,
   type AppLimits,
-  type AppPerson,
-  type AppsAnswer,
+  type AppMember,
   type appsQuerySchema,
+  type AppsResponse,
   type appUpdateSchema,
 } from "@/lib/contract/apps/app";
 import { compareVersions } from "@/lib/contract/apps/definition";
@@ -19,7 +19,7 @@ import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asObject } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-places";
+import { findWorkflowSecrets } from "@/lib/contract/secrets/secret-locations";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -27,24 +27,24 @@ import { type Context } from "../auth/viewer";
 import { findConnection, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { MAX_APPS, type StoredApp } from "../store/apps/apps";
-import { appNotFound, createCardMapper, toAppViewer } from "./open-app";
+import { appNotFoundFailure, createCardMapper, toAppViewer } from "./open-app";
 
 type ImportErrorReason = "workflow" | "otherVersion" | "damaged" | "other";
 type Issue = { path: readonly PropertyKey[]; message: string };
 
 const importErrors: Readonly<Record<ImportErrorReason, string>> = {
-  workflow: "This file is a workflow, not an app. Open it in Run and make an app of it.",
-  otherVersion: "This file is an app of another version of Lightdesk. Export it again from a console of this version.",
-  damaged: "This file is an app, but a part of it is wrong. Export it again.",
-  other: "This file is no app. Choose a file that was exported from an app.",
+  workflow: "This file is a workflow, not an app. Open it in Run and create an app from it.",
+  otherVersion: "This app was exported from another version of Lightdesk. Export it again from a console with this version.",
+  damaged: "This app file is damaged. Export it again.",
+  other: "This file isn't an app. Choose a file that was exported from an app.",
 };
 
 /** `reason` is for the UI, which has its own messages. */
-export function appFileRefusal(body: unknown, issues: readonly Issue[]): Failure {
+export function createImportFailure(body: unknown, issues: readonly Issue[]): Failure {
   const reason = findImportErrorReason(body);
   const issue = reason === "damaged" ? issues[0] : undefined;
-  const where = issue && `${issue.path.map(String).join(".")}: ${issue.message}`.slice(0, 300);
-  return createFailure("INVALID_BODY", where ? `${importErrors[reason]} (${where})` : importErrors[reason], { reason });
+  const location = issue && `${issue.path.map(String).join(".")}: ${issue.message}`.slice(0, 300);
+  return createFailure("INVALID_BODY", location ? `${importErrors[reason]} (${location})` : importErrors[reason], { reason });
 }
 
 function findImportErrorReason(body: unknown): ImportErrorReason {
@@ -53,36 +53,36 @@ function findImportErrorReason(body: unknown): ImportErrorReason {
   return isEditorFile(body) || readWorkflow(writeExactJson(body)).ok ? "workflow" : "other";
 }
 
-const outdatedRefusal = createFailure(
+const outdatedFailure = createFailure(
   "CONFLICT",
-  "Another member changed this app while it was edited here. Open it again, then make the change in the newest version.",
+  "Another member changed this app while you were editing it. Open it again and repeat your change in the newest version.",
 );
 
 export async function listApps(
   context: Context,
   connectionId: string | undefined,
   { q, ...filter }: z.output<typeof appsQuerySchema>,
-): Promise<Result<AppsAnswer, Failure>> {
+): Promise<Result<AppsResponse, Failure>> {
   const connection = await findConnection(context, connectionId);
   if (!connection.ok) return connection;
   const { apps } = context.composition.store;
   const appViewer = toAppViewer(context.viewer);
   const words = q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
-  const [toCard, found, tags] = await Promise.all([
+  const [toCard, page, tags] = await Promise.all([
     createCardMapper(context),
     apps.list(appViewer, connection.value.id, { words, ...filter }),
-    apps.tags(appViewer, connection.value.id),
+    apps.listTags(appViewer, connection.value.id),
   ]);
-  return ok({ apps: found.apps.map(toCard), tags, ...(found.next !== undefined && { next: found.next }) });
+  return ok({ apps: page.apps.map(toCard), tags, ...(page.next !== undefined && { next: page.next }) });
 }
 
 /** Members who may use the connection, by name. Only their name and role are sent. */
-export async function listPeople(context: Context, connectionId: string | undefined): Promise<Result<AppPerson[], Failure>> {
+export async function listEligibleMembers(context: Context, connectionId: string | undefined): Promise<Result<AppMember[], Failure>> {
   const connection = await findConnection(context, connectionId);
   if (!connection.ok) return connection;
-  const { memberId: ownersOnly } = connection.value;
+  const { memberId: ownerId } = connection.value;
   const members = (await context.composition.store.members.list()).filter(({ disabled }) => !disabled);
-  const usableMembers = members.filter(({ id }) => ownersOnly === undefined || id === ownersOnly);
+  const usableMembers = members.filter(({ id }) => ownerId === undefined || id === ownerId);
   return ok(usableMembers.map(({ id, name, role }) => ({ id, name, role })).sort((item, other) => item.name.localeCompare(other.name)));
 }
 
@@ -102,7 +102,7 @@ export async function createApp(
   const { store, now } = context.composition;
   const { memberId, name: by } = viewer;
   const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by, now: now() });
-  if (id === undefined) return failed(createFailure("CONFLICT", `A connection has at most ${MAX_APPS} apps.`));
+  if (id === undefined) return failed(createFailure("CONFLICT", `A connection can have at most ${MAX_APPS} apps.`));
   annotateAudit({ target: id });
   return reloadApp(context, id);
 }
@@ -113,7 +113,7 @@ export async function updateApp(
   { version, definition, access, limits }: z.output<typeof appUpdateSchema>,
 ): Promise<Result<StoredApp, Failure>> {
   const { viewer } = context;
-  if (version !== app.version) return failed(outdatedRefusal);
+  if (version !== app.version) return failed(outdatedFailure);
   const changes = definition ? compareVersions(app.definition, definition) : [];
   if (definition && changes.length > 0) {
     const connectionResult = await openConnection(context, app.connectionId);
@@ -125,7 +125,7 @@ export async function updateApp(
     return ok(app);
   const change = { fromVersion: version, by: viewer.name, now: context.composition.now(), access, limits };
   const number = await context.composition.store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
-  return number === undefined ? failed(outdatedRefusal) : reloadApp(context, app.id);
+  return number === undefined ? failed(outdatedFailure) : reloadApp(context, app.id);
 }
 
 function isAccessChanged(app: StoredApp, access: AppAccess | undefined): boolean {
@@ -138,21 +138,21 @@ function isAccessChanged(app: StoredApp, access: AppAccess | undefined): boolean
 export async function restoreVersion({ params, ...context }: AuthedContext, app: StoredApp): Promise<Result<StoredApp, Failure>> {
   const number = Number(params.number);
   const { store, now } = context.composition;
-  const definition = Number.isSafeInteger(number) ? await store.apps.version(app.id, number) : undefined;
+  const definition = Number.isSafeInteger(number) ? await store.apps.findDefinition(app.id, number) : undefined;
   if (!definition) return failed(createFailure("NOT_FOUND", "There is no such version."));
   const changes = compareVersions(app.definition, definition);
   if (changes.length === 0) return ok(app);
   const change = { fromVersion: app.version, by: context.viewer.name, now: now(), definition, changes, restoredFrom: number };
-  return (await store.apps.change(app.id, change)) === undefined ? failed(outdatedRefusal) : reloadApp(context, app.id);
+  return (await store.apps.change(app.id, change)) === undefined ? failed(outdatedFailure) : reloadApp(context, app.id);
 }
 
-export function toFile({ definition: { cover: _asset, ...definition }, limits }: StoredApp, cover: string | undefined): AppFile {
+export function toAppFile({ definition: { cover: _asset, ...definition }, limits }: StoredApp, cover: string | undefined): AppFile {
   return { format: APP_FILE_FORMAT, formatVersion: 1, definition, limits, ...(cover !== undefined && { cover }) };
 }
 
 async function reloadApp({ composition: { store }, viewer }: Context, id: string): Promise<Result<StoredApp, Failure>> {
   const app = await store.apps.find(toAppViewer(viewer), id);
-  return app ? ok(app) : failed(appNotFound);
+  return app ? ok(app) : failed(appNotFoundFailure);
 }
 
 function rejectSecrets(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
@@ -161,6 +161,6 @@ function rejectSecrets(definition: AppDefinition, apiKey: string | undefined): R
   const masked = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
   const [secretPath] = findWorkflowSecrets(masked.graph);
   if (masked === definition && secretPath === undefined) return ok(definition);
-  const where = secretPath?.kind === "input" ? ` (${secretPath.node}, ${secretPath.input})` : "";
-  return failed(createFailure("UNPROCESSABLE", `The workflow holds a key or a token${where}. An app is shared: take it out first.`));
+  const location = secretPath?.kind === "input" ? ` (${secretPath.node}, ${secretPath.input})` : "";
+  return failed(createFailure("UNPROCESSABLE", `The workflow contains a key or token${location}. Apps are shared, so remove it first.`));
 }

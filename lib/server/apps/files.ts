@@ -17,7 +17,7 @@ import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/operations/files";
+import { imageUploadResponseSchema, maskUploadResponseSchema } from "@/lib/contract/operations/files";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { withTimeout } from "@/lib/shared/async";
 import { isFullDisk } from "@/lib/shared/error-codes";
@@ -29,13 +29,13 @@ import { type AuthedContext } from "../context";
 import { runOperation } from "../operations/run-operation";
 import { type StoredAppFile } from "../store/apps/app-files";
 import { type StoredApp } from "../store/apps/apps";
-import { pictureSize } from "../thumbnails/resize";
+import { readImageSize } from "../thumbnails/resize";
 
 /** Limit for a whole form. Forms are temporarily stored on disk. */
-const MAX_BYTES = 512 * 1024 ** 2;
+const MAX_FORM_BYTES = 512 * 1024 ** 2;
 const MAX_FIELD_BYTES = 512 * 1024;
 
-export type ReceivedFile = { part: string; fileName: string; path: string; hash: string; bytes: number; pixels: number | undefined };
+export type ReceivedFile = { fieldName: string; fileName: string; path: string; hash: string; bytes: number; pixels: number | undefined };
 export type ReceivedForm = { fields: ReadonlyMap<string, string>; files: readonly ReceivedFile[]; dispose(): Promise<void> };
 
 export function isForm(request: Request): boolean {
@@ -56,7 +56,7 @@ export async function receiveForm(composition: Composition, request: Request): P
     if (isFullDisk(error)) throw error;
     if (error instanceof TimeoutError)
       return failed(createFailure("REQUEST_TIMEOUT", `No form data arrived for ${composition.env.service.requestTimeoutMs / 1000} s.`));
-    if (error instanceof TooLargeError) return failed(createFailure("FILE_TOO_LARGE", `The form is larger than ${MAX_BYTES} bytes.`));
+    if (error instanceof TooLargeError) return failed(createFailure("FILE_TOO_LARGE", `The form is larger than ${MAX_FORM_BYTES} bytes.`));
     return failed(createFailure("TRUNCATED_UPLOAD", "The form ended before it was complete."));
   }
 }
@@ -82,13 +82,13 @@ async function readForm(
   const streams: Readable[] = [];
   // Without this listener, an error after the pipelines would end the process.
   parser.on("error", () => undefined);
-  let formRefusal: Failure | undefined;
-  parser.on("field", (name, value, nameCut, valueCut) => {
-    if (nameCut || valueCut) formRefusal ??= createFailure("INVALID_BODY", "A part of the form is too long.");
+  let formFailure: Failure | undefined;
+  parser.on("field", (name, value, isNameTruncated, isValueTruncated) => {
+    if (isNameTruncated || isValueTruncated) formFailure ??= createFailure("INVALID_BODY", "A part of the form is too long.");
     fields.set(name, value);
   });
   // Not every client sends a file name.
-  parser.on("file", (part, stream, fileName = "") => {
+  parser.on("file", (fieldName, stream, fileName = "") => {
     stream.on("error", () => undefined);
     const path = join(folder, randomUUID());
     const hash = createHash("sha256");
@@ -97,17 +97,17 @@ async function readForm(
       bytes += chunk.byteLength;
       hash.update(chunk);
     });
-    const writing = pipeline(stream, createWriteStream(path)).then(async () => {
+    const filePromise = pipeline(stream, createWriteStream(path)).then(async () => {
       const pixels = await countPixels(path);
-      return { part, fileName, path, hash: hash.digest("hex"), bytes, pixels };
+      return { fieldName, fileName, path, hash: hash.digest("hex"), bytes, pixels };
     });
     // If a file cannot be written, stop reading: otherwise the form would stall.
-    writing.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
-    files.push(writing);
+    filePromise.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
+    files.push(filePromise);
     streams.push(stream);
   });
   for (const limit of ["fieldsLimit", "filesLimit", "partsLimit"] as const)
-    parser.on(limit, () => (formRefusal ??= createFailure("INVALID_BODY", "The form has too many parts.")));
+    parser.on(limit, () => (formFailure ??= createFailure("INVALID_BODY", "The form has too many parts.")));
   try {
     await pipeline(Readable.from(readChunks(composition, request.body)), parser);
   } catch (error) {
@@ -118,8 +118,8 @@ async function readForm(
   }
   const receivedFiles = await Promise.all(files);
   // Browsers send an empty nameless part for a file field that was left empty.
-  return formRefusal
-    ? failed(formRefusal)
+  return formFailure
+    ? failed(formFailure)
     : ok({ fields, files: receivedFiles.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
 }
 
@@ -132,7 +132,7 @@ async function* readChunks({ env }: Dependencies<"env">, body: ReadableStream<Ui
       const next = await withReadTimeout(reader.read(), requestTimeoutMs);
       if (next.done) return;
       bytes += next.value.byteLength;
-      if (bytes > MAX_BYTES) throw new TooLargeError();
+      if (bytes > MAX_FORM_BYTES) throw new TooLargeError();
       yield next.value;
     }
   } finally {
@@ -176,19 +176,19 @@ export function checkFileLimits(
 }
 
 async function countPixels(path: string): Promise<number | undefined> {
-  const size = await pictureSize(path);
+  const size = await readImageSize(path);
   return size && size.width * size.height;
 }
 
-/** Checks named pictures against the app's limits. Pictures that were not uploaded here are fetched from the service and measured. */
-export async function checkNamedPictures(access: Access, viewer: Viewer, app: StoredApp, values: AppValues): Promise<AppProblem[]> {
+/** Checks images referenced by name. Images that were not uploaded through the console are fetched from the service and measured. */
+export async function checkReferencedImages(access: Access, viewer: Viewer, app: StoredApp, values: AppValues): Promise<AppProblem[]> {
   if (app.limits.pictureBytes === undefined && app.limits.picturePixels === undefined) return [];
   const { appFiles } = access.composition.store;
   const problems: AppProblem[] = [];
   for (const input of app.definition.inputs) {
     const name = values[input.name];
     if (input.control.kind !== "picture" || typeof name !== "string") continue;
-    const file = await appFiles.file(app.connectionId, viewer.memberId, name);
+    const file = await appFiles.findFile(app.connectionId, viewer.memberId, name);
     const size = file && file.bytes > 0 ? file : await measureRemoteFile(access, name);
     const problem = size ? checkFileLimits(app, input, size) : createProblem(input, "unreadable_file");
     if (problem) problems.push(problem);
@@ -217,11 +217,11 @@ async function measureRemoteFile(access: Access, name: string): Promise<{ bytes:
 export async function uploadFile(context: AuthedContext, app: StoredApp, file: ReceivedFile): Promise<Result<string, Failure>> {
   const result = await forwardUpload(context, app.connectionId, operations.uploadImage, await buildForm(file, { type: "input" }));
   if (!result.ok) return result;
-  const parsed = imageUploadAnswerSchema.safeParse(result.value);
-  return parsed.success ? ok(await storeUpload(context, app, parsed.data, file)) : failed(unreadableRefusal);
+  const parsed = imageUploadResponseSchema.safeParse(result.value);
+  return parsed.success ? ok(await storeUpload(context, app, parsed.data, file)) : failed(unreadableFailure);
 }
 
-const unreadableRefusal = createFailure("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read.");
+const unreadableFailure = createFailure("UPSTREAM_UNREADABLE", "Couldn't read the service's response to the upload.");
 
 /** Sends Content-Length, because some services reject an upload without it. */
 export async function forwardUpload(
@@ -230,19 +230,19 @@ export async function forwardUpload(
   operation: Operation,
   form: Blob,
 ): Promise<Result<unknown, Failure>> {
-  const address = new URL(context.request.url);
-  address.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
+  const url = new URL(context.request.url);
+  url.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
   const headers = new Headers({ "content-type": form.type, "content-length": String(form.size) });
   const init = { method: "POST", headers, body: form.stream(), signal: context.request.signal, duplex: "half" } as const;
   // The audit log records the action of the caller, not this call.
-  const result = await runOperation(operation, { ...context, request: new Request(address, init), annotateAudit: () => undefined }, ok({}));
+  const result = await runOperation(operation, { ...context, request: new Request(url, init), annotateAudit: () => undefined }, ok({}));
   return result.ok ? ok(await result.value.json()) : result;
 }
 
 async function storeUpload(
   { viewer, composition }: AuthedContext,
   app: StoredApp,
-  response: z.output<typeof imageUploadAnswerSchema>,
+  response: z.output<typeof imageUploadResponseSchema>,
   { fileName: ownName, bytes, pixels }: Pick<ReceivedFile, "fileName" | "bytes" | "pixels">,
 ): Promise<string> {
   const { store, now } = composition;
@@ -251,20 +251,20 @@ async function storeUpload(
   return name;
 }
 
-/** The service applies the mask to the picture of `ref`. The result belongs to the member and counts as large as the original. */
+/** The service applies the mask to the image at `ref`. The result belongs to the member and counts with the original's size. */
 export async function uploadMask(
   context: AuthedContext,
   app: StoredApp,
   mask: ReceivedFile,
   { ref, original }: { ref: FileRef; original: StoredAppFile | undefined },
-): Promise<Result<z.output<typeof maskUploadAnswerSchema>, Failure>> {
-  // A plain local server returns a name even if it stored nothing, and a name chosen by the member could later be another member's file.
+): Promise<Result<z.output<typeof maskUploadResponseSchema>, Failure>> {
+  // A local server returns a name even if it stored nothing. A random name can't collide with another member's file.
   const file = { ...mask, fileName: `clipspace-mask-${randomUUID()}.png` };
   const form = await buildForm(file, { original_ref: writeExactJson(ref) });
   const result = await forwardUpload(context, app.connectionId, operations.uploadMask, form);
   if (!result.ok) return result;
-  const parsed = maskUploadAnswerSchema.safeParse(result.value);
-  if (!parsed.success) return failed(unreadableRefusal);
+  const parsed = maskUploadResponseSchema.safeParse(result.value);
+  if (!parsed.success) return failed(unreadableFailure);
   await storeUpload(context, app, parsed.data, { fileName: original?.ownName ?? "", bytes: original?.bytes ?? 0, pixels: mask.pixels });
   return ok(parsed.data);
 }
@@ -276,8 +276,8 @@ async function buildForm({ path, fileName }: ReceivedFile, fields: Readonly<Reco
   // `name [output]` would refer to an output file.
   const safeName = baseName.replace(/\]$/, "_");
   const partHeader = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
-  const texts = Object.entries(fields).map(([name, text]) => `${partHeader(`name="${name}"`)}\r\n${text}\r\n`);
-  const prefix = `${texts.join("")}${partHeader(`name="image"; filename="${safeName}"`)}Content-Type: application/octet-stream\r\n\r\n`;
+  const fieldParts = Object.entries(fields).map(([name, text]) => `${partHeader(`name="${name}"`)}\r\n${text}\r\n`);
+  const prefix = `${fieldParts.join("")}${partHeader(`name="image"; filename="${safeName}"`)}Content-Type: application/octet-stream\r\n\r\n`;
   const type = `multipart/form-data; boundary=${boundary}`;
   return new Blob([prefix, await openAsBlob(path), `\r\n--${boundary}--\r\n`], { type });
 }

@@ -3,7 +3,7 @@
 import "server-only";
 import { type AppCard, type AppField, type AppView } from "@/lib/contract/apps/app";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { hasRole } from "@/lib/contract/people/roles";
+import { hasRole } from "@/lib/contract/members/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { canChange, type Context, type Viewer } from "../auth/viewer";
 import { findConnection } from "../connections/access";
@@ -11,7 +11,7 @@ import { type AuthedContext } from "../context";
 import { getIdParam } from "../requests/read-request";
 import { type AppViewer, type StoredApp, type StoredCard } from "../store/apps/apps";
 
-export const appNotFound = createFailure("NOT_FOUND", "There is no such app.");
+export const appNotFoundFailure = createFailure("NOT_FOUND", "There is no such app.");
 
 export function toAppViewer({ memberId, role }: Viewer): AppViewer {
   return { memberId, role, isAdmin: hasRole(role, "admin") };
@@ -25,18 +25,18 @@ export async function openApp(context: AuthedContext): Promise<Result<StoredApp,
 
 async function findApp(context: Context, id: string): Promise<Result<StoredApp, Failure>> {
   const app = await context.composition.store.apps.find(toAppViewer(context.viewer), id);
-  return app && (await findConnection(context, app.connectionId)).ok ? ok(app) : failed(appNotFound);
+  return app && (await findConnection(context, app.connectionId)).ok ? ok(app) : failed(appNotFoundFailure);
 }
 
 export async function readApp(context: Context, id: string): Promise<Result<AppView, Failure>> {
   const app = await findApp(context, id);
-  return app.ok ? ok(await toView(context, app.value)) : app;
+  return app.ok ? ok(await toAppView(context, app.value)) : app;
 }
 
-export async function openOwnApp(context: AuthedContext): Promise<Result<StoredApp, Failure>> {
+export async function openEditableApp(context: AuthedContext): Promise<Result<StoredApp, Failure>> {
   const app = await openApp(context);
   if (!app.ok || canEditApp(context.viewer, app.value)) return app;
-  return failed(createFailure("FORBIDDEN", "Only who made an app, or an admin, can change it."));
+  return failed(createFailure("FORBIDDEN", "Only the app's author or an admin can change it."));
 }
 
 function canEditApp({ memberId, role }: Viewer, { maker }: Pick<StoredCard, "maker">): boolean {
@@ -56,7 +56,7 @@ export async function createCardMapper({ composition, viewer }: Context): Promis
   };
 }
 
-export async function toView(context: Context, app: StoredApp): Promise<AppView> {
+export async function toAppView(context: Context, app: StoredApp): Promise<AppView> {
   const [lastRun] = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, { limit: 1 });
   const { inputs } = app.definition;
   const canSeeWorkflow = canSeeWorkflows(context.viewer);

@@ -14,39 +14,39 @@ import { readJson } from "../requests/read-request";
 import { isNotSent, type NewRun, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, receiveForm } from "./files";
-import { refreshRun, sendingWorkName } from "./run-state";
-import { checkRun, hashValues, readFormInput, removeFiles, type RunOrder, sendRun, withoutSecrets } from "./send-run";
+import { getSendTaskName,refreshRun } from "./run-state";
+import { checkRun, hashValues, readFormInput, removeFiles, removeSecrets,type RunRequest, sendRun } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_CONCURRENT_REFRESHES = 8;
 
-function startOfDayMs(at: number): number {
-  return Math.floor(at / DAY_MS) * DAY_MS;
+function getDayStartMs(nowMs: number): number {
+  return Math.floor(nowMs / DAY_MS) * DAY_MS;
 }
 
 async function settleActiveRuns(access: Access, app: StoredApp): Promise<void> {
-  const activeRuns = await access.composition.store.appRuns.moving(app.id, access.viewer.memberId);
+  const activeRuns = await access.composition.store.appRuns.listActive(app.id, access.viewer.memberId);
   const limit = createLimiter(MAX_CONCURRENT_REFRESHES);
   await Promise.all(activeRuns.map((run) => limit(() => refreshRun(access, app, run))));
 }
 
-async function describeReachedLimit({ store }: Dependencies<"store">, app: StoredApp, memberId: string, at: number): Promise<Failure> {
+async function createLimitFailure({ store }: Dependencies<"store">, app: StoredApp, memberId: string, nowMs: number): Promise<Failure> {
   const { runsPerDay, atOnce } = app.limits;
-  const activeRuns = await store.appRuns.moving(app.id, memberId);
+  const activeRuns = await store.appRuns.listActive(app.id, memberId);
   if (atOnce !== undefined && (activeRuns.length >= atOnce || runsPerDay === undefined))
     return createFailure(
       "RATE_LIMITED",
-      `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`,
+      `Each member can have at most ${atOnce} runs of this app at once. Try again when one of yours ends.`,
       {
         limit: "atOnce",
         most: atOnce,
       },
     );
-  const nextDayMs = startOfDayMs(at) + DAY_MS;
-  const message = `This app runs at most ${runsPerDay} times a day for each member. Run it again after ${new Date(nextDayMs).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
+  const nextDayMs = getDayStartMs(nowMs) + DAY_MS;
+  const message = `Each member can run this app at most ${runsPerDay} times a day. Try again after ${new Date(nextDayMs).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
   return {
     ...createFailure("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again: nextDayMs }),
-    retryAfterMs: nextDayMs - at,
+    retryAfterMs: nextDayMs - nowMs,
   };
 }
 
@@ -56,28 +56,28 @@ export async function runApp(context: AuthedContext, app: StoredApp): Promise<Re
     return failed(createFailure("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
   const connectionResult = await openConnection(context, app.connectionId);
   if (!connectionResult.ok) return connectionResult;
-  const runOrder = { context, access: connectionResult.value, app, key };
+  const runRequest = { context, access: connectionResult.value, app, key };
   if (!isForm(context.request)) {
     const body = await readJson(context, appRunBodySchema);
-    return body.ok ? startOrResumeRun({ ...runOrder, values: body.value.inputs, files: [] }) : body;
+    return body.ok ? startOrResumeRun({ ...runRequest, values: body.value.inputs, files: [] }) : body;
   }
   const form = await receiveForm(context.composition, context.request);
   if (!form.ok) return form;
   try {
-    return await startOrResumeRun({ ...runOrder, ...readFormInput(app, form.value) });
+    return await startOrResumeRun({ ...runRequest, ...readFormInput(app, form.value) });
   } finally {
     await form.value.dispose();
   }
 }
 
-/** Starts the run, or returns the existing one of its key. That is sent now if it wasn't before; a rejected run may get new inputs. */
-async function startOrResumeRun(order: RunOrder, previousRun?: StoredRun): Promise<Result<StoredRun, Failure>> {
-  const { context, access, app, key } = order;
+/** Starts the run, or returns the existing run with its key. An unsent run is sent now. A rejected run may get new inputs. */
+async function startOrResumeRun(runRequest: RunRequest, previousRun?: StoredRun): Promise<Result<StoredRun, Failure>> {
+  const { context, access, app, key } = runRequest;
   const { appRuns } = access.composition.store;
   const { memberId } = context.viewer;
   const existingRun = previousRun ?? (key === undefined ? undefined : await appRuns.findByKey(app.id, memberId, key));
   if (existingRun) {
-    if (existingRun.contentHash !== hashValues(order.values) && existingRun.state !== "refused")
+    if (existingRun.contentHash !== hashValues(runRequest.values) && existingRun.state !== "refused")
       return failed(createFailure("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
     const refreshedRun = await refreshRun(access, app, existingRun);
     if (!refreshedRun.ok || !isNotSent(refreshedRun.value)) {
@@ -85,46 +85,48 @@ async function startOrResumeRun(order: RunOrder, previousRun?: StoredRun): Promi
       return refreshedRun;
     }
   }
-  const checkedValues = await checkRun(order);
+  const checkedValues = await checkRun(runRequest);
   if (!checkedValues.ok) return checkedValues;
-  const run = { id: existingRun?.id ?? randomUUID(), ...(await toStoredRun(order, checkedValues.value)) };
-  const result = await sendIfStarted(order, run, checkedValues.value);
+  const run = { id: existingRun?.id ?? randomUUID(), ...(await toStoredRun(runRequest, checkedValues.value)) };
+  const result = await sendIfStarted(runRequest, run, checkedValues.value);
   if (result) return result;
   // Another request may have started the run meanwhile.
   const currentRun =
     existingRun || key === undefined ? await appRuns.find(app.id, memberId, run.id) : await appRuns.findByKey(app.id, memberId, key);
-  if (currentRun && (!isNotSent(currentRun) || currentRun.createdAt !== existingRun?.createdAt)) return startOrResumeRun(order, currentRun);
-  return failed(await describeReachedLimit(access.composition, app, memberId, run.createdAt));
+  if (currentRun && (!isNotSent(currentRun) || currentRun.createdAt !== existingRun?.createdAt))
+    return startOrResumeRun(runRequest, currentRun);
+  return failed(await createLimitFailure(access.composition, app, memberId, run.createdAt));
 }
 
-/** The run as stored before it is sent, when its files have no remote names yet. */
-async function toStoredRun({ context, access, app, values, files }: RunOrder, checkedValues: AppValues) {
+/** Builds the run that is stored before it is sent, when its files have no remote names yet. */
+async function toStoredRun({ context, access, app, values, files }: RunRequest, checkedValues: AppValues) {
   if (app.limits.atOnce !== undefined) await settleActiveRuns(access, app);
   return {
     appId: app.id,
     memberId: context.viewer.memberId,
     version: app.version,
     contentHash: hashValues(values),
-    inputs: withoutSecrets(app, removeFiles(checkedValues, files)),
+    inputs: removeSecrets(app, removeFiles(checkedValues, files)),
     createdAt: context.composition.now(),
   };
 }
 
 /** Undefined if the run could not start: another request has started it, or a limit is reached. */
 async function sendIfStarted(
-  order: RunOrder,
+  runRequest: RunRequest,
   run: Omit<NewRun, "key">,
   values: AppValues,
 ): Promise<Result<StoredRun, Failure> | undefined> {
-  const { runsPerDay, atOnce } = order.app.limits;
-  const limits = { runsPerDay, atOnce, dayStartMs: startOfDayMs(run.createdAt) };
+  const { runsPerDay, atOnce } = runRequest.app.limits;
+  const limits = { runsPerDay, atOnce, dayStartMs: getDayStartMs(run.createdAt) };
   // Marked before the run is stored, so that every console process treats it as being sent.
-  const endWork = await order.access.composition.store.peers.beginWork(sendingWorkName(run.id));
+  const endWork = await runRequest.access.composition.store.peers.startWork(getSendTaskName(run.id));
   let result: Result<StoredRun, Failure> | undefined;
   try {
-    if (await order.access.composition.store.appRuns.begin({ ...run, key: order.key }, limits)) result = await sendRun(order, run, values);
+    if (await runRequest.access.composition.store.appRuns.start({ ...run, key: runRequest.key }, limits))
+      result = await sendRun(runRequest, run, values);
   } finally {
     await endWork();
   }
-  return result?.ok && result.value.state === "sending" ? refreshRun(order.access, order.app, result.value) : result;
+  return result?.ok && result.value.state === "sending" ? refreshRun(runRequest.access, runRequest.app, result.value) : result;
 }

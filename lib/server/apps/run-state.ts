@@ -1,4 +1,4 @@
-// Maps a run's state to the app's labels.
+// Refreshes app runs from their jobs, and maps errors and results to the app's inputs and outputs.
 
 import "server-only";
 import {
@@ -21,12 +21,12 @@ import { formatErrorLine, type JobErrorView, type JobProgressView, toJobView } f
 import { listOutputs } from "@/lib/contract/views/outputs-view";
 import { getSubmittedJob } from "@/lib/contract/workflow/submission";
 import { ok, type Result } from "@/lib/shared/result";
-import { getLiveOutputs } from "../answers/live-progress";
-import { requestRedacted } from "../answers/process-response";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Dependencies } from "../composition-type";
 import { type Access } from "../connections/access";
 import { SUBMISSION_RETENTION_MS } from "../prompts/submit-once";
+import { getLiveOutputs } from "../responses/live-progress";
+import { requestRedacted } from "../responses/process-response";
 import { activeRunStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { canSeeWorkflows } from "./open-app";
@@ -57,7 +57,7 @@ export function toGraphError(definition: Definition, { nodeErrors, promptError, 
   const failedNode = Object.keys(nodeErrors ?? {})[0] ?? asText(asObject(promptError?.extra_info)?.node_id);
   const node = failedNode === undefined ? {} : { node: failedNode };
   if (problems.length > 0) return { message: problems.slice(0, 5).map(toProblemMessage).join(". "), code: "inputs", problems, ...node };
-  const message = "The service refused this app's workflow. The app's author can open it in Run to see the reason.";
+  const message = "The service rejected this app's workflow. The app's author can open it in Run to see the reason.";
   return { message, code: "workflow", ...node };
 }
 
@@ -74,19 +74,19 @@ function toInputProblems({ inputs }: Definition, nodeErrors: Failure["nodeErrors
   return [...problemsByInput.values()];
 }
 
-function toInputProblem(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
+function toInputProblem(input: AppInput, { type, message, extra_info: extraInfo }: NodeError): AppInputProblem {
   const code = getOwn(problemCodes, type);
   // The file existed when the run was sent, but the service doesn't have it.
   if (isFileKind(input.control.kind) && type !== "required_input_missing") return createProblem(input, "not_yours");
-  const spec = readInputSpec(input.input, asObject(facts)?.input_config);
+  const spec = readInputSpec(input.input, asObject(extraInfo)?.input_config);
   const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
   const isBound = code === "too_small" || code === "too_large";
   if (code && isBound === (limit !== undefined)) return createProblem(input, code, limit);
   // The service's message is about the node, not the input.
-  return type === "custom_validation_failed" || message === "" ? createProblem(input, "not_taken") : { ...inputNames(input), message };
+  return type === "custom_validation_failed" || message === "" ? createProblem(input, "not_taken") : { ...getInputNames(input), message };
 }
 
-function inputNames({ name, label }: AppInput): { input: string; label: string } {
+function getInputNames({ name, label }: AppInput): { input: string; label: string } {
   return { input: name, label };
 }
 
@@ -98,34 +98,34 @@ const MAX_RESULTS = 200;
 const MAX_TEXT_LENGTH = 20_000;
 const MAX_NODE_ID_LENGTH = 500;
 
-export function submissionKey(runId: string): string {
+export function getSubmissionKey(runId: string): string {
   return `app-${runId}`;
 }
 
-export function sendingWorkName(runId: string): string {
+export function getSendTaskName(runId: string): string {
   return `run ${runId}`;
 }
 
 type RefreshedRun = StoredRun & { progress?: JobProgressView };
 
-/** `isTakenBack`: the job was just removed from the queue. Some services don't report such jobs. */
+/** `isDequeued`: the job was just removed from the queue. Some services don't report such jobs. */
 export async function refreshRun(
   access: Access,
   app: StoredApp,
   run: StoredRun,
-  { isTakenBack = false } = {},
+  { isTakenBack: isDequeued = false } = {},
 ): Promise<Result<RefreshedRun, Failure>> {
   const settledRun =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
   if (settledRun.jobId === undefined || !activeRunStates.some((state) => state === settledRun.state)) return ok(settledRun);
-  const detail = await requestRedacted(operations.getJob, access, { params: { job_id: settledRun.jobId }, waits: "poll" });
+  const detail = await requestRedacted(operations.getJob, access, { params: { job_id: settledRun.jobId }, waiter: "poll" });
   if (!detail.ok) {
     if (detail.failure.code !== "NOT_FOUND") return detail;
-    if (isTakenBack) return ok(await updateRun(access.composition, settledRun, { state: "cancelled", endedAt: access.composition.now() }));
+    if (isDequeued) return ok(await updateRun(access.composition, settledRun, { state: "cancelled", endedAt: access.composition.now() }));
     return ok(
       await updateRun(access.composition, settledRun, {
         state: "unknown",
-        error: { message: "The service has no such job any more.", code: "job_gone" },
+        error: { message: "The service no longer has this job.", code: "job_gone" },
       }),
     );
   }
@@ -154,7 +154,7 @@ export async function refreshRun(
 }
 
 async function findDefinition({ store }: Dependencies<"store">, app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
-  return (await store.apps.version(app.id, version)) ?? app.definition;
+  return (await store.apps.findDefinition(app.id, version)) ?? app.definition;
 }
 
 type LiveRun = { results?: StoredResult[]; progress?: JobProgressView };
@@ -174,19 +174,19 @@ async function readLiveOutputs(access: Access, app: StoredApp, run: StoredRun, p
   };
 }
 
-function toProgressView({ done, within }: { done: number; within: number }, nodesTotal: number): JobProgressView {
+function toProgressView({ done, runningProgress }: { done: number; runningProgress: number }, nodesTotal: number): JobProgressView {
   const nodesDone = Math.min(done, nodesTotal);
-  return { value: Math.min(1, (nodesDone + within) / Math.max(1, nodesTotal)), nodesDone, nodesTotal };
+  return { value: Math.min(1, (nodesDone + runningProgress) / Math.max(1, nodesTotal)), nodesDone, nodesTotal };
 }
 
-/** Known results keep their number; new ones get the next number. */
+/** Existing results keep their number. New ones get the next number. */
 function numberResults(results: readonly StoredResult[], previousResults: readonly StoredResult[] = []): StoredResult[] {
   const unmatched = previousResults.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
-  let last = Math.max(0, ...unmatched.map(({ number = 0 }) => number));
+  let lastNumber = Math.max(0, ...unmatched.map(({ number = 0 }) => number));
   return results.map((result) => {
-    const at = unmatched.findIndex(({ text }) => text === writeExactJson(result));
-    const [match] = at < 0 ? [] : unmatched.splice(at, 1);
-    return { ...result, number: match?.number ?? (last += 1) };
+    const matchIndex = unmatched.findIndex(({ text }) => text === writeExactJson(result));
+    const [match] = matchIndex < 0 ? [] : unmatched.splice(matchIndex, 1);
+    return { ...result, number: match?.number ?? (lastNumber += 1) };
   });
 }
 
@@ -202,9 +202,9 @@ function toRunError(definition: AppDefinition, { lateValidation, ...error }: Job
 /** For a run without a job: looks up its stored submission. */
 async function settleSubmission(composition: Composition, run: StoredRun): Promise<StoredRun> {
   const { store, now } = composition;
-  const key = submissionKey(run.id);
+  const key = getSubmissionKey(run.id);
   // Checked before the read below, so that the read includes everything the sender wrote before it finished.
-  if (await store.peers.isUnderWay(sendingWorkName(run.id))) return run;
+  if (await store.peers.isInProgress(getSendTaskName(run.id))) return run;
   const submission = await store.submissions.find({ memberId: run.memberId, key });
   const jobId = submission?.answer === undefined ? undefined : getSubmittedJob(parseJson(submission.answer));
   if (jobId !== undefined) return updateRun(composition, run, { jobId, state: "pending" });
@@ -212,16 +212,16 @@ async function settleSubmission(composition: Composition, run: StoredRun): Promi
   if (submission)
     return updateRun(composition, run, {
       state: "unknown",
-      error: { message: "The console stopped while it waited for the service's response.", code: "answer_lost" },
+      error: { message: "The console stopped while waiting for the service's response.", code: "answer_lost" },
     });
   if (now() - run.createdAt >= SUBMISSION_RETENTION_MS)
     return updateRun(composition, run, {
       state: "unknown",
-      error: { message: "The console ended while this run was sent, and it is not known any more whether it was.", code: "sending_lost" },
+      error: { message: "The console stopped while sending this run. The service may or may not have received it.", code: "sending_lost" },
     });
   return updateRun(composition, run, {
     state: "unsent",
-    error: { message: "The console ended before this run was sent. Run it again.", code: "not_sent" },
+    error: { message: "The console stopped before sending this run. Run it again.", code: "not_sent" },
   });
 }
 
@@ -236,14 +236,14 @@ async function updateRun(
   return (await appRuns.find(run.appId, run.memberId, run.id)) ?? run;
 }
 
-/** Results of the chosen outputs in their order, or of all outputs if none is chosen. */
+/** Collects the results of the chosen outputs in order, or of all outputs if none is chosen. */
 function collectResults(outputs: AppDefinition["outputs"], jobOutputs: Parameters<typeof listOutputs>[0]): StoredResult[] {
   const fileOutputs = listOutputs(jobOutputs).filter(({ kind }) => kind !== "json");
-  const chosen =
+  const selectedOutputs =
     outputs.length === 0
       ? fileOutputs.map((view) => ({ view, label: "" }))
       : outputs.flatMap(({ node, label }) => fileOutputs.filter(({ nodeId }) => nodeId === node).map((view) => ({ view, label })));
-  return chosen.slice(0, MAX_RESULTS).map(({ view: { kind, name, file, text }, label }) => ({
+  return selectedOutputs.slice(0, MAX_RESULTS).map(({ view: { kind, name, file, text }, label }) => ({
     label,
     kind,
     name,
@@ -270,8 +270,8 @@ export function toRunView(viewer: Viewer, run: RefreshedRun): AppRun {
   };
 }
 
-function toStep(of: number, done = 0): NonNullable<AppRun["step"]> {
-  return { at: Math.min(done + 1, of), of };
+function toStep(total: number, done = 0): NonNullable<AppRun["step"]> {
+  return { at: Math.min(done + 1, total), of: total };
 }
 
 /** Runs stored before results were numbered use the position. */

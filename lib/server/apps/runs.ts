@@ -16,13 +16,13 @@ import { runOperation } from "../operations/run-operation";
 import { getSearchParams } from "../requests/read-request";
 import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { type ThumbnailSubject } from "../thumbnails/open-picture";
-import { edges, thumbnailResponse } from "../thumbnails/thumbnail";
+import { type ThumbnailSubject } from "../thumbnails/open-image";
+import { createThumbnailResponse,edges } from "../thumbnails/thumbnail";
 import { forwardUpload } from "./files";
 import { openApp } from "./open-app";
 import { getResultNumber, refreshRun, toRunView } from "./run-state";
 
-const runNotFound = createFailure("NOT_FOUND", "There is no such run.");
+const runNotFoundFailure = createFailure("NOT_FOUND", "There is no such run.");
 type RunContext = { app: StoredApp; access: Access; run: StoredRun };
 
 export async function openRun(context: AuthedContext): Promise<Result<RunContext, Failure>> {
@@ -32,7 +32,7 @@ export async function openRun(context: AuthedContext): Promise<Result<RunContext
   if (!access.ok) return access;
   const { run: id } = context.params;
   const run = typeof id === "string" ? await context.composition.store.appRuns.find(app.value.id, context.viewer.memberId, id) : undefined;
-  return run ? ok({ app: app.value, access: access.value, run }) : failed(runNotFound);
+  return run ? ok({ app: app.value, access: access.value, run }) : failed(runNotFoundFailure);
 }
 
 export async function readRun({ viewer }: AuthedContext, { access, app, run }: RunContext): Promise<Result<AppRun, Failure>> {
@@ -63,28 +63,28 @@ export async function listRuns(
       return toRunView(context.viewer, result.ok ? result.value : run);
     }),
   );
-  const last = appRuns.length > limit ? page.at(-1) : undefined;
-  return ok({ runs, ...(last && { next: `${last.createdAt}.${last.id}` }) });
+  const lastRun = appRuns.length > limit ? page.at(-1) : undefined;
+  return ok({ runs, ...(lastRun && { next: `${lastRun.createdAt}.${lastRun.id}` }) });
 }
 
 /** Removes a waiting run from the queue. Stops a running one only if the service can do so without stopping other jobs. */
-export async function cancelRun(context: AuthedContext, openedRun: RunContext): Promise<Result<AppRun, Failure>> {
-  const { access, app } = openedRun;
-  const result = await refreshRun(access, app, openedRun.run);
+export async function cancelRun(context: AuthedContext, runContext: RunContext): Promise<Result<AppRun, Failure>> {
+  const { access, app } = runContext;
+  const result = await refreshRun(access, app, runContext.run);
   if (!result.ok) return result;
   const { jobId, state } = result.value;
-  const isTakenBack = state === "pending";
-  if (jobId !== undefined && isTakenBack) {
+  const isDequeued = state === "pending";
+  if (jobId !== undefined && isDequeued) {
     const removal = await access.upstream.call(operations.manageQueue, { json: { delete: [jobId] } });
     if (!removal.ok) return removal;
   } else if (jobId !== undefined && state === "in_progress") {
     const stopResult = await stopJobs(access, [jobId], context.request.signal);
     if (!stopResult.ok) return stopResult;
     if (stopResult.value.unable.length > 0)
-      return failed(createFailure("CONFLICT", "The service cannot stop this run alone while others are running there."));
+      return failed(createFailure("CONFLICT", "The service can't stop this run without stopping others."));
   }
-  const refreshed = await refreshRun(access, app, result.value, { isTakenBack });
-  return refreshed.ok ? ok(toRunView(context.viewer, refreshed.value)) : refreshed;
+  const refreshedRun = await refreshRun(access, app, result.value, { isTakenBack: isDequeued });
+  return refreshedRun.ok ? ok(toRunView(context.viewer, refreshedRun.value)) : refreshedRun;
 }
 
 export async function fetchResultFile(context: AuthedContext, { app, run }: RunContext): Promise<Result<Response, Failure>> {
@@ -93,17 +93,17 @@ export async function fetchResultFile(context: AuthedContext, { app, run }: RunC
   return file ? fetchFile(context, app, file) : failed(createFailure("NOT_FOUND", "There is no such output."));
 }
 
-/** The file itself, or a small WebP of it if `edge` is set. The caller has checked that the member may see it. */
+/** Returns the file, or a WebP thumbnail of it if `edge` is set. The caller must check that the member may see it. */
 export async function fetchFile(context: AuthedContext, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
   const { filename, subfolder, type } = file;
   if (getSearchParams(context.request).has("edge")) return fetchThumbnail(context, app, { filename, subfolder, type });
-  const address = new URL(context.request.url);
+  const url = new URL(context.request.url);
   const fileParams = new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId, filename, subfolder, type });
   const channel = getSearchParams(context.request).get("channel");
   if (channel !== null) fileParams.set("channel", channel);
-  address.search = `?${fileParams.toString()}`;
+  url.search = `?${fileParams.toString()}`;
   const { headers, method, signal } = context.request;
-  return runOperation(operations.view, { ...context, request: new Request(address, { method, headers, signal }) }, ok({}));
+  return runOperation(operations.view, { ...context, request: new Request(url, { method, headers, signal }) }, ok({}));
 }
 
 export async function fetchThumbnail(
@@ -117,14 +117,14 @@ export async function fetchThumbnail(
   const edge = edges.find((edge) => String(edge) === edgeParam);
   if (edge === undefined) return failed(createFailure("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
   const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
-  return thumbnailResponse(access.value, context.composition, { subject, edge, isFixed, asker: context.request }, false);
+  return createThumbnailResponse(access.value, context.composition, { subject, edge, isFixed, client: context.request }, false);
 }
 
 export async function readCover(context: AuthedContext, app: StoredApp): Promise<Result<string | undefined, Failure>> {
   if (app.cover === undefined) return ok(undefined);
-  const picture = await fetchThumbnail(context, app, { asset: app.cover });
-  if (!picture.ok) return isNotFound(picture.failure) ? ok(undefined) : picture;
-  return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
+  const thumbnail = await fetchThumbnail(context, app, { asset: app.cover });
+  if (!thumbnail.ok) return isNotFound(thumbnail.failure) ? ok(undefined) : thumbnail;
+  return ok(Buffer.from(await thumbnail.value.arrayBuffer()).toString("base64") || undefined);
 }
 
 /** Uploads the cover as an asset of the connection and returns its id. */
@@ -142,5 +142,5 @@ export async function storeCover(
   const parsed = createdAssetSchema.safeParse(result.value);
   return parsed.success
     ? ok(parsed.data.id)
-    : failed(createFailure("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
+    : failed(createFailure("UPSTREAM_UNREADABLE", "Couldn't read the service's response to the cover upload."));
 }

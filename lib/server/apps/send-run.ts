@@ -16,108 +16,110 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { couldHaveStarted, getSubmittedJob, IDEMPOTENCY_HEADER, LABEL_HEADER } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readNodeInfos } from "../answers/node-classes";
 import { type Dependencies } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { submitOnce } from "../prompts/submit-once";
+import { readNodeInfos } from "../responses/node-classes";
 import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { checkFileLimits, checkNamedPictures, type ReceivedFile, type ReceivedForm, uploadFile } from "./files";
-import { checkFileAccess } from "./pictures";
-import { submissionKey, toAppFailure, toGraphError } from "./run-state";
+import { checkFileLimits, checkReferencedImages, type ReceivedFile, type ReceivedForm, uploadFile } from "./files";
+import { checkFileAccess } from "./input-images";
+import { getSubmissionKey, toAppFailure, toGraphError } from "./run-state";
 
 type RunInput = { values: Record<string, unknown>; files: readonly ReceivedFile[] };
-export type RunOrder = RunInput & { context: AuthedContext; access: Access; app: StoredApp; key: string | undefined };
+export type RunRequest = RunInput & { context: AuthedContext; access: Access; app: StoredApp; key: string | undefined };
 
 export function readFormInput({ definition }: StoredApp, { fields, files }: ReceivedForm): RunInput {
   const inputsByName = new Map(definition.inputs.map((input) => [input.name, input]));
-  const texts = [...fields].map(([name, text]): [string, unknown] => {
+  const fieldValues = [...fields].map(([name, text]): [string, unknown] => {
     const input = inputsByName.get(name);
     return [name, input ? parseValueText(input, text) : text];
   });
   // A file's hash represents it until the service has named the file.
-  const hashes = files.map(({ part, hash }): [string, string] => [part, hash]);
-  const values = Object.fromEntries([...texts, ...hashes]);
+  const fileHashes = files.map(({ fieldName, hash }): [string, string] => [fieldName, hash]);
+  const values = Object.fromEntries([...fieldValues, ...fileHashes]);
   for (const [name, text] of fields) if (typeof values[name] === "number") setSpelling(values, name, text.trim());
   return { values, files };
 }
 
-export function hashValues(values: RunOrder["values"]): string {
+export function hashValues(values: RunRequest["values"]): string {
   const sorted = Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash("sha256").update(writeExactJson(sorted)).digest("hex");
 }
 
 export function removeFiles(values: AppValues, files: readonly ReceivedFile[]): AppValues {
-  const parts = new Set(files.map(({ part }) => part));
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !parts.has(name)));
+  const fieldNames = new Set(files.map(({ fieldName }) => fieldName));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !fieldNames.has(name)));
 }
 
-export function withoutSecrets({ definition: { inputs } }: StoredApp, values: AppValues): AppValues {
+export function removeSecrets({ definition: { inputs } }: StoredApp, values: AppValues): AppValues {
   const isStorable = (name: string) => inputs.some((input: AppInput) => input.name === name && !isSecretName(input.input));
   return Object.fromEntries(Object.entries(values).filter(([name]) => isStorable(name)));
 }
 
-export async function checkRun({ context, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
-  const filled = fillApp(app.definition, values);
-  if (!filled.ok) return failed(unprocessable(filled.problems));
-  const valuesWithoutFiles = removeFiles(filled.values, files);
+export async function checkRun({ context, access, app, values, files }: RunRequest): Promise<Result<AppValues, Failure>> {
+  const filledApp = fillApp(app.definition, values);
+  if (!filledApp.ok) return failed(createUnprocessableFailure(filledApp.problems));
+  const valuesWithoutFiles = removeFiles(filledApp.values, files);
   const problems = [
     ...files.flatMap((file) => checkFilePart(app, file) ?? []),
     ...(await checkFileAccess(context, app, valuesWithoutFiles)),
   ];
   // Checked last, because a picture may have to be fetched from the service, and only if the member may use it.
-  if (problems.length === 0) problems.push(...(await checkNamedPictures(access, context.viewer, app, valuesWithoutFiles)));
-  return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
+  if (problems.length === 0) problems.push(...(await checkReferencedImages(access, context.viewer, app, valuesWithoutFiles)));
+  return problems.length === 0 ? ok(filledApp.values) : failed(createUnprocessableFailure(problems));
 }
 
 function checkFilePart(app: StoredApp, file: ReceivedFile): AppProblem | undefined {
-  const input = app.definition.inputs.find(({ name }) => name === file.part);
+  const input = app.definition.inputs.find(({ name }) => name === file.fieldName);
   if (input && isFileKind(input.control.kind)) return checkFileLimits(app, input, file);
-  return { input: file.part, label: input?.label ?? file.part, code: "wrong_type" };
+  return { input: file.fieldName, label: input?.label ?? file.fieldName, code: "wrong_type" };
 }
 
-function unprocessable(problems: readonly AppProblem[]): Failure {
+function createUnprocessableFailure(problems: readonly AppProblem[]): Failure {
   return createFailure("UNPROCESSABLE", problems.slice(0, 5).map(formatProblem).join(". "), { problems });
 }
 
-/** Undefined if the drawing belongs to another graph or cannot take the values. */
+/** Undefined if the drawing belongs to another graph or can't represent the values. */
 async function fillDrawing(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
   if (!readMatchingDrawing(editor, graph)) return undefined;
   const info = await readNodeInfos(access, listClasses(editor, graph));
-  return info && createEditableFile(editor, info).withValues(graph).file;
+  return info && createEditableFile(editor, info).applyValues(graph).file;
 }
 
 function listClasses(editor: JsonObject, graph: Graph): string[] {
   const groups = Object.values(asObject(asObject(editor.extra)?.groupNodes) ?? {});
-  const networks = [editor, ...asArray(asObject(editor.definitions)?.subgraphs), ...groups];
-  const types = networks.flatMap((net) => asArray(asObject(net)?.nodes)).flatMap((node) => asText(asObject(node)?.type) ?? []);
+  const nodeContainers = [editor, ...asArray(asObject(editor.definitions)?.subgraphs), ...groups];
+  const types = nodeContainers
+    .flatMap((container) => asArray(asObject(container)?.nodes))
+    .flatMap((node) => asText(asObject(node)?.type) ?? []);
   return [...new Set([...Object.values(graph).map(({ class_type }) => class_type), ...types])];
 }
 
 export type StartedRun = Pick<StoredRun, "id" | "createdAt">;
 
 /** `checkedValues` contains the hash of a file in place of its name. */
-export async function sendRun(order: RunOrder, run: StartedRun, checkedValues: AppValues): Promise<Result<StoredRun, Failure>> {
-  const { context, access, app, files } = order;
-  const { store, now } = order.access.composition;
-  const valuesWithNames = await uploadFiles(order, checkedValues);
-  if (!valuesWithNames.ok) return refuseRun(order.access.composition, run, valuesWithNames.failure);
+export async function sendRun(runRequest: RunRequest, run: StartedRun, checkedValues: AppValues): Promise<Result<StoredRun, Failure>> {
+  const { context, access, app, files } = runRequest;
+  const { store, now } = runRequest.access.composition;
+  const valuesWithNames = await uploadFiles(runRequest, checkedValues);
+  if (!valuesWithNames.ok) return refuseRun(runRequest.access.composition, run, valuesWithNames.failure);
   const values = valuesWithNames.value;
-  if (files.length > 0) await store.appRuns.set(run.id, { inputs: withoutSecrets(app, values) });
-  await store.appFiles.giveAgain(context.viewer.memberId, getFileNames(app.definition, values), now());
-  const filled = fillApp(app.definition, values);
-  if (!filled.ok) return refuseRun(order.access.composition, run, unprocessable(filled.problems));
-  const result = await submit(order, run.id, await buildPromptBody(access, app.definition, filled.graph));
-  return result.ok ? storeResponse(order, run, result.value) : storeFailure(order, run, result.failure);
+  if (files.length > 0) await store.appRuns.set(run.id, { inputs: removeSecrets(app, values) });
+  await store.appFiles.extendRetention(context.viewer.memberId, getFileNames(app.definition, values), now());
+  const filledApp = fillApp(app.definition, values);
+  if (!filledApp.ok) return refuseRun(runRequest.access.composition, run, createUnprocessableFailure(filledApp.problems));
+  const result = await submit(runRequest, run.id, await buildPromptBody(access, app.definition, filledApp.graph));
+  return result.ok ? storeResponse(runRequest, run, result.value) : storeFailure(runRequest, run, result.failure);
 }
 
-async function uploadFiles({ context, app, files }: RunOrder, checkedValues: AppValues): Promise<Result<AppValues, Failure>> {
+async function uploadFiles({ context, app, files }: RunRequest, checkedValues: AppValues): Promise<Result<AppValues, Failure>> {
   const remoteNames: [string, string][] = [];
   for (const file of files) {
     const name = await uploadFile(context, app, file);
     if (!name.ok) return name;
-    remoteNames.push([file.part, name.value]);
+    remoteNames.push([file.fieldName, name.value]);
   }
   return ok(copySpellings(checkedValues, { ...checkedValues, ...Object.fromEntries(remoteNames) }));
 }
@@ -133,53 +135,53 @@ async function buildPromptBody(access: Access, { editor }: AppDefinition, graph:
 }
 
 /** Submits through the console's own endpoint, which handles secrets, the job index, the audit log and idempotency. */
-async function submit({ context, app }: RunOrder, runId: string, body: string): Promise<Result<string, Failure>> {
+async function submit({ context, app }: RunRequest, runId: string, body: string): Promise<Result<string, Failure>> {
   const { request } = context;
-  const address = new URL(request.url);
-  address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
+  const url = new URL(request.url);
+  url.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
   const headers = new Headers({
     "content-type": "application/json",
-    [IDEMPOTENCY_HEADER]: submissionKey(runId),
+    [IDEMPOTENCY_HEADER]: getSubmissionKey(runId),
     [LABEL_HEADER]: encodeURIComponent(app.definition.title),
   });
   const host = request.headers.get("host");
   if (host !== null) headers.set("host", host);
   // Logged as a submission, because the log identifies who ran a job.
   context.annotateAudit({ action: "submitPrompt" });
-  const result = await submitOnce({ ...context, request: new Request(address, { method: "POST", headers, body }) });
+  const result = await submitOnce({ ...context, request: new Request(url, { method: "POST", headers, body }) });
   return result.ok ? ok(await result.value.text()) : result;
 }
 
-async function storeResponse(order: RunOrder, { id }: StartedRun, text: string): Promise<Result<StoredRun, Failure>> {
+async function storeResponse(runRequest: RunRequest, { id }: StartedRun, text: string): Promise<Result<StoredRun, Failure>> {
   const jobId = getSubmittedJob(parseJson(text));
-  await order.access.composition.store.appRuns.set(
+  await runRequest.access.composition.store.appRuns.set(
     id,
     jobId === undefined ? { state: "unknown", error: unreadableError } : { state: "pending", jobId },
   );
-  return reloadRun(order, id);
+  return reloadRun(runRequest, id);
 }
 
-const unreadableError = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
+const unreadableError = { message: "The service's response contains no job id.", code: "answer_unreadable" } as const;
 
-async function storeFailure(order: RunOrder, run: StartedRun, failure: Failure): Promise<Result<StoredRun, Failure>> {
-  const { viewer } = order.context;
-  const { definition } = order.app;
-  const { appRuns, submissions } = order.access.composition.store;
+async function storeFailure(runRequest: RunRequest, run: StartedRun, failure: Failure): Promise<Result<StoredRun, Failure>> {
+  const { viewer } = runRequest.context;
+  const { definition } = runRequest.app;
+  const { appRuns, submissions } = runRequest.access.composition.store;
   // The key was used with another body: another request has sent the same run meanwhile, with another seed.
-  const key = submissionKey(run.id);
+  const key = getSubmissionKey(run.id);
   if (failure.code === "CONFLICT" && (await submissions.find({ memberId: viewer.memberId, key }))) {
-    const other = await appRuns.find(order.app.id, viewer.memberId, run.id);
-    if (other) return ok(other);
+    const concurrentRun = await appRuns.find(runRequest.app.id, viewer.memberId, run.id);
+    if (concurrentRun) return ok(concurrentRun);
   }
   if (!couldHaveStarted(failure))
-    return refuseRun(order.access.composition, run, toAppFailure(viewer, definition, failure), toGraphError(definition, failure));
+    return refuseRun(runRequest.access.composition, run, toAppFailure(viewer, definition, failure), toGraphError(definition, failure));
   await appRuns.set(run.id, { state: "unknown", error: { message: failure.message } });
-  return reloadRun(order, run.id);
+  return reloadRun(runRequest, run.id);
 }
 
-async function reloadRun({ context, app }: RunOrder, id: string): Promise<Result<StoredRun, Failure>> {
+async function reloadRun({ context, app }: RunRequest, id: string): Promise<Result<StoredRun, Failure>> {
   const run = await context.composition.store.appRuns.find(app.id, context.viewer.memberId, id);
-  return run ? ok(run) : failed(createFailure("INTERNAL", "The run was removed while it was sent."));
+  return run ? ok(run) : failed(createFailure("INTERNAL", "The run was deleted while it was being sent."));
 }
 
 /** Marks the run as refused, unless another request has restarted it meanwhile. */

@@ -12,9 +12,9 @@ import { toMilliseconds } from "@/lib/contract/times";
 import { getAssetFile, toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { readQuery } from "../requests/read-request";
+import { redactForBrowser } from "../responses/redact";
 
 const PAGE_SIZE = 500;
 
@@ -24,7 +24,7 @@ async function* readChosenAssets(access: Access, choice: ArchiveChoice, signal: 
   if ("ids" in choice) {
     for (const id of new Set(choice.ids)) {
       const asset = await access.upstream.call(operations.getAsset, { params: { id }, signal });
-      if (!asset.ok && (await access.lostRights())) return yield asset;
+      if (!asset.ok && (await access.checkRights())) return yield asset;
       yield asset.ok ? asset : failed({ ...redactForBrowser(asset.failure, access), asset: id });
     }
     return;
@@ -46,7 +46,7 @@ async function* readChosenAssets(access: Access, choice: ArchiveChoice, signal: 
 }
 
 /** Returns the number of chosen assets, or undefined if the service doesn't report a total. */
-export async function countChosen(
+export async function countChosenAssets(
   access: Access,
   choice: ArchiveChoice,
   signal: AbortSignal,
@@ -69,7 +69,7 @@ const DEFAULT_NAME = "file";
 function createNameAllocator() {
   const usedNames = new Set<string>();
   return (path: string): string => {
-    const { stem, ending: extension } = toSafeName(path);
+    const { stem, extension } = toSafeName(path);
     for (let count = 1; ; count += 1) {
       const name = count === 1 ? stem + extension : `${stem} (${count})${extension}`;
       const key = name.toLowerCase();
@@ -81,14 +81,14 @@ function createNameAllocator() {
 }
 
 /** Slashes, and characters that some systems reject, become underscores. */
-function toSafeName(path: string): { stem: string; ending: string } {
+function toSafeName(path: string): { stem: string; extension: string } {
   const safe = toFileName(path)
     .replace(/[\\/:*?"<>|]/g, "_")
     .replace(/^[. ]+|[. ]+$/g, "");
-  const dot = safe.lastIndexOf(".");
-  const extension = dot > 0 && safe.length - dot <= 12 ? safe.slice(dot) : "";
+  const dotIndex = safe.lastIndexOf(".");
+  const extension = dotIndex > 0 && safe.length - dotIndex <= 12 ? safe.slice(dotIndex) : "";
   const stem = [...safe.slice(0, safe.length - extension.length)].slice(0, MAX_STEM_LENGTH).join("");
-  return { stem: stem || DEFAULT_NAME, ending: extension };
+  return { stem: stem || DEFAULT_NAME, extension };
 }
 
 const MISSING_FILES_NAME = "NOT INCLUDED.txt";
@@ -96,12 +96,12 @@ const MISSING_FILES_NAME = "NOT INCLUDED.txt";
 type Entry = { name: string; lastModified: Date; input: ReadableStream<Uint8Array> | string };
 
 export function streamArchive(access: Access, { choice, now, signal }: { choice: ArchiveChoice; now: number; signal: AbortSignal }) {
-  const disconnected = new AbortController();
-  const zip = makeZip(readEntries(access, { choice, now, signal: AbortSignal.any([signal, disconnected.signal]) })).getReader();
+  const disconnectController = new AbortController();
+  const zip = makeZip(readEntries(access, { choice, now, signal: AbortSignal.any([signal, disconnectController.signal]) })).getReader();
   return toByteStream(
     () => zip.read(),
     () => {
-      disconnected.abort();
+      disconnectController.abort();
       return zip.cancel();
     },
   );
@@ -137,7 +137,7 @@ function getDisplayName({ display_name: displayName, name, id }: Asset): string 
   return maskText(displayName || name || id);
 }
 
-// Streams the content of an asset. Tries the extension endpoint first, then the file by hash or name. Returns the last refusal.
+// Streams the content of an asset. Tries the extension endpoint first, then the file by hash or name. Returns the last failure.
 export async function openAssetBytes(
   access: Access,
   asset: Asset,

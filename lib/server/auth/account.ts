@@ -4,18 +4,18 @@ import "server-only";
 import { type z } from "zod";
 import { type accountChangeSchema, type EndedSession, type MemberView, type SessionState, type SessionView } from "@/lib/contract/console";
 import { createFieldFailure, type Failure } from "@/lib/contract/failure";
-import { roles } from "@/lib/contract/people/roles";
+import { roles } from "@/lib/contract/members/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
-import { PROXY_EMAIL_HEADER, readCookie, sessionCookieName } from "../cookies";
+import { getSessionCookieName,PROXY_EMAIL_HEADER, readCookie } from "../cookies";
 import { findStoredSession, isEmbeddedRequest } from "../embed/sessions";
-import { rateLimited } from "../limits/attempt-limit";
+import { createRateLimitFailure } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
-import { addressTaken, toMemberView } from "./members";
+import { emailTakenFailure, toMemberView } from "./members";
 import { hashPassword, validatePassword, verifyPassword } from "./passwords";
 import { confirmSession, isLive, readSessionToken } from "./session";
 import { canUsePassword } from "./sign-in";
-import { canChange, type Context, peekViewer, type SentHeaders } from "./viewer";
+import { canChange, type Context, peekViewer, type RequestHeaders } from "./viewer";
 
 /** `address` is the client's address, for rate limiting. */
 export async function changeAccount(
@@ -31,12 +31,12 @@ export async function changeAccount(
     const failure = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
     if (failure) return failed(failure);
   }
-  const weakness = password === undefined ? undefined : await validatePassword(context.composition, password, email ?? currentEmail);
-  if (weakness) return failed(weakness);
+  const passwordFailure = password === undefined ? undefined : await validatePassword(context.composition, password, email ?? currentEmail);
+  if (passwordFailure) return failed(passwordFailure);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   if (passwordHash !== undefined) await store.sessions.recordEndReasons(memberId, "password", now());
   const updatedMember = await store.members.changeAccount(memberId, { name, email, passwordHash });
-  return updatedMember ? ok(toMemberView(updatedMember)) : failed(addressTaken);
+  return updatedMember ? ok(toMemberView(updatedMember)) : failed(emailTakenFailure);
 }
 
 /** True if sign-ins find members by email address. Changing to a colleague's address would then hijack the colleague's sign-ins. */
@@ -46,17 +46,17 @@ export function isSignInByAddress({ env }: Dependencies<"env">): boolean {
 }
 
 const fixedAddressMessage =
-  "cannot be changed here, because people are signed in by their address. Ask an admin to invite the new address.";
+  "can't be changed here, because members are signed in by email address. Ask an admin to invite the new address.";
 const fixedAddressFailure = createFieldFailure("email", fixedAddressMessage);
 
 export async function listSessions({ composition, viewer: { memberId, credential } }: Context): Promise<SessionView[]> {
   const { store, env } = composition;
   const sessions = (await store.sessions.list(memberId)).filter((session) => isLive(composition, session));
-  const currentFirst = ({ id }: { id: string }) => Number(id === credential.id);
+  const getSortRank = ({ id }: { id: string }) => Number(id === credential.id);
   return sessions
-    .sort((session, other) => currentFirst(other) - currentFirst(session))
-    .map(({ id, browser, address, method: by, createdAt, usedAt }) => {
-      const method = env.oidc.find((provider) => provider.id === by)?.label ?? by;
+    .sort((session, other) => getSortRank(other) - getSortRank(session))
+    .map(({ id, browser, address, method: methodId, createdAt, usedAt }) => {
+      const method = env.oidc.find((provider) => provider.id === methodId)?.label ?? methodId;
       return { id, browser, address, method, createdAt, usedAt, current: id === credential.id };
     });
 }
@@ -93,24 +93,24 @@ async function checkPassword(
   { field, address }: { field: string; address: string },
 ): Promise<Failure | undefined> {
   const { store, signInLimits } = composition;
-  const attempt = { email, address, isKnown: true };
-  const waitMs = await signInLimits.take(attempt);
-  if (waitMs > 0) return rateLimited(waitMs);
+  const attempt = { email, address, isKnownDevice: true };
+  const waitMs = await signInLimits.consume(attempt);
+  if (waitMs > 0) return createRateLimitFailure(waitMs);
   const member = await store.members.get(memberId);
   if ((await verifyPassword(member?.passwordHash, password)) && member && canUsePassword(composition, member))
-    return void (await signInLimits.succeeded(attempt));
+    return void (await signInLimits.recordSuccess(attempt));
   return createFieldFailure(field, "is not your current password");
 }
 
-export async function readSessionState(composition: Composition, headers: SentHeaders): Promise<SessionState> {
+export async function readSessionState(composition: Composition, headers: RequestHeaders): Promise<SessionState> {
   const viewer = await peekViewer(composition, headers);
   if (viewer) return { state: "live", memberId: viewer.memberId, role: viewer.role, canChange: await canChange(composition) };
-  return { state: "ended", ...(await endedSessionReason(composition, headers)) };
+  return { state: "ended", ...(await getEndedSessionReason(composition, headers)) };
 }
 
-async function endedSessionReason(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
+async function getEndedSessionReason(composition: Composition, headers: RequestHeaders): Promise<EndedSession> {
   const { env, store } = composition;
-  if (isEmbeddedRequest(headers)) return endedEmbedReason(composition, headers);
+  if (isEmbeddedRequest(headers)) return getEndedEmbedReason(composition, headers);
   const proxyEmail = env.proxySignIn ? headers.get(PROXY_EMAIL_HEADER) : null;
   if (proxyEmail !== null) {
     const email = proxyEmail.trim().toLowerCase();
@@ -119,9 +119,9 @@ async function endedSessionReason(composition: Composition, headers: SentHeaders
     return { cause: (await store.identities.isRemoved(email)) ? "removed" : "signed-out" };
   }
   const token = await readSessionToken(composition, headers);
-  if (!token) return { cause: readCookie(headers.get("cookie"), sessionCookieName(env)) === undefined ? "signed-out" : "expired" };
+  if (!token) return { cause: readCookie(headers.get("cookie"), getSessionCookieName(env)) === undefined ? "signed-out" : "expired" };
   const member = token.sub === undefined ? undefined : await store.members.get(token.sub);
-  const endCause = typeof token.sid === "string" ? await store.sessions.endCause(token.sid) : undefined;
+  const endCause = typeof token.sid === "string" ? await store.sessions.getEndCause(token.sid) : undefined;
   return toEndedSession(member, endCause);
 }
 
@@ -135,7 +135,7 @@ function toEndedSession(member: Member | undefined, endCause: string | undefined
   return { cause: cause === "password" || cause === "ended" ? cause : cause === undefined ? "expired" : "ended" };
 }
 
-async function endedEmbedReason(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
+async function getEndedEmbedReason(composition: Composition, headers: RequestHeaders): Promise<EndedSession> {
   const { store, now } = composition;
   const session = await findStoredSession(composition, headers);
   // An embedded session ends together with its host page or its member.
@@ -143,5 +143,5 @@ async function endedEmbedReason(composition: Composition, headers: SentHeaders):
   if (session.expiresAt <= now()) return { cause: "expired" };
   const member = await store.members.get(session.memberId);
   if (member?.guestOf !== undefined) return { cause: "ended" };
-  return toEndedSession(member, (await store.sessions.endCause(session.id)) ?? "ended");
+  return toEndedSession(member, (await store.sessions.getEndCause(session.id)) ?? "ended");
 }

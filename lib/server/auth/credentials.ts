@@ -2,11 +2,11 @@
 
 import "server-only";
 import { type EmbedAppearance, type EmbedPage, findEmbedPage } from "@/lib/contract/embed/embed-pages";
+import { getWeakerRole, type Role } from "@/lib/contract/members/roles";
+import { APPS_OPERATION, EVENTS_OPERATION, looksLikeToken } from "@/lib/contract/members/sign-in";
+import { type TokenOperations } from "@/lib/contract/members/tokens";
 import { isRead } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
-import { getWeakerRole, type Role } from "@/lib/contract/people/roles";
-import { APPS_OPERATION, EVENTS_OPERATION, looksLikeToken } from "@/lib/contract/people/sign-in";
-import { type TokenOperations } from "@/lib/contract/people/tokens";
 import { parseBearer } from "@/lib/shared/headers";
 import { type Composition, type Dependencies } from "../composition-type";
 import { type EmbeddedViewer, findEmbeddedSession, readEmbeddedSession } from "../embed/sessions";
@@ -29,8 +29,8 @@ export function hasTokenInUrl(url: string): boolean {
   return /(?<![A-Za-z0-9])ld(?:_|%5f)[0-9a-f]{64}(?![A-Za-z0-9])/i.test(query);
 }
 
-/** Every token may list connections, read the API description, and get a 404 for unknown addresses. */
-const alwaysAllowed = ["unknown", "readOpenApi", "listConnections"];
+/** Every token may list connections, read the API description, and get a 404 for unknown URLs. */
+const alwaysAllowedOperations = ["unknown", "readOpenApi", "listConnections"];
 
 const consoleReads = [
   "searchJobs",
@@ -68,7 +68,7 @@ const appReads = [
 const appWrites = ["addAppFile", "addAppMask", "runApp", "cancelAppRun"];
 
 const readOperations = [
-  ...alwaysAllowed,
+  ...alwaysAllowedOperations,
   ...consoleReads,
   ...appReads,
   ...appDefinitionReads,
@@ -91,7 +91,7 @@ export const embedOperations: readonly string[] = [
 function getTokenOperations(operations: TokenOperations): readonly string[] {
   if (operations === "all") return allTokenOperations;
   if (operations === "reads") return readOperations;
-  return [...alwaysAllowed, ...operations, ...(operations.includes(APPS_OPERATION) ? [...appReads, ...appWrites] : [])];
+  return [...alwaysAllowedOperations, ...operations, ...(operations.includes(APPS_OPERATION) ? [...appReads, ...appWrites] : [])];
 }
 
 const selectableOperations = new Set([EVENTS_OPERATION, APPS_OPERATION, ...allOperations.map(({ name }) => name)]);
@@ -126,7 +126,7 @@ export async function findTokenViewer(composition: Composition, tokenText: strin
   const viewer = token && (await toTokenViewer(composition, token));
   if (!viewer) return undefined;
   try {
-    await store.tokens.noteUse(token, now());
+    await store.tokens.recordUse(token, now());
   } catch (err) {
     // A full disk must not lock anyone out.
     log.warn({ err }, "token use update failed");
@@ -179,8 +179,10 @@ async function toEmbedViewer(
   const { id, pages, theme, language, origin, connectionId, expiresAt } = session;
   const leftMs = expiresAt - now();
   // Never includes the member's own connections, because only the host page vouches for the member.
-  const team = await store.connections.listFor("");
-  const reachableIds = team.map((connection) => connection.id).filter((value) => connectionId === undefined || value === connectionId);
+  const teamConnections = await store.connections.listFor("");
+  const reachableIds = teamConnections
+    .map((connection) => connection.id)
+    .filter((value) => connectionId === undefined || value === connectionId);
   return {
     memberId: member.id,
     name: member.name,

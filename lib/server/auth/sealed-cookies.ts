@@ -4,7 +4,7 @@ import "server-only";
 import { decode, encode } from "next-auth/jwt";
 import { z } from "zod";
 import { type Composition, type Dependencies } from "../composition-type";
-import { cookieAttributes, cookieName, readCookie } from "../cookies";
+import { formatCookieAttributes, getCookieName, readCookie } from "../cookies";
 import { type Member } from "../store/people/members";
 import { type RequestHeaders } from "./session";
 
@@ -12,15 +12,15 @@ type CookieKeys = Dependencies<"authSecret" | "env">;
 
 function createSealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
   const formatCookie = ({ env }: CookieKeys, value: string, maxAgeSeconds: number) => {
-    return `${cookieName(name, env)}=${value}; ${cookieAttributes(env, maxAgeSeconds)}`;
+    return `${getCookieName(name, env)}=${value}; ${formatCookieAttributes(env, maxAgeSeconds)}`;
   };
   return {
     async write(keys: CookieKeys, value: T): Promise<string> {
       return formatCookie(keys, await encode({ token: { value }, secret: keys.authSecret, salt: name, maxAge: seconds }), seconds);
     },
-    forget: (keys: CookieKeys) => formatCookie(keys, "", 0),
+    clear: (keys: CookieKeys) => formatCookie(keys, "", 0),
     async read({ authSecret, env }: CookieKeys, headers: RequestHeaders): Promise<T | undefined> {
-      const token = readCookie(headers.get("cookie"), cookieName(name, env));
+      const token = readCookie(headers.get("cookie"), getCookieName(name, env));
       if (!token) return undefined;
       try {
         return schema.safeParse((await decode({ token, secret: authSecret, salt: name }))?.value).data;
@@ -33,14 +33,14 @@ function createSealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: numb
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
-const deviceCookieStore = createSealedCookie("lightdesk.device", z.object({ memberId: z.string(), version: z.number() }), YEAR_SECONDS);
+const deviceCookie = createSealedCookie("lightdesk.device", z.object({ memberId: z.string(), version: z.number() }), YEAR_SECONDS);
 
 export function createDeviceCookie(composition: Composition, { id, sessionVersion }: Member): Promise<string> {
-  return deviceCookieStore.write(composition, { memberId: id, version: sessionVersion });
+  return deviceCookie.write(composition, { memberId: id, version: sessionVersion });
 }
 
 export async function isKnownDevice(composition: Composition, headers: RequestHeaders, email: string): Promise<boolean> {
-  const savedDevice = await deviceCookieStore.read(composition, headers);
+  const savedDevice = await deviceCookie.read(composition, headers);
   const member = savedDevice && (await composition.store.members.getByEmail(email));
   return member !== undefined && member.id === savedDevice?.memberId && member.sessionVersion === savedDevice.version;
 }
@@ -70,7 +70,7 @@ const SIGN_IN_SECONDS = 15 * 60;
  * Stored in the database, longer than the cookie is valid.
  */
 export async function consumeState({ store, now }: Dependencies<"store" | "now">, state: string): Promise<boolean> {
-  return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * SIGN_IN_SECONDS * 1000 }, now())) === 0;
+  return (await store.attempts.consume({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * SIGN_IN_SECONDS * 1000 }, now())) === 0;
 }
 
 export const signInCookie = createSealedCookie("lightdesk.oidc", signInStateSchema, SIGN_IN_SECONDS);

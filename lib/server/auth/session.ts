@@ -6,7 +6,7 @@ import { userAgentFromString } from "next/server";
 import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { createLru } from "@/lib/shared/lru";
 import { type Composition, type Dependencies } from "../composition-type";
-import { readCookie, sessionCookieName } from "../cookies";
+import { getSessionCookieName,readCookie } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { isUseOutdated, type Session } from "../store/people/sessions";
@@ -22,7 +22,7 @@ type SessionOptions = { memberId: string; version: number; method: string; confi
  * `method` is `password`, or the party that authenticated the member. `confirmedAt` is set if the identity was not proved just now.
  * With the id of an existing session, that session continues and is not new.
  */
-export async function beginSession(
+export async function startSession(
   composition: Composition,
   { id = randomUUID(), ...fields }: SessionOptions,
   headers: RequestHeaders,
@@ -30,30 +30,30 @@ export async function beginSession(
   const { store, env, now } = composition;
   const previousId = await readSessionId(composition, headers);
   if (previousId !== undefined) await store.sessions.end(previousId);
-  const at = now();
+  const nowMs = now();
   const client = { browser: describeBrowser(headers), address: headers.get(ADDRESS_HEADER) ?? "" };
-  const isNew = await store.sessions.begin({ confirmedAt: at, ...fields, id, ...client, createdAt: at, usedAt: at }, env.session);
+  const isNew = await store.sessions.create({ confirmedAt: nowMs, ...fields, id, ...client, createdAt: nowMs, usedAt: nowMs }, env.session);
   return { id, isNew };
 }
 
 export async function findSession(composition: Composition, id: string): Promise<LiveSession | undefined> {
-  const session = await composition.store.sessions.find(id);
-  return session && !session.member.disabled && isLive(composition, session.session) ? session : undefined;
+  const liveSession = await composition.store.sessions.find(id);
+  return liveSession && !liveSession.member.disabled && isLive(composition, liveSession.session) ? liveSession : undefined;
 }
 
 export function isLive({ env, now }: Dependencies<"env" | "now">, { createdAt, usedAt }: Session): boolean {
-  return now() - createdAt < env.session.longestMs && now() - usedAt < env.session.idleMs;
+  return now() - createdAt < env.session.maxMs && now() - usedAt < env.session.idleMs;
 }
 
 /** A full disk must not lock anyone out: the last use is then not updated. */
-export async function recordUse(
+export async function recordSessionUse(
   { store, now, log }: Dependencies<"store" | "now" | "log">,
   session: Session,
   headers: RequestHeaders,
 ): Promise<void> {
   if (!isUseOutdated(session, now())) return;
   try {
-    await store.sessions.noteUse(session, { now: now(), address: headers.get(ADDRESS_HEADER) ?? undefined });
+    await store.sessions.recordUse(session, { now: now(), address: headers.get(ADDRESS_HEADER) ?? undefined });
   } catch (err) {
     log.warn({ err }, "session use update failed");
   }
@@ -77,12 +77,12 @@ export async function readSessionId(composition: Composition, headers: RequestHe
   return token ? getSessionId(token) : undefined;
 }
 
-/** The session in the cookie, even if it has ended. */
+/** Reads the session token from the cookie, even if the session has ended. */
 export async function readSessionToken(
   { env, authSecret }: Dependencies<"env" | "authSecret">,
   headers: RequestHeaders,
 ): Promise<JWT | null> {
-  const cookie = readCookie(headers.get("cookie"), sessionCookieName(env));
+  const cookie = readCookie(headers.get("cookie"), getSessionCookieName(env));
   return cookie === undefined ? null : decodeCached({ token: cookie, secret: authSecret });
 }
 

@@ -6,7 +6,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { type Composition, type Dependencies } from "../composition-type";
 import { storeApiKey } from "../keys/key-ring";
-import { type Attempt, rateLimited } from "../limits/attempt-limit";
+import { type Attempt, createRateLimitFailure } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
 import { hashPassword, validatePassword, verifyPassword } from "./passwords";
@@ -15,7 +15,7 @@ const TEAM_USER = "team";
 const DEFAULT_CONNECTION_ID = "embedded";
 const EMBEDDED_NAME = "Embedded service";
 
-export async function setUp(
+export async function createOwner(
   composition: Composition,
   account: { token: string; name: string; email: string; password: string },
 ): Promise<Result<Member, Failure>> {
@@ -34,7 +34,7 @@ export async function setUp(
   return ok(owner);
 }
 
-async function ensureDefaultConnection({ store, ring, serviceKeys, now }: Composition): Promise<void> {
+async function ensureDefaultConnection({ store, keyRing, serviceKeys, now }: Composition): Promise<void> {
   // The id is fixed, so that concurrent attempts create a single connection.
   const connection = await store.connections.create({
     id: DEFAULT_CONNECTION_ID,
@@ -42,41 +42,46 @@ async function ensureDefaultConnection({ store, ring, serviceKeys, now }: Compos
     baseUrl: EMBEDDED_BASE_URL,
     createdAt: now(),
   });
-  if (await store.keys.getOf(connection.id)) return;
+  if (await store.keys.getByConnection(connection.id)) return;
   const { key: apiKey } = await serviceKeys().createKey(TEAM_USER);
-  await storeApiKey(store.keys, ring, { connectionId: connection.id, apiKey, now: now() });
+  await storeApiKey(store.keys, keyRing, { connectionId: connection.id, apiKey, now: now() });
   await store.connections.setStatus(connection.id, "active");
 }
 
-const MAX_LENGTH = 254;
+const MAX_CREDENTIAL_LENGTH = 254;
 
 export async function signIn(composition: Composition, credentials: Attempt & { password: string }): Promise<Result<Member, Failure>> {
   const { store, signInLimits, log } = composition;
   const email = credentials.email.trim().toLowerCase();
-  if (email === "" || email.length > MAX_LENGTH || credentials.password === "" || credentials.password.length > MAX_LENGTH)
-    return failed(wrongCredentials);
-  const waitMs = await signInLimits.take({ ...credentials, email });
+  if (
+    email === "" ||
+    email.length > MAX_CREDENTIAL_LENGTH ||
+    credentials.password === "" ||
+    credentials.password.length > MAX_CREDENTIAL_LENGTH
+  )
+    return failed(wrongCredentialsFailure);
+  const waitMs = await signInLimits.consume({ ...credentials, email });
   if (waitMs > 0) {
     getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "limited" });
-    return failed(rateLimited(waitMs));
+    return failed(createRateLimitFailure(waitMs));
   }
   const member = await store.members.getByEmail(email);
   const isPasswordCorrect = await verifyPassword(member?.passwordHash, credentials.password);
   const failure =
     !member || !isPasswordCorrect
-      ? wrongCredentials
+      ? wrongCredentialsFailure
       : member.disabled
-        ? suspended
+        ? suspendedFailure
         : canUsePassword(composition, member)
           ? undefined
-          : passwordOff;
+          : passwordSignInOffFailure;
   if (!member || failure) {
-    const { code } = failure ?? wrongCredentials;
+    const { code } = failure ?? wrongCredentialsFailure;
     getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });
     log.warn({ address: credentials.address, code }, "sign-in refused");
-    return failed(failure ?? wrongCredentials);
+    return failed(failure ?? wrongCredentialsFailure);
   }
-  await signInLimits.succeeded({ ...credentials, email });
+  await signInLimits.recordSuccess({ ...credentials, email });
   log.info({ memberId: member.id }, "signed in");
   return ok(member);
 }
@@ -89,8 +94,8 @@ export function canUsePassword({ env, now }: Dependencies<"env" | "now">, { pass
   return env.passwordSignIn || (passwordResetAt !== undefined && now() - passwordResetAt < RESET_GRACE_MS);
 }
 
-const suspended = createFailure("SUSPENDED", "Your account is suspended. Ask an owner or admin of your team.");
-const passwordOff = createFailure("PASSWORD_SIGN_IN_OFF", "Password sign-in is off. Use a sign-in provider.");
+const suspendedFailure = createFailure("SUSPENDED", "Your account is suspended. Ask an owner or admin of your team.");
+const passwordSignInOffFailure = createFailure("PASSWORD_SIGN_IN_OFF", "Password sign-in is off. Use a sign-in provider.");
 /** Failures that are explained only if the password was right. Passed through next-auth by code. */
-export const explainedFailures: readonly Failure[] = [suspended, passwordOff];
-const wrongCredentials = createFailure("UNAUTHORIZED", "Address or password is wrong.");
+export const explainedFailures: readonly Failure[] = [suspendedFailure, passwordSignInOffFailure];
+const wrongCredentialsFailure = createFailure("UNAUTHORIZED", "Wrong email address or password.");

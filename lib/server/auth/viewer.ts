@@ -2,14 +2,14 @@
 
 import "server-only";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { hasRole, type Role } from "@/lib/contract/members/roles";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { type Composition } from "../composition-type";
 import { PROXY_EMAIL_HEADER } from "../cookies";
 import { isEmbeddedRequest } from "../embed/sessions";
-import { ADDRESS_HEADER, rateLimited } from "../limits/attempt-limit";
+import { ADDRESS_HEADER, createRateLimitFailure } from "../limits/attempt-limit";
 import {
   type Credential,
   findEmbedViewer,
@@ -20,54 +20,54 @@ import {
   type Viewer,
 } from "./credentials";
 import { signInByProxy } from "./proxy-sign-in";
-import { checkReadOnly, readReadOnly } from "./read-only";
-import { findSession, type LiveSession, readSessionId, recordUse } from "./session";
+import { checkReadOnly, getReadOnlyState } from "./read-only";
+import { findSession, type LiveSession, readSessionId, recordSessionUse } from "./session";
 
 export type { Credential, Viewer };
 export type Context = { composition: Composition; viewer: Viewer };
-export type SentHeaders = { get(name: string): string | null };
+export type RequestHeaders = { get(name: string): string | null };
 
-export const adminOnly = createFailure("ROLE_TOO_LOW", "This needs the role admin.");
+export const adminRequiredFailure = createFailure("ROLE_TOO_LOW", "This needs the role admin.");
 
-export function roleTooLow(own: Role, needed: Role): Failure {
-  return createFailure("ROLE_TOO_LOW", `This needs the role ${needed}. Your role is ${own}.`);
+export function createRoleTooLowFailure(currentRole: Role, requiredRole: Role): Failure {
+  return createFailure("ROLE_TOO_LOW", `This needs the role ${requiredRole}. Your role is ${currentRole}.`);
 }
 
-const sessionEnded = createFailure("UNAUTHORIZED", "Your session has ended. Sign in again.");
+const sessionEndedFailure = createFailure("UNAUTHORIZED", "Your session has ended. Sign in again.");
 
-export async function readViewer(composition: Composition, headers: SentHeaders): Promise<Viewer | undefined> {
-  const viewer = await findViewer(composition, headers);
-  if (viewer?.live) await recordUse(composition, viewer.live.session, headers);
-  return viewer?.viewer;
+export async function readViewer(composition: Composition, headers: RequestHeaders): Promise<Viewer | undefined> {
+  const result = await findViewer(composition, headers);
+  if (result?.liveSession) await recordSessionUse(composition, result.liveSession.session, headers);
+  return result?.viewer;
 }
 
 /** Records that an open stream is in use. An ended session stays ended, even if a proxy still authenticates the member. */
-export async function recordViewerUse({ composition, viewer: { credential } }: Context, headers: SentHeaders): Promise<void> {
+export async function recordViewerUse({ composition, viewer: { credential } }: Context, headers: RequestHeaders): Promise<void> {
   if (credential.kind !== "session") return void (await readViewer(composition, headers));
-  const live = await findSession(composition, credential.id);
-  if (live) await recordUse(composition, live.session, headers);
+  const liveSession = await findSession(composition, credential.id);
+  if (liveSession) await recordSessionUse(composition, liveSession.session, headers);
 }
 
-export async function peekViewer(composition: Composition, headers: SentHeaders): Promise<Viewer | undefined> {
+export async function peekViewer(composition: Composition, headers: RequestHeaders): Promise<Viewer | undefined> {
   return (await findViewer(composition, headers))?.viewer;
 }
 
 async function findViewer(
   composition: Composition,
-  headers: SentHeaders,
-): Promise<{ viewer: Viewer | undefined; live?: LiveSession } | undefined> {
+  headers: RequestHeaders,
+): Promise<{ viewer: Viewer | undefined; liveSession?: LiveSession } | undefined> {
   await composition.ready;
-  // At an embedded session's address only that session counts. Other credentials are ignored.
+  // The URLs of an embedded session accept only that session. Other credentials are ignored.
   if (isEmbeddedRequest(headers)) return { viewer: await findEmbedViewer(composition, headers) };
   const token = readSentToken(headers);
   // Cookies are ignored, because a token must not gain rights from a cookie.
   if (token !== undefined) return token === "two" ? undefined : { viewer: await findTokenViewer(composition, token.token) };
-  const live = await findLiveSession(composition, headers);
-  return live && { viewer: toViewer(live), live };
+  const liveSession = await findLiveSession(composition, headers);
+  return liveSession && { viewer: toViewer(liveSession), liveSession };
 }
 
 /** The proxy's header takes precedence over a cookie, which may be from another user of this browser. */
-async function findLiveSession(composition: Composition, headers: SentHeaders): Promise<LiveSession | undefined> {
+async function findLiveSession(composition: Composition, headers: RequestHeaders): Promise<LiveSession | undefined> {
   const { proxySignIn } = composition.env;
   const proxyEmail = headers.get(PROXY_EMAIL_HEADER);
   if (proxySignIn && proxyEmail !== null) return signInByProxy(composition, proxyEmail, proxySignIn, headers);
@@ -82,7 +82,7 @@ function toViewer({ session, member }: LiveSession): Viewer {
 
 /** False while the console is read-only. */
 export async function canChange(composition: Composition): Promise<boolean> {
-  return (await readReadOnly(composition)) === undefined;
+  return (await getReadOnlyState(composition)) === undefined;
 }
 
 /** Like `checkViewer`, for a step that changes something. */
@@ -90,9 +90,9 @@ export async function checkChangeRights(context: Context): Promise<Failure | und
   return (await checkViewer(context)) ?? checkReadOnly(context.composition);
 }
 
-/** Why a viewer may not continue: access has ended, or the role was lowered. Checked at each step of long work. */
+/** Returns why a viewer may not continue: access has ended, or the role was lowered. Call it at each step of long-running work. */
 export async function checkViewer({ composition, viewer: { memberId, role, credential } }: Context): Promise<Failure | undefined> {
-  if (credential.kind === "embed") return (await findEmbedViewerById(composition, credential.id)) ? undefined : sessionEnded;
+  if (credential.kind === "embed") return (await findEmbedViewerById(composition, credential.id)) ? undefined : sessionEndedFailure;
   const member = await composition.store.members.get(memberId);
   if (member && !member.disabled && !hasRole(member.role, role)) return createFailure("ROLE_TOO_LOW", "Your role has changed.");
   return (await isLive(composition, credential)) ? undefined : toEndedFailure(credential);
@@ -105,16 +105,16 @@ async function isLive(composition: Composition, { kind, id }: Credential): Promi
 }
 
 export function toEndedFailure({ kind }: Credential): Failure {
-  return kind === "token" ? createFailure("UNAUTHORIZED", "The token is no longer valid.") : sessionEnded;
+  return kind === "token" ? createFailure("UNAUTHORIZED", "The token is no longer valid.") : sessionEndedFailure;
 }
 
 /** The proxy's sign-out URL for members it signed in, null if it has none. Undefined for all other members. */
 export function getProxySignOutUrl({ composition: { env }, viewer: { credential } }: Context): string | null | undefined {
-  const isByProxy = credential.kind === "session" && credential.method === "proxy";
-  return isByProxy ? (env.proxySignIn?.signOutUrl ?? null) : undefined;
+  const isProxySession = credential.kind === "session" && credential.method === "proxy";
+  return isProxySession ? (env.proxySignIn?.signOutUrl ?? null) : undefined;
 }
 
-export async function authenticate(composition: Composition, headers: SentHeaders): Promise<Result<Viewer, Failure>> {
+export async function authenticate(composition: Composition, headers: RequestHeaders): Promise<Result<Viewer, Failure>> {
   const viewer = await readViewer(composition, headers);
   if (viewer) return ok(viewer);
   const sentToken = readSentToken(headers);
@@ -122,9 +122,9 @@ export async function authenticate(composition: Composition, headers: SentHeader
   if (sentToken === "two") return failed(createFailure("BAD_REQUEST", "The request has two different tokens. Send one."));
   const { wrongTokenLimit, log } = composition;
   const address = headers.get(ADDRESS_HEADER) ?? "unknown";
-  const waitMs = await wrongTokenLimit.take(getNetwork(address));
+  const waitMs = await wrongTokenLimit.consume(getNetwork(address));
   getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
-  if (waitMs > 0) return failed(rateLimited(waitMs, "Too many wrong tokens. Try again later."));
+  if (waitMs > 0) return failed(createRateLimitFailure(waitMs, "Too many wrong tokens. Try again later."));
   log.warn({ address }, "token refused");
   return failed(createFailure("UNAUTHORIZED", "This token is not valid. Create a new one in the console, under Settings, Tokens."));
 }

@@ -19,7 +19,7 @@ import {
 import { type CopyResult } from "@/lib/shared/database/copy-tables";
 import { createTooOldMessage, getSchemaState } from "@/lib/shared/database/migrate";
 import { copyDatabase, countRows, fillDatabase, listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { type Content, copyHashed, hashFile, hasSize, writeAtomically } from "@/lib/shared/files";
+import { type Content, copyAndHash, hashFile, hasSize, writeAtomically } from "@/lib/shared/files";
 import { type Env } from "../env";
 import { copySnapshot } from "../store/copy-store";
 import { sqliteHistory } from "../store/migrations";
@@ -59,7 +59,7 @@ type BackupRequest = {
 export async function backUp({ env, folder, withKeys, version, now, logProgress }: BackupRequest): Promise<Manifest> {
   const { dataDir, databaseUrl } = env;
   if (`${resolve(folder)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
-    throw new Error(`${folder} is inside the data folder. Name a folder outside it, on another disk if possible.`);
+    throw new Error(`${folder} is inside the data folder. Choose a folder outside it, on another disk if possible.`);
   await requireStores(env);
   const exists = (...path: string[]) => existsSync(join(dataDir, ...path));
   const has = {
@@ -67,7 +67,7 @@ export async function backUp({ env, folder, withKeys, version, now, logProgress 
     service: databaseUrl !== undefined ? await holdsService({ url: databaseUrl }) : exists("service", "service.sqlite"),
   };
   if (databaseUrl !== undefined && !has.console && !has.service)
-    throw new Error("The database of DATABASE_URL contains no console and no service.");
+    throw new Error("The database at DATABASE_URL contains no console and no service.");
   // A wrong folder would replace a complete backup with the PostgreSQL rows alone, without the files.
   const isDataFolder =
     databaseUrl !== undefined && has.service ? await isServiceOfDataFolder(dataDir, databaseUrl) : has.console || has.service;
@@ -149,27 +149,27 @@ export async function checkBackup({ folder, logProgress }: BackupSource): Promis
       `The backup was made by a newer version, ${manifest.version}, with migration ${state.newer}. Restore it with that version.`,
     );
   if ("isTooOld" in state) throw new Error(createTooOldMessage("The backup"));
-  for (const part of [consoleBackup, service?.database, keys]) {
-    if (!part) continue;
-    const file = join(folder, part.file);
-    if (!(await hasSize(file, part.size))) throw new Error(`The backup is incomplete: ${file} is missing or truncated.`);
-    if ((await hashFile(file)).hash !== part.hash) throw new Error(`The backup is damaged: ${file} has changed.`);
+  for (const storedFile of [consoleBackup, service?.database, keys]) {
+    if (!storedFile) continue;
+    const file = join(folder, storedFile.file);
+    if (!(await hasSize(file, storedFile.size))) throw new Error(`The backup is incomplete: ${file} is missing or truncated.`);
+    if ((await hashFile(file)).hash !== storedFile.hash) throw new Error(`The backup is damaged: ${file} has changed.`);
   }
   if (consoleBackup) checkDatabase(join(folder, consoleBackup.file));
   if (service) await checkServiceBackup({ folder, contents: service, logProgress }, { hashes: true });
   return manifest;
 }
 
-/** `missing`: ids of keys that sealed stored secrets and are in neither the backup nor the settings. */
-export async function restore({ env, folder, logProgress }: RestoreRequest): Promise<{ manifest: Manifest; missing: string[] }> {
+/** `missingKeyIds`: ids of keys that sealed stored secrets and are in neither the backup nor the settings. */
+export async function restore({ env, folder, logProgress }: RestoreRequest): Promise<{ manifest: Manifest; missingKeyIds: string[] }> {
   const { dataDir, databaseUrl, encryptionKeys } = env;
-  requireEmpty(dataDir);
+  requireEmptyFolder(dataDir);
   if (databaseUrl !== undefined) await requireEmptyTargets(databaseUrl);
   const manifest = await checkBackup({ folder, logProgress });
   const { console: consoleBackup, service } = manifest;
   const blobs = getBlobFolder(env);
   if (service && !service.blobs.elsewhere && blobs === undefined)
-    throw new Error("The backup holds the files: restore it without LIGHTDESK_BLOBS, then move them with npm run copy-blobs.");
+    throw new Error("The backup contains the files. Restore it without LIGHTDESK_BLOBS, then move them with npm run copy-blobs.");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const markerFile = join(dataDir, UNFINISHED_RESTORE);
   writeFileSync(markerFile, "", { mode: 0o600 });
@@ -178,27 +178,27 @@ export async function restore({ env, folder, logProgress }: RestoreRequest): Pro
   if (keys?.encryptionKeys && encryptionKeys === undefined)
     await writeAtomically(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
   if (service) await restoreService({ folder, contents: service, logProgress }, { dataDir: join(dataDir, "service"), blobs: blobs ?? "" });
-  if (consoleBackup) await copyHashed(join(folder, consoleBackup.file), join(dataDir, "console.sqlite"), consoleBackup.hash);
+  if (consoleBackup) await copyAndHash(join(folder, consoleBackup.file), join(dataDir, "console.sqlite"), consoleBackup.hash);
   if (consoleBackup) checkDatabase(join(dataDir, "console.sqlite"));
   if (service) checkDatabase(join(dataDir, "service", "service.sqlite"));
   if (databaseUrl !== undefined) await moveStores(dataDir, databaseUrl, logProgress);
   rmSync(markerFile);
   const availableKeys = new Set(parseKeyIds(encryptionKeys ?? keys?.encryptionKeys ?? null));
-  return { manifest, missing: (consoleBackup?.keys ?? []).filter((id) => !availableKeys.has(id)) };
+  return { manifest, missingKeyIds: (consoleBackup?.keys ?? []).filter((id) => !availableKeys.has(id)) };
 }
 
 async function moveStores(dataDir: string, url: string, logProgress: BackupSource["logProgress"]): Promise<void> {
   await copyStores({ from: { dataDir }, to: { url }, logProgress });
   for (const file of ["console.sqlite", join("service", "service.sqlite")])
-    for (const end of ["", "-wal", "-shm"]) rmSync(join(dataDir, file + end), { force: true });
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(join(dataDir, file + suffix), { force: true });
 }
 
-function requireEmpty(dataDir: string): void {
+function requireEmptyFolder(dataDir: string): void {
   if (!existsSync(dataDir) || existsSync(join(dataDir, UNFINISHED_RESTORE))) return;
   const [firstEntry] = readdirSync(dataDir);
   if (firstEntry !== undefined)
     throw new Error(
-      `${dataDir} is not empty (${firstEntry}). Set LIGHTDESK_DATA_DIR to a folder that is empty or not there, or move this one away first.`,
+      `${dataDir} is not empty (${firstEntry}). Set LIGHTDESK_DATA_DIR to an empty or new folder, or move this one away first.`,
     );
 }
 
@@ -227,11 +227,11 @@ async function requireEmptyTargets(url: string): Promise<void> {
 
 const isServiceOfDataFolder = (dataDir: string, url: string) => isServiceOf(join(dataDir, "service"), url);
 
-/** Returns how much was copied. */
+/** Returns the number of copied tables and rows. */
 export async function copyStores({ from, to, isMoved = false, logProgress }: CopyOptions): Promise<CopyResult> {
   const [source, target] = [toServiceLocation(from), toServiceLocation(to)];
   const total = { tables: 0, rows: 0 };
-  const add = ({ tables, rows }: CopyResult) => {
+  const addToTotal = ({ tables, rows }: CopyResult) => {
     total.tables += tables;
     total.rows += rows;
   };
@@ -239,12 +239,13 @@ export async function copyStores({ from, to, isMoved = false, logProgress }: Cop
   const isReturning = "url" in source && "file" in target && (await isServiceOf(dirname(target.file), source.url));
   const prepareService = async (isResuming: boolean) => {
     if (!isResuming && !isReturning) await requireRoomForService(target);
-    return async () => add(await copyServiceStore(source, target, logProgress));
+    return async () => addToTotal(await copyServiceStore(source, target, logProgress));
   };
   const hasService = await holdsService(source);
   if (hasService && to.dataDir !== undefined) mkdirSync(join(to.dataDir, "service"), { recursive: true, mode: 0o700 });
   const hasConsole = (await containsConsole(from)) && !(isMoved && (await isMovedConsole(from, to)));
-  if (hasConsole) add(await copyBetween(from, to, logProgress, { isReturning, prepare: hasService ? prepareService : undefined }));
+  if (hasConsole)
+    addToTotal(await copyBetween(from, to, logProgress, { canOverwrite: isReturning, prepare: hasService ? prepareService : undefined }));
   else if (hasService) await (await prepareService(false))();
   return total;
 }

@@ -60,7 +60,7 @@ export function lockBackupFolder(folder: string): SqliteConnection {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const otherFile = readdirSync(folder).find((name) => !backupFilePattern.test(name));
   if (otherFile !== undefined)
-    throw new Error(`${folder} contains ${otherFile}, which is not part of a backup. Name an empty folder, or an earlier backup.`);
+    throw new Error(`${folder} contains ${otherFile}, which is not part of a backup. Choose an empty folder or an earlier backup.`);
   const lock = new SqliteConnection(join(folder, LOCK), { timeoutMs: 0 });
   try {
     lock.pragma("journal_mode = MEMORY");
@@ -68,7 +68,8 @@ export function lockBackupFolder(folder: string): SqliteConnection {
     return lock;
   } catch (error) {
     lock.close();
-    if (getErrorCode(error) === "SQLITE_BUSY") throw new Error(`Another backup is being made in ${folder}. Wait for it.`, { cause: error });
+    if (getErrorCode(error) === "SQLITE_BUSY")
+      throw new Error(`Another backup is running in ${folder}. Wait until it finishes.`, { cause: error });
     throw error;
   }
 }
@@ -100,8 +101,11 @@ export function findSealingKeyIds(database: SqliteConnection): string[] {
   return [...new Set(ids)].sort();
 }
 
-export function readKeys(dataDir: string, configured: string | undefined): Keys {
-  return { encryptionKeys: configured ?? readText(join(dataDir, "encryption-keys")), authSecret: readText(join(dataDir, "auth-secret")) };
+export function readKeys(dataDir: string, configuredKeys: string | undefined): Keys {
+  return {
+    encryptionKeys: configuredKeys ?? readText(join(dataDir, "encryption-keys")),
+    authSecret: readText(join(dataDir, "auth-secret")),
+  };
 }
 
 export function readStoredKeys(file: string): Keys {

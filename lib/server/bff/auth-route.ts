@@ -4,14 +4,14 @@ import "server-only";
 import { z } from "zod";
 import { describeMember } from "@/lib/contract/audit/audit";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { type OidcRefusal } from "@/lib/contract/people/sign-in";
-import { toSafeReturn } from "@/lib/shared/console-paths";
+import { type OidcRefusal } from "@/lib/contract/members/sign-in";
+import { toSafeReturnPath } from "@/lib/shared/console-paths";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getTelemetry } from "@/lib/shared/telemetry";
-import { authOptions, type AuthStep, callNextAuth, type NextAuthResponse, RATE_LIMITED_PREFIX } from "../auth/next-auth";
+import { type AuthStep, callNextAuth, createAuthOptions, type NextAuthResponse, RATE_LIMITED_PREFIX } from "../auth/next-auth";
 import { type SignInRefusal } from "../auth/oidc/admit";
-import { createOidcTurn, endSessionUrl, type OidcTurn, toErrorCause } from "../auth/oidc/oidc-turn";
+import { createOidcSignIn, getProviderLogoutUrl, type OidcSignIn, toErrorCause } from "../auth/oidc/oidc-sign-in";
 import { discover, DISCOVERY_CACHE_MS, NO_DISCOVERY_CACHE } from "../auth/oidc/provider";
 import { consumeState, createDeviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
 import { findSession, readSessionId } from "../auth/session";
@@ -19,15 +19,15 @@ import { explainedFailures } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { type RouteContext } from "../context";
-import { consolePath, consoleUrl } from "../env";
-import { clientAddress, rateLimited, takeAttempt } from "../limits/attempt-limit";
+import { getConsolePath, getConsoleUrl } from "../env";
+import { consumeAttempt,createRateLimitFailure, getClientAddress } from "../limits/attempt-limit";
 import { getSearchParams, MAX_VISITOR_BODY_BYTES, readBody, readJson } from "../requests/read-request";
-import { jsonResponse } from "../requests/responses";
+import { createJsonResponse } from "../requests/responses";
 import { type OidcProvider } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
-import { type Handler, needsConfirmation, toActor, unguarded } from "./guard";
+import { type Handler, needsConfirmation, publicRoute,toActor } from "./guard";
 
-type CallNextAuth = (turn?: OidcTurn) => Promise<NextAuthResponse>;
+type CallNextAuth = (oidcSignIn?: OidcSignIn) => Promise<NextAuthResponse>;
 
 const MAX_RETURN_LENGTH = 500;
 
@@ -36,30 +36,36 @@ async function startOidcSignIn(
   provider: OidcProvider,
   request: Request,
   fields: URLSearchParams,
-  callNext: CallNextAuth,
+  callAuth: CallNextAuth,
 ): Promise<Result<Response, Failure>> {
-  const rateLimit = await takeAttempt(composition.oidcLimit, getNetwork(clientAddress(request)));
+  const rateLimit = await consumeAttempt(composition.oidcLimit, getNetwork(getClientAddress(request)));
   if (rateLimit) return failed(rateLimit);
   const purpose = await readPurpose(composition, fields, request);
   if (!purpose.ok) return purpose;
-  let turn: OidcTurn;
+  let oidcSignIn: OidcSignIn;
   try {
-    turn = createOidcTurn(composition, provider, await discover(provider, NO_DISCOVERY_CACHE), undefined, purpose.value.kind === "confirm");
+    oidcSignIn = createOidcSignIn(
+      composition,
+      provider,
+      await discover(provider, NO_DISCOVERY_CACHE),
+      undefined,
+      purpose.value.kind === "confirm",
+    );
   } catch (error) {
     composition.log.error({ provider: provider.id, cause: toErrorCause(error) }, "sign-in provider failed");
     return failed(createFailure("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
   }
-  const { url, headers } = await callNext(turn);
+  const { url, headers } = await callAuth(oidcSignIn);
   const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
   if (url === undefined || state === null) return failed(createFailure("BAD_REQUEST", "This sign-in was not started in this browser."));
   const signInState: SignInState = {
     provider: provider.id,
     state,
     at: composition.now(),
-    returnTo: toSafeReturn((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
+    returnTo: toSafeReturnPath((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
     purpose: purpose.value,
   };
-  const response = jsonResponse({ url }, 200, headers);
+  const response = createJsonResponse({ url }, 200, headers);
   response.headers.append("set-cookie", await signInCookie.write(composition, signInState));
   return ok(response);
 }
@@ -67,67 +73,74 @@ async function startOidcSignIn(
 async function finishOidcSignIn(
   provider: OidcProvider,
   routeContext: RouteContext,
-  callNext: CallNextAuth,
+  callAuth: CallNextAuth,
 ): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = routeContext;
   const { log, oidcLimit } = routeContext.composition;
-  const network = getNetwork(clientAddress(request));
+  const network = getNetwork(getClientAddress(request));
   const signInState = await signInCookie.read(routeContext.composition, request.headers);
   const search = getSearchParams(request);
-  const refuse = (signInRefusal: SignInRefusal, headers?: Headers) => {
+  const rejectSignIn = (signInRefusal: SignInRefusal, headers?: Headers) => {
     getTelemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
-    log.warn({ provider: provider.id, cause: signInRefusal.cause, address: clientAddress(request) }, "provider sign-in refused");
+    log.warn({ provider: provider.id, cause: signInRefusal.cause, address: getClientAddress(request) }, "provider sign-in refused");
     annotateAudit({
       action: "signIn",
-      isWritten: true,
-      target: signInRefusal.person ?? clientAddress(request),
-      refused: "UNAUTHORIZED",
-      outcome: toOutcome(provider, `${signInRefusal.cause}${signInRefusal.person ? `, from ${clientAddress(request)}` : ""}`),
+      isAlwaysWritten: true,
+      target: signInRefusal.person ?? getClientAddress(request),
+      errorCode: "UNAUTHORIZED",
+      outcome: toOutcome(provider, `${signInRefusal.cause}${signInRefusal.person ? `, from ${getClientAddress(request)}` : ""}`),
     });
-    return ok(toSignIn(routeContext.composition, provider, signInRefusal.shown, signInState?.returnTo, headers));
+    return ok(toSignIn(routeContext.composition, provider, signInRefusal.publicReason, signInState?.returnTo, headers));
   };
-  if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(routeContext.composition, provider, "too-many", signInState?.returnTo));
+  if ((await oidcLimit.consume(network)) > 0) return ok(toSignIn(routeContext.composition, provider, "too-many", signInState?.returnTo));
   const isExpected = signInState?.provider === provider.id && signInState.state === search.get("state");
-  if (!isExpected) return refuse({ shown: "lost", cause: "this browser started no sign-in, or a different one" });
+  if (!isExpected) return rejectSignIn({ publicReason: "lost", cause: "this browser did not start this sign-in" });
   if (!(await consumeState(routeContext.composition, signInState.state)))
-    return refuse({ shown: "lost", cause: "the provider's answer was used before" });
+    return rejectSignIn({ publicReason: "lost", cause: "the provider's response was already used" });
   const error = search.get("error");
-  if (error !== null) return refuse({ shown: toOidcRefusal(error), cause: `the provider answered ${error.slice(0, 100)}` });
-  let turn: OidcTurn;
+  if (error !== null) return rejectSignIn({ publicReason: toOidcRefusal(error), cause: `the provider returned ${error.slice(0, 100)}` });
+  let oidcSignIn: OidcSignIn;
   try {
-    turn = createOidcTurn(routeContext.composition, provider, await discover(provider, DISCOVERY_CACHE_MS), signInState);
+    oidcSignIn = createOidcSignIn(routeContext.composition, provider, await discover(provider, DISCOVERY_CACHE_MS), signInState);
   } catch (cause) {
-    return refuse({ shown: "away", cause: toErrorCause(cause) });
+    return rejectSignIn({ publicReason: "away", cause: toErrorCause(cause) });
   }
   if (
     (signInState.purpose.kind === "link" || signInState.purpose.kind === "confirm") &&
     (await readViewer(routeContext.composition, request.headers))?.memberId !== signInState.purpose.memberId
   )
-    return refuse({ shown: "lost", cause: "the session that asked for it has ended" });
-  const { headers } = await callNext(turn);
-  const admitted = turn.admitted();
-  if (!admitted) return refuse(turn.refused(), headers);
+    return rejectSignIn({ publicReason: "lost", cause: "the session that requested it has ended" });
+  const { headers } = await callAuth(oidcSignIn);
+  const admittedMember = oidcSignIn.getAdmittedMember();
+  if (!admittedMember) return rejectSignIn(oidcSignIn.getRefusal(), headers);
   for (const _limit of [1, 2]) await oidcLimit.refund(network);
-  const { member, kind, change } = admitted;
+  const { member, kind, change } = admittedMember;
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   const auditTarget = change ? describeMember(member, change) : { outcome: toOutcome(provider, kind) };
-  annotateAudit({ action: kind === "known" ? defaultAction : auditActions[kind], by: toActor(member), isWritten: true, ...auditTarget });
-  headers.append("set-cookie", signInCookie.forget(routeContext.composition));
-  headers.set("location", consolePath(routeContext.composition.env, signInState.returnTo));
+  annotateAudit({
+    action: kind === "known" ? defaultAction : auditActions[kind],
+    by: toActor(member),
+    isAlwaysWritten: true,
+    ...auditTarget,
+  });
+  headers.append("set-cookie", signInCookie.clear(routeContext.composition));
+  headers.set("location", getConsolePath(routeContext.composition.env, signInState.returnTo));
   return ok(new Response(null, { status: 302, headers }));
 }
 
-/** Signs out here. Returns the provider's sign-out URL if the session began there. */
-async function signOutEverywhere(composition: Composition, request: Request, callNext: CallNextAuth): Promise<Result<Response, Failure>> {
+/** Ends the session. Returns the provider's sign-out URL if the session was started there. */
+async function signOutEverywhere(composition: Composition, request: Request, callAuth: CallNextAuth): Promise<Result<Response, Failure>> {
   const { env } = composition;
   const id = await readSessionId(composition, request.headers);
-  const signInUrl = `${consoleUrl(env)}/sign-in`;
-  const providerUrl = id === undefined ? undefined : await endSessionUrl(composition, id, signInUrl);
-  const { url, headers } = await callNext();
+  const signInUrl = `${getConsoleUrl(env)}/sign-in`;
+  const providerUrl = id === undefined ? undefined : await getProviderLogoutUrl(composition, id, signInUrl);
+  const { url, headers } = await callAuth();
   if (url?.includes("csrf=true"))
     return failed(createFailure("BAD_REQUEST", "This sign-out was not started in this browser. Reload the page and try again."));
   const isEnded = id !== undefined && !(await findSession(composition, id));
-  return ok(jsonResponse(providerUrl !== undefined && isEnded ? { url: providerUrl, provider: true } : { url: signInUrl }, 200, headers));
+  return ok(
+    createJsonResponse(providerUrl !== undefined && isEnded ? { url: providerUrl, provider: true } : { url: signInUrl }, 200, headers),
+  );
 }
 
 // eslint-disable-next-line id-denylist -- a word of the audit log
@@ -164,28 +177,28 @@ function toSignIn(
     provider: provider.id,
     ...(returnTo !== undefined && { callbackUrl: returnTo }),
   });
-  headers.append("set-cookie", signInCookie.forget(composition));
-  headers.set("location", consolePath(composition.env, `/sign-in?${query.toString()}`));
+  headers.append("set-cookie", signInCookie.clear(composition));
+  headers.set("location", getConsolePath(composition.env, `/sign-in?${query.toString()}`));
   return new Response(null, { status: 302, headers });
 }
 
 type Step = { step: AuthStep; method: "GET" | "POST"; provider?: OidcProvider };
 
 export function authRoute(): Handler {
-  return unguarded("auth", async (routeContext) => {
+  return publicRoute("auth", async (routeContext) => {
     const { request, params } = routeContext;
     const step = parseStep(Array.isArray(params.nextauth) ? params.nextauth : [], routeContext.composition.env.oidc);
     if (!step) return failed(createFailure("NOT_FOUND", "There is nothing at this address."));
     if (step.method !== (request.method === "HEAD" ? "GET" : request.method))
-      return failed(createFailure("METHOD_NOT_ALLOWED", `This address takes ${step.method} only.`));
+      return failed(createFailure("METHOD_NOT_ALLOWED", `This URL only accepts ${step.method}.`));
     const form = step.method === "POST" ? await readForm(routeContext) : undefined;
     if (form && !form.ok) return form;
     return handleStep(step, routeContext, form?.value);
   });
 }
 
-function parseStep([first, id, ...more]: readonly string[], providers: readonly OidcProvider[]): Step | undefined {
-  if (more.length > 0) return undefined;
+function parseStep([first, id, ...extraSegments]: readonly string[], providers: readonly OidcProvider[]): Step | undefined {
+  if (extraSegments.length > 0) return undefined;
   if (id === undefined) {
     if (first === "csrf" || first === "session" || first === "providers") return { step: first, method: "GET" };
     return first === "signout" ? { step: first, method: "POST" } : undefined;
@@ -204,53 +217,53 @@ async function handleStep(
   const { request, annotateAudit } = routeContext;
   const { headers: requestHeaders } = request;
   const failures: unknown[] = [];
-  let signedIn: Member | undefined;
+  let signedInMember: Member | undefined;
   const events = {
-    changed(action: "signIn" | "signOut", member: Member) {
+    onSuccess(action: "signIn" | "signOut", member: Member) {
       annotateAudit({ action, by: toActor(member) });
-      if (action === "signIn") signedIn = member;
+      if (action === "signIn") signedInMember = member;
     },
-    refused: (member: Member | undefined, address: string, code: string) =>
-      annotateAudit({ action: "signIn", by: member && toActor(member), isWritten: true, target: address, outcome: `code=${code}` }),
-    failed: (error: unknown) => void failures.push(error),
+    onRejection: (member: Member | undefined, address: string, code: string) =>
+      annotateAudit({ action: "signIn", by: member && toActor(member), isAlwaysWritten: true, target: address, outcome: `code=${code}` }),
+    onSignOutError: (error: unknown) => void failures.push(error),
   };
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
-  const callNext: CallNextAuth = async (turn?: OidcTurn) => {
+  const callAuth: CallNextAuth = async (oidcSignIn?: OidcSignIn) => {
     const search = provider ? getSearchParams(request) : undefined;
     const authResponse = await callNextAuth(
       routeContext.composition,
       { step, provider: id, headers: requestHeaders, form, search },
-      authOptions(routeContext.composition, events, requestHeaders, turn),
+      createAuthOptions(routeContext.composition, events, requestHeaders, oidcSignIn),
     );
     if (failures.length > 0) throw failures[0];
     return authResponse;
   };
   if (provider)
     return form
-      ? startOidcSignIn(routeContext.composition, provider, request, form, callNext)
-      : finishOidcSignIn(provider, routeContext, callNext);
-  if (step === "signout") return signOutEverywhere(routeContext.composition, request, callNext);
-  const { status, headers, url, body } = await callNext();
-  if (!form) return ok(jsonResponse(body, 200, headers));
-  if (signedIn) {
-    headers.append("set-cookie", await createDeviceCookie(routeContext.composition, signedIn));
-    return ok(jsonResponse({ url: consoleUrl(routeContext.composition.env) }, 200, headers));
+      ? startOidcSignIn(routeContext.composition, provider, request, form, callAuth)
+      : finishOidcSignIn(provider, routeContext, callAuth);
+  if (step === "signout") return signOutEverywhere(routeContext.composition, request, callAuth);
+  const { status, headers, url, body } = await callAuth();
+  if (!form) return ok(createJsonResponse(body, 200, headers));
+  if (signedInMember) {
+    headers.append("set-cookie", await createDeviceCookie(routeContext.composition, signedInMember));
+    return ok(createJsonResponse({ url: getConsoleUrl(routeContext.composition.env) }, 200, headers));
   }
   return failed(status === 401 ? toSignInFailure(url ?? "") : csrfFailure);
 }
 
-/** The reason from our own password check, which next-auth puts into its redirect URL. */
+/** Restores the failure of our own password check from next-auth's redirect URL. */
 function toSignInFailure(url: string): Failure {
   const seconds = new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`).exec(url)?.[1];
-  if (seconds !== undefined) return rateLimited(Number(seconds) * 1000);
+  if (seconds !== undefined) return createRateLimitFailure(Number(seconds) * 1000);
   const explainedFailure = explainedFailures.find(({ code }) => url.includes(`error=${code}`));
-  return explainedFailure ?? createFailure("UNAUTHORIZED", "Address or password is wrong.");
+  return explainedFailure ?? createFailure("UNAUTHORIZED", "Wrong email address or password.");
 }
 
 /** The CSRF token is missing or belongs to another browser. */
 const csrfFailure = createFailure("BAD_REQUEST", "This sign-in was not started in this browser. Reload the page and try again.");
 
-/** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
+/** Reads a form or a JSON object of strings. If a field is repeated, the first one wins. */
 async function readForm(routeContext: RouteContext): Promise<Result<URLSearchParams, Failure>> {
   if (routeContext.request.headers.get("content-type")?.includes("json")) {
     const jsonResult = await readJson(routeContext, z.record(z.string(), z.union([z.string(), z.boolean()])), MAX_VISITOR_BODY_BYTES);

@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import { type Operation } from "@/lib/contract/operation";
 import { securityHeaders, unframedHeaders } from "@/lib/shared/security-headers.mjs";
-import { getKnownBody } from "../requests/responses";
-import { getProcessState } from "../running";
+import { getProcessState } from "../process-state";
+import { getBufferedBody } from "../requests/responses";
 import { type Handler } from "./guard";
 
 const gzipAsync = promisify(gzip);
@@ -24,11 +24,11 @@ export function registerRead(operation: Operation, handle: Handler): void {
 }
 
 async function handleDirectly(handle: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const disconnected = new AbortController();
-  response.once("close", () => response.writableFinished || disconnected.abort());
-  const init = { headers: toHeaders(request), signal: disconnected.signal };
+  const disconnectController = new AbortController();
+  response.once("close", () => response.writableFinished || disconnectController.abort());
+  const init = { headers: toHeaders(request), signal: disconnectController.signal };
   const result = await handle(new Request(`http://localhost${request.url}`, init), { params: NO_PARAMS });
-  const body = getKnownBody(result);
+  const body = getBufferedBody(result);
   const isGzipped = acceptsGzip(request) && result.body !== null && (body === undefined || body.byteLength >= MIN_GZIP_BYTES);
   const bytes = isGzipped && body ? await gzipOnce(body) : body;
   if (response.destroyed) return void result.body?.cancel().catch(() => undefined);
@@ -49,9 +49,9 @@ async function handleDirectly(handle: Handler, request: IncomingMessage, respons
 }
 
 function gzipOnce(body: Uint8Array): Promise<Uint8Array> {
-  const gzipped = gzippedBodies.get(body) ?? gzipAsync(body);
-  gzippedBodies.set(body, gzipped);
-  return gzipped;
+  const gzippedBody = gzippedBodies.get(body) ?? gzipAsync(body);
+  gzippedBodies.set(body, gzippedBody);
+  return gzippedBody;
 }
 
 function acceptsGzip({ headers }: IncomingMessage): boolean {
@@ -59,7 +59,7 @@ function acceptsGzip({ headers }: IncomingMessage): boolean {
 }
 
 function toHeaders({ headers }: IncomingMessage): Headers {
-  const copied = new Headers();
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) copied.set(name, String(value));
-  return copied;
+  const headersCopy = new Headers();
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) headersCopy.set(name, String(value));
+  return headersCopy;
 }

@@ -13,81 +13,84 @@ import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
-import { ImageTooLarge, MAX_DECODE_PIXELS, requireDecodable, withImage } from "@/lib/shared/decode-image";
-import { readPictureSize } from "@/lib/shared/picture-size";
+import { ImageTooLargeError, MAX_DECODE_PIXELS, requireDecodable, withImage } from "@/lib/shared/decode-image";
+import { readImageSize } from "@/lib/shared/image-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { checkJobsOnlyFile } from "../answers/jobs-only";
-import { redactForBrowser } from "../answers/redact";
 import { type Access, findConnection, openForJobs } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { listFiles } from "../operations/list-files";
 import { runOperation } from "../operations/run-operation";
 import { getConnectionParam, getSearchParams, readBody, readQuery } from "../requests/read-request";
-import { bytesResponse, jsonResponse, unreadableHeaders } from "../requests/responses";
+import { createBytesResponse, createJsonResponse, createUnreadableHeaders } from "../requests/responses";
+import { checkJobsOnlyFile } from "../responses/jobs-only";
+import { redactForBrowser } from "../responses/redact";
 import { sealRequest } from "../tasks/sealed-request";
-import { headersIfTooLarge, previewNotFound, tooLargeToShow } from "../thumbnails/open-picture";
+import { createTooLargeFailure,getTooLargeHeaders, previewNotFound } from "../thumbnails/open-image";
 import { thumbnailFits } from "../thumbnails/resize";
-import { edges, thumbnailResponse } from "../thumbnails/thumbnail";
+import { createThumbnailResponse,edges } from "../thumbnails/thumbnail";
 import { readBytes, splitHead } from "../upstream/streams";
-import { guarded, type Handler } from "./guard";
+import { guardedRoute, type Handler } from "./guard";
 import { bffRoute } from "./routes";
 
 const HEAD_BYTES = 64 * 1024;
-const MAX_BYTES = 64 * 1024 ** 2;
+const MAX_CONVERSION_BYTES = 64 * 1024 ** 2;
 const MAX_CONVERSION_SECONDS = 30;
 
-type File = { filename: string; subfolder: string; type: string };
-type PictureCheck = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
+type FileQuery = { filename: string; subfolder: string; type: string };
+type ImageCheck = { tooLarge: { width: number; height: number } } | "unchanged" | "convert" | "convert-if-rotated";
 
-async function fetchFullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
+async function fetchFullImage(access: Access, file: FileQuery, { headers, signal }: Request): Promise<Result<Response, Failure>> {
   const etag = headers.get("if-none-match");
   const result = await access.upstream.forward(operations.view, {
     query: file,
     signal,
     headers: etag === null ? {} : { "if-none-match": etag },
   });
-  if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(bytesResponse(result.value)) : result;
+  if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(createBytesResponse(result.value)) : result;
   const { head, rest } = await splitHead(result.value.body, HEAD_BYTES);
-  const check = await checkPicture(Buffer.from(head));
+  const check = await checkImage(Buffer.from(head));
   if (typeof check === "object") {
     await rest.cancel();
-    return { ok: false, failure: tooLargeToShow(check.tooLarge) };
+    return { ok: false, failure: createTooLargeFailure(check.tooLarge) };
   }
   const length = Number(result.value.headers.get("content-length") ?? 0);
-  if (check === "as it is" || length > MAX_BYTES) return ok(bytesResponse(new Response(rest, { headers: result.value.headers })));
-  const bytes = await readBytes(rest, MAX_BYTES, { signal });
-  const newBytes = bytes && (await convertPicture(bytes, check));
-  if (!newBytes) return { ok: false, failure: previewNotFound };
-  const type = newBytes === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
+  if (check === "unchanged" || length > MAX_CONVERSION_BYTES)
+    return ok(createBytesResponse(new Response(rest, { headers: result.value.headers })));
+  const bytes = await readBytes(rest, MAX_CONVERSION_BYTES, { signal });
+  const convertedBytes = bytes && (await convertImage(bytes, check));
+  if (!convertedBytes) return { ok: false, failure: previewNotFound };
+  const type = convertedBytes === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
   return ok(
-    bytesResponse(new Response(Buffer.from(newBytes), { headers: { "content-type": type, "content-length": String(newBytes.length) } })),
+    createBytesResponse(
+      new Response(Buffer.from(convertedBytes), { headers: { "content-type": type, "content-length": String(convertedBytes.length) } }),
+    ),
   );
 }
 
 const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
-/** Browsers apply a JPEG's orientation, but not always that of other formats. None shows TIFF. */
-async function checkPicture(head: Buffer): Promise<PictureCheck> {
+/** Browsers apply a JPEG's orientation, but not always that of other formats. Most can't show TIFF. */
+async function checkImage(head: Buffer): Promise<ImageCheck> {
   try {
     const { format, orientation = 1, pages = 1 } = await requireDecodable(head);
-    if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "redrawn";
+    if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "convert";
   } catch (error) {
-    if (error instanceof ImageTooLarge && error.size) return { tooLarge: error.size };
+    if (error instanceof ImageTooLargeError && error.size) return { tooLarge: error.size };
     // The headers of some formats can only be read with the whole file.
-    const size = await readPictureSize(head);
+    const size = await readImageSize(head);
     if (size && size.width * size.height > MAX_DECODE_PIXELS) return { tooLarge: size };
   }
   // A WebP stores its orientation after its pixels.
   const flags = head.toString("latin1", 8, 16) === "WEBPVP8X" ? (head[20] ?? 0) : 0;
-  return (flags & (HAS_EXIF | IS_ANIMATED)) === HAS_EXIF ? "redrawn if turned" : "as it is";
+  return (flags & (HAS_EXIF | IS_ANIMATED)) === HAS_EXIF ? "convert-if-rotated" : "unchanged";
 }
 
 /** Returns the same bytes if nothing needs to change, or undefined if they are unreadable. */
-async function convertPicture(bytes: Uint8Array, change: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
+async function convertImage(bytes: Uint8Array, change: "convert" | "convert-if-rotated"): Promise<Uint8Array | undefined> {
   try {
     return await withImage(bytes, async ({ orientation = 1 }) => {
-      if (orientation === 1 && change === "redrawn if turned") return bytes;
+      if (orientation === 1 && change === "convert-if-rotated") return bytes;
       return sharp(bytes, { limitInputPixels: MAX_DECODE_PIXELS })
         .timeout({ seconds: MAX_CONVERSION_SECONDS })
         .autoOrient()
@@ -100,7 +103,7 @@ async function convertPicture(bytes: Uint8Array, change: "redrawn" | "redrawn if
 }
 
 const edgeSchema = z.coerce.number().pipe(z.literal(edges)).default(256);
-/** Identifies the picture's content, such as by its hash. The picture of one version never changes. */
+/** Identifies the image's content, for example by its hash. An image never changes within one version. */
 const versionSchema = z.string().min(1).max(300).optional();
 const fitSchema = z.enum(thumbnailFits).optional();
 const trueSchema = z.literal("true").optional();
@@ -121,7 +124,7 @@ const fileQuery = z.object({
 });
 
 export function thumbnailRoute(): Handler {
-  return guarded({ action: "thumbnail", role: "viewer", connection: true }, async ({ request, ...context }) => {
+  return guardedRoute({ action: "thumbnail", role: "viewer", needsConnection: true }, async ({ request, ...context }) => {
     const search = getSearchParams(request);
     const connectionId = getConnectionParam(request);
     const access = await openForJobs(context, connectionId);
@@ -133,29 +136,29 @@ export function thumbnailRoute(): Handler {
     // Checked here, because a cached thumbnail is returned without a request to the service.
     const failure = await checkJobsOnlyFile(context.composition, access.value.connection, subject);
     if (failure) return failed(failure);
-    if ("filename" in subject && isWhole) return emptyIfTooLarge(await fetchFullPicture(access.value, subject, request), access.value);
+    if ("filename" in subject && isWhole) return emptyIfTooLarge(await fetchFullImage(access.value, subject, request), access.value);
     const version = "version" in thumbnailQuery ? thumbnailQuery.version : undefined;
-    // A content-addressed file never changes, nor does an asset of one version.
+    // A content-addressed file never changes. Neither does one version of an asset.
     const isFixed = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
-    const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isFixed, asker: request };
-    return thumbnailResponse(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
+    const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isFixed, client: request };
+    return createThumbnailResponse(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
   });
 }
 
 function emptyIfTooLarge(result: Result<Response, Failure>, access: Access): Result<Response, Failure> {
   if (result.ok) return result;
-  const headers = headersIfTooLarge(result.failure);
+  const headers = getTooLargeHeaders(result.failure);
   if (!headers) return failed(redactForBrowser(result.failure, access));
   return ok(new Response(null, { status: 204, headers: { "cache-control": "private, no-cache", ...headers } }));
 }
 
-const MAX_LENGTH = 2000;
-const PREFIX = "/api/userdata/";
+const MAX_PATH_LENGTH = 2000;
+const USERDATA_PREFIX = "/api/userdata/";
 
 export function userdataRoute(operation: Operation): Handler {
   return bffRoute(operation, {
     readParams: ({ request }) => {
-      const file = decodePath(rawSegments(request.url));
+      const file = decodePath(getRawSegments(request.url));
       return file.ok ? ok({ file: file.value }) : file;
     },
   });
@@ -163,18 +166,18 @@ export function userdataRoute(operation: Operation): Handler {
 
 export function userdataListRoute(): Handler {
   const { name: action, role } = operations.listUserdata;
-  return guarded({ action, role, connection: true }, async (context) => {
+  return guardedRoute({ action, role, needsConnection: true }, async (context) => {
     const search = getSearchParams(context.request);
     if (search.has(RAW_PARAMETER)) return runOperation(operations.listUserdata, context, ok({}));
     const files = await listFiles(context, search, context.request.signal);
-    return files.ok ? ok(jsonResponse(files.value, 200, unreadableHeaders(countSkipped(files.value)))) : files;
+    return files.ok ? ok(createJsonResponse(files.value, 200, createUnreadableHeaders(countSkipped(files.value)))) : files;
   });
 }
 
 export function userdataPostRoute(): Handler {
   const { writeUserdata, moveUserdata } = operations;
-  return guarded({ action: writeUserdata.name, role: writeUserdata.role, connection: true }, (context) => {
-    const segments = rawSegments(context.request.url);
+  return guardedRoute({ action: writeUserdata.name, role: writeUserdata.role, needsConnection: true }, (context) => {
+    const segments = getRawSegments(context.request.url);
     const isMove = segments.length === 3 && segments[1] === "move";
     const file = decodePath(isMove ? segments.slice(0, 1) : segments);
     const dest = isMove ? decodePath(segments.slice(2)) : undefined;
@@ -184,10 +187,10 @@ export function userdataPostRoute(): Handler {
   });
 }
 
-function rawSegments(url: string): string[] {
+function getRawSegments(url: string): string[] {
   const path = url.split(/[?#]/)[0] ?? "";
-  const start = path.indexOf(PREFIX);
-  return start < 0 ? [] : path.slice(start + PREFIX.length).split("/");
+  const start = path.indexOf(USERDATA_PREFIX);
+  return start < 0 ? [] : path.slice(start + USERDATA_PREFIX.length).split("/");
 }
 
 function decodePath(segments: readonly string[]): Result<string, Failure> {
@@ -202,14 +205,14 @@ function findPathProblem(path: string): string | undefined {
   const names = path.split("/");
   if (names.includes("")) return "It contains an empty name.";
   if (names.includes(".") || names.includes("..")) return '"." and ".." are not names.';
-  if (path.length > MAX_LENGTH) return `It is longer than ${MAX_LENGTH} characters.`;
+  if (path.length > MAX_PATH_LENGTH) return `It is longer than ${MAX_PATH_LENGTH} characters.`;
   if (path.includes("\\")) return "It contains a backslash.";
   return /[\u0000-\u001f\u007f]/.test(path) ? "It contains a control character." : undefined;
 }
 
 export function downloadRoute(): Handler {
   const { downloadAsset } = operations;
-  return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (context) => {
+  return guardedRoute({ action: downloadAsset.name, role: downloadAsset.role, needsConnection: true }, async (context) => {
     const rawBody = await readBody(context);
     if (!rawBody.ok) return rawBody;
     const { url, headers, signal } = context.request;
@@ -237,7 +240,7 @@ async function storeDownload({ request, ...context }: AuthedContext, submittedBo
     memberId: context.viewer.memberId,
     taskId,
     source: maskAddress(body.source_url),
-    sealed: sealRequest(context.composition.ring, id, body),
+    sealed: sealRequest(context.composition.keyRing, id, body),
     word: status.slice(0, 100),
     now: context.composition.now(),
   });

@@ -4,64 +4,80 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { createFailure, errorStatus, type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/people/roles";
-import { isFullDisk, isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
-import { ACT_HEADER, parseActId } from "@/lib/shared/headers";
+import { hasRole, type Role } from "@/lib/contract/members/roles";
+import { isFullDisk, isStoreUnavailable, isUniqueViolation } from "@/lib/shared/error-codes";
+import { ACTION_HEADER, parseActionId } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { hasTokenInUrl, readSentToken } from "../auth/credentials";
 import { checkReadOnly } from "../auth/read-only";
-import { authenticate, type Credential, getRateLimitKey, readViewer, roleTooLow, toEndedFailure, type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import {
+  authenticate,
+  createRoleTooLowFailure,
+  type Credential,
+  getRateLimitKey,
+  readViewer,
+  toEndedFailure,
+  type Viewer,
+} from "../auth/viewer";
+import { getComposition } from "../composition";
 import { type Dependencies } from "../composition-type";
-import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
-import { isEmbeddedRequest, startPathForTab } from "../embed/sessions";
-import { rateLimited } from "../limits/attempt-limit";
-import { addCommonHeaders, failureResponse, statusOf } from "../requests/responses";
+import { type Actor, type AuditDetails, type AuthedContext, type RouteContext } from "../context";
+import { findStartPathForTab,isEmbeddedRequest } from "../embed/sessions";
+import { createRateLimitFailure } from "../limits/attempt-limit";
+import { addCommonHeaders, createFailureResponse, getFailureStatus } from "../requests/responses";
 import { type Member } from "../store/people/members";
 
 const MAX_CONFIRMATION_AGE_MS = 15 * 60_000;
 
 export type NextRouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 /**
- * `connection`: needs a connection and its key. `recent`: the member must have proved their identity within the last 15 minutes.
- * `session`: not allowed for tokens and embedded pages; `recent` implies it.
+ * `needsConnection`: needs a connection and its key. `needsRecentSignIn`: the member must have signed in within the last 15 minutes.
+ * `needsSession`: not allowed for tokens and embedded pages. `needsRecentSignIn` implies it.
  */
 export type Guard = {
   action: string;
   role: Role | "public";
-  connection: boolean;
-  recent?: true;
-  session?: true;
-  about?: (context: AuthedContext) => Promise<Pick<AuditNote, "target" | "outcome">>;
+  needsConnection: boolean;
+  needsRecentSignIn?: true;
+  needsSession?: true;
+  describeTarget?: (context: AuthedContext) => Promise<Pick<AuditDetails, "target" | "outcome">>;
 };
 type Run = (context: AuthedContext) => Promise<Result<Response, Failure>>;
 /** `read` skips the checks of `guard`. Live updates use it, because they check each viewer themselves. */
 export type Handler = ((request: Request, context: NextRouteContext) => Promise<Response>) & { guard: Guard; read: Run };
 
-export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
+export function guardedRoute(guard: Guard & { role: Role }, run: Run): Handler {
   return createHandler(guard, run, async (routeContext) => {
     const { headers } = routeContext.request;
     if (hasTokenInUrl(routeContext.request.url))
       return failed(
-        createFailure("BAD_REQUEST", "Don't put a token in a URL, which is logged. Send it in X-API-Key, and revoke this one."),
+        createFailure(
+          "BAD_REQUEST",
+          "Don't put tokens in URLs, because URLs are logged. Revoke this token and send a new one in X-API-Key.",
+        ),
       );
     const viewerResult = await authenticate(routeContext.composition, headers);
-    if (!viewerResult.ok) return toStartPage(routeContext) ?? viewerResult;
+    if (!viewerResult.ok) return redirectToStartPage(routeContext) ?? viewerResult;
     const viewer = viewerResult.value;
     // Counted first, so that requests over the limit can't fill a log.
-    const waitMs = await routeContext.composition.memberLimit.take(getRateLimitKey(viewer));
-    if (waitMs > 0) return failed(rateLimited(waitMs, "Too many requests. Try again in a moment."));
+    const waitMs = await routeContext.composition.memberLimit.consume(getRateLimitKey(viewer));
+    if (waitMs > 0) return failed(createRateLimitFailure(waitMs, "Too many requests. Try again in a moment."));
     const guardFailure = checkGuard(viewer, guard);
     const isRoleTooLow = guardFailure?.code === "ROLE_TOO_LOW";
-    const refuseChange = () => (isChange(routeContext.request) ? checkReadOnly(routeContext.composition, guard.action) : undefined);
-    const readOnlyFailure = await refuseChange();
+    const findReadOnlyFailure = () => (isChange(routeContext.request) ? checkReadOnly(routeContext.composition, guard.action) : undefined);
+    const readOnlyFailure = await findReadOnlyFailure();
     // Not audited: the same request is repeated after the confirmation.
-    if (guard.recent && !isRoleTooLow && !readOnlyFailure && needsConfirmation(viewer.credential, routeContext.composition.now()))
+    if (
+      guard.needsRecentSignIn &&
+      !isRoleTooLow &&
+      !readOnlyFailure &&
+      needsConfirmation(viewer.credential, routeContext.composition.now())
+    )
       return failed(createFailure("SIGN_IN_AGAIN", "Confirm your password, then try again."));
     routeContext.annotateAudit({
       by: viewer,
-      ...((isRoleTooLow || readOnlyFailure) && (await guard.about?.({ ...routeContext, viewer }))),
+      ...((isRoleTooLow || readOnlyFailure) && (await guard.describeTarget?.({ ...routeContext, viewer }))),
     });
     const failure = isRoleTooLow ? guardFailure : (readOnlyFailure ?? guardFailure);
     if (failure) return failed(failure);
@@ -70,27 +86,27 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
       const currentViewer = await readViewer(routeContext.composition, headers);
       if (!currentViewer) return toEndedFailure(viewer.credential);
       return hasRole(currentViewer.role, guard.role)
-        ? refuseChange()
+        ? findReadOnlyFailure()
         : createFailure("ROLE_TOO_LOW", `Your role has changed to ${currentViewer.role}.`);
     });
     const result = await run({ ...routeContext, request: body.request, viewer });
-    const bodyFailure = body.refused();
+    const bodyFailure = body.getFailure();
     return bodyFailure ? failed(bodyFailure) : result;
   });
 }
 
 /** Returns why the guard rejects this viewer, or undefined if access is allowed. */
 export function checkGuard({ role, credential, scope }: Viewer, guard: Guard): Failure | undefined {
-  if (guard.role !== "public" && !hasRole(role, guard.role)) return roleTooLow(role, guard.role);
-  if ((guard.recent || guard.session) && credential.kind !== "session")
+  if (guard.role !== "public" && !hasRole(role, guard.role)) return createRoleTooLowFailure(role, guard.role);
+  if ((guard.needsRecentSignIn || guard.needsSession) && credential.kind !== "session")
     return createFailure("FORBIDDEN", "Only a member who is signed in with a browser can do this.");
   return guard.role !== "public" && scope.operations?.includes(guard.action) === false
     ? createFailure("FORBIDDEN", "This token or page is not allowed to do this.")
     : undefined;
 }
 
-function toStartPage({ request, composition: { env } }: RouteContext): Result<Response, Failure> | undefined {
-  const location = isChange(request) ? undefined : startPathForTab(env, request);
+function redirectToStartPage({ request, composition: { env } }: RouteContext): Result<Response, Failure> | undefined {
+  const location = isChange(request) ? undefined : findStartPathForTab(env, request);
   return location === undefined ? undefined : ok(new Response(null, { status: 302, headers: { location } }));
 }
 
@@ -102,38 +118,38 @@ export function needsConfirmation(credential: Credential, now: number): boolean 
   return credential.kind === "session" && now - credential.confirmedAt > MAX_CONFIRMATION_AGE_MS;
 }
 
-export function unguarded(action: string, run: (routeContext: RouteContext) => Promise<Result<Response, Failure>>): Handler {
-  return createHandler({ action, role: "public", connection: false }, run, run);
+export function publicRoute(action: string, run: (routeContext: RouteContext) => Promise<Result<Response, Failure>>): Handler {
+  return createHandler({ action, role: "public", needsConnection: false }, run, run);
 }
 
 function createHandler(guard: Guard, read: Run, run: (routeContext: RouteContext) => Promise<Result<Response, Failure>>): Handler {
   async function handle(request: Request, context: NextRouteContext): Promise<Response> {
-    const current = composition();
+    const currentComposition = getComposition();
     const requestId = randomUUID();
     const isChangeRequest = isChange(request);
-    let auditNote: AuditNote = {};
+    let auditDetails: AuditDetails = {};
     const result = await runSafely(
-      current,
+      currentComposition,
       async () => {
-        await current.ready;
+        await currentComposition.ready;
         // Browsers don't store tokens, so another site cannot send one.
         const isByToken = guard.role !== "public" && readSentToken(request.headers) !== undefined && !isEmbeddedRequest(request.headers);
-        if (isChangeRequest && !isByToken && !isSameOrigin(request, current.env.publicUrl))
+        if (isChangeRequest && !isByToken && !isSameOrigin(request, currentComposition.env.publicUrl))
           return failed(createFailure("FOREIGN_ORIGIN", "The request comes from another site."));
-        const annotateAudit = (facts: AuditNote) => void (auditNote = { ...auditNote, ...facts });
-        return run({ request, requestId, composition: current, params: await context.params, annotateAudit });
+        const annotateAudit = (details: AuditDetails) => void (auditDetails = { ...auditDetails, ...details });
+        return run({ request, requestId, composition: currentComposition, params: await context.params, annotateAudit });
       },
       { requestId, action: guard.action },
     );
-    const response = addCommonHeaders(result.ok ? result.value : failureResponse(result.failure, requestId), requestId);
-    if (auditNote.isWritten || (isChangeRequest && auditNote.by))
+    const response = addCommonHeaders(result.ok ? result.value : createFailureResponse(result.failure, requestId), requestId);
+    if (auditDetails.isAlwaysWritten || (isChangeRequest && auditDetails.by))
       await writeAuditEntry(
-        current,
-        { action: auditNote.action ?? guard.action, requestId, act: parseActId(request.headers.get(ACT_HEADER)) },
-        auditNote,
+        currentComposition,
+        { action: auditDetails.action ?? guard.action, requestId, act: parseActionId(request.headers.get(ACTION_HEADER)) },
+        auditDetails,
         result,
       );
-    if (isChangeRequest && auditNote.by) current.noteChange({ connectionId: auditNote.connectionId });
+    if (isChangeRequest && auditDetails.by) currentComposition.publishChange({ connectionId: auditDetails.connectionId });
     if (request.method !== "HEAD") return response;
     // The unread body may keep a file or a connection to a service open.
     await response.body?.cancel().catch(() => undefined);
@@ -160,13 +176,13 @@ async function runSafely(
         createFailure("INSUFFICIENT_STORAGE", "The disk of the console's data folder is full. The operator must free some space."),
       );
     }
-    if (isStoreAway(error)) {
+    if (isStoreUnavailable(error)) {
       log.error({ ...logFields, err: error }, "console database unavailable");
       return failed(
-        createFailure("SERVICE_UNAVAILABLE", "The console's database is unreachable. Try again in a moment: you stay signed in."),
+        createFailure("SERVICE_UNAVAILABLE", "The console's database is unreachable. Try again in a moment. You stay signed in."),
       );
     }
-    if (isUniqueViolation(error)) return failed(createFailure("CONFLICT", "This exists already. Reload, then try again."));
+    if (isUniqueViolation(error)) return failed(createFailure("CONFLICT", "This already exists. Reload and try again."));
     log.error({ ...logFields, err: error }, "request failed");
     return failed(createFailure("INTERNAL", "Something went wrong in the console."));
   }
@@ -177,13 +193,13 @@ type AuditedRequest = { action: string; requestId: string; act: string | undefin
 async function writeAuditEntry(
   { store, now, log }: Dependencies<"store" | "now" | "log">,
   { action, requestId, act }: AuditedRequest,
-  auditNote: AuditNote,
+  auditDetails: AuditDetails,
   result: Result<Response, Failure>,
 ): Promise<void> {
-  const { by, target, connectionId, outcome, refused } = auditNote;
+  const { by, target, connectionId, outcome, errorCode } = auditDetails;
   const summary = result.ok
-    ? { status: refused ? errorStatus[refused] : result.value.status, code: refused, outcome }
-    : { status: statusOf(result.failure), code: result.failure.code, outcome };
+    ? { status: errorCode ? errorStatus[errorCode] : result.value.status, code: errorCode, outcome }
+    : { status: getFailureStatus(result.failure), code: result.failure.code, outcome };
   try {
     await store.audit.add({
       at: now(),
@@ -216,11 +232,11 @@ export function toActor({ id, name, email, guestOf }: Member): Actor {
 
 const CHECK_INTERVAL_MS = 1000;
 
-type CheckedBody = { request: Request; refused(): Failure | undefined };
+type CheckedBody = { request: Request; getFailure(): Failure | undefined };
 
 /** `check` returns why the sender may not continue. */
 function createCheckedBody(request: Request, check: () => Promise<Failure | undefined>): CheckedBody {
-  if (request.body === null) return { request, refused: () => undefined };
+  if (request.body === null) return { request, getFailure: () => undefined };
   const reader = request.body.getReader();
   const length = Number(request.headers.get("content-length") ?? Number.NaN);
   let failure: Failure | undefined;
@@ -243,7 +259,7 @@ function createCheckedBody(request: Request, check: () => Promise<Failure | unde
     (reason) => reader.cancel(reason),
   );
   const init = { method: request.method, headers: request.headers, signal: request.signal, body, duplex: "half" } as const;
-  return { request: new Request(request.url, init), refused: () => failure };
+  return { request: new Request(request.url, init), getFailure: () => failure };
 }
 
 export function isSameOrigin(request: Pick<Request, "headers">, publicUrl: string | undefined): boolean {

@@ -5,23 +5,30 @@ import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { MAX_TOPICS, parseTopic, type TopicName, topicPaths } from "@/lib/contract/live";
-import { EVENTS_OPERATION } from "@/lib/contract/people/sign-in";
+import { EVENTS_OPERATION } from "@/lib/contract/members/sign-in";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { getLiveProgress, subscribeToLiveOutputs, watchLiveOutputs } from "../answers/live-progress";
-import { canSeeSecretPaths } from "../answers/process-response";
 import { checkViewer, type Context, getRateLimitKey, recordViewerUse } from "../auth/viewer";
-import { connectionChanged, type ConnectionTarget, findVisible, isSameTarget, openForJobs, resolveTarget } from "../connections/access";
+import {
+  connectionChangedFailure,
+  type ConnectionTarget,
+  findVisibleConnection,
+  isSameTarget,
+  openForJobs,
+  resolveTarget,
+} from "../connections/access";
 import { type AuthedContext } from "../context";
 import { type Watch } from "../live/hub";
 import { isJobTopic } from "../live/reader";
 import { createEventStream, type LiveTopic, readLiveEvents } from "../live/stream";
 import { getSearchParams } from "../requests/read-request";
-import { jsonTextResponse } from "../requests/responses";
+import { createJsonTextResponse } from "../requests/responses";
+import { getLiveProgress, subscribeToLiveOutputs, watchLiveOutputs } from "../responses/live-progress";
+import { canSeeSecretPaths } from "../responses/process-response";
 import { MAX_JSON_BYTES } from "../upstream/read-body";
 import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
-import { checkGuard, guarded, type Handler } from "./guard";
+import { checkGuard, guardedRoute, type Handler } from "./guard";
 
 /** Topics with the same value for all members who may read them. */
 const sharedTopics: ReadonlySet<TopicName> = new Set([
@@ -43,28 +50,28 @@ const MAX_VALUE_BYTES = 2 * MAX_JSON_BYTES;
 const streamHeaders = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform", "x-accel-buffering": "no" };
 
 export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handler {
-  return guarded({ action: EVENTS_OPERATION, role: "runner", connection: false }, async (context) => {
+  return guardedRoute({ action: EVENTS_OPERATION, role: "runner", needsConnection: false }, async (context) => {
     const { composition, request, viewer } = context;
-    const { live } = composition;
+    const { liveHub } = composition;
     const search = getSearchParams(request);
     const newTopics = new Set(search.getAll("new"));
     const names = [...new Set([...search.getAll("topic"), ...newTopics])];
     if (names.length === 0) return failed(createFailure("INVALID_QUERY", "topic: provide at least one, such as topic=jobs."));
     if (names.length > MAX_TOPICS) return failed(createFailure("INVALID_QUERY", `topic: at most ${MAX_TOPICS} topics.`));
-    const after = live.readId(request.headers.get("last-event-id"));
+    const lastPosition = liveHub.parseEventId(request.headers.get("last-event-id"));
     const results = await Promise.all(names.map((topic) => openTopic(context, topic, handlers)));
     const topics = names.map((topic, index): LiveTopic => {
       const result = results[index];
       return { topic, isNew: newTopics.has(topic), watch: result?.ok ? ok(result.value.watch) : (result ?? topicNotFound) };
     });
-    const openedTopics = results.flatMap((result) => (result.ok && result.value.reach ? [result.value] : []));
-    const options = { hub: live, topics, after, owner: getRateLimitKey(viewer) };
-    if (search.get("format") === "json") return ok(jsonTextResponse(await readLiveEvents(options)));
+    const openedTopics = results.flatMap((result) => (result.ok && result.value.target ? [result.value] : []));
+    const options = { hub: liveHub, topics, lastPosition, owner: getRateLimitKey(viewer) };
+    if (search.get("format") === "json") return ok(createJsonTextResponse(await readLiveEvents(options)));
     const stream = createEventStream({
       ...options,
       signal: request.signal,
       checkRights: () => checkRights(context, openedTopics),
-      heartbeat: () => void recordViewerUse(context, request.headers).catch(() => undefined),
+      onHeartbeat: () => void recordViewerUse(context, request.headers).catch(() => undefined),
     });
     return stream
       ? ok(new Response(stream, { headers: streamHeaders }))
@@ -75,7 +82,7 @@ export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handl
 const topicNotFound: Result<never, Failure> = failed(createFailure("NOT_FOUND", "There is no such topic."));
 
 /** `id` is the topic's connection parameter. */
-type OpenedTopic = { watch: Watch; id: string | undefined; reach: ConnectionTarget | undefined };
+type OpenedTopic = { watch: Watch; id: string | undefined; target: ConnectionTarget | undefined };
 
 async function openTopic(
   context: AuthedContext,
@@ -92,21 +99,21 @@ async function openTopic(
   // Raw responses are neither limited nor masked.
   if (search.has(RAW_PARAMETER)) return failed(createFailure("INVALID_QUERY", "raw: live updates have no raw values."));
   const id = search.get(CONNECTION_PARAMETER) ?? undefined;
-  const reachResult = guard.connection || id !== undefined ? await resolveTarget(context, id, findVisible) : undefined;
-  if (reachResult && !reachResult.ok) return reachResult;
-  const reach = reachResult?.value;
-  if (reach) search.set(CONNECTION_PARAMETER, reach.connection.id);
+  const targetResult = guard.needsConnection || id !== undefined ? await resolveTarget(context, id, findVisibleConnection) : undefined;
+  if (targetResult && !targetResult.ok) return targetResult;
+  const target = targetResult?.value;
+  if (target) search.set(CONNECTION_PARAMETER, target.connection.id);
   search.sort();
-  const encoded = encodeURIComponent(item);
-  const address = `${topicPaths[name].replace("{id}", () => encoded)}?${search.toString()}`;
+  const encodedItem = encodeURIComponent(item);
+  const address = `${topicPaths[name].replace("{id}", () => encodedItem)}?${search.toString()}`;
   const { composition, requestId, viewer } = context;
   const url = new URL(address, context.request.url);
-  const params = { id: encoded, jobId: encoded };
+  const params = { id: encodedItem, jobId: encodedItem };
   const watch: Watch = {
     name,
-    key: writeExactJson([address, await getSharingKey(context, name, item, reach)]),
-    connection: reach?.connection,
-    hasRights: async () => (await checkRights(context, reach ? [{ id, reach }] : [])) === undefined,
+    key: writeExactJson([address, await getSharingKey(context, name, item, target)]),
+    connection: target?.connection,
+    hasRights: async () => (await checkRights(context, target ? [{ id, target }] : [])) === undefined,
     async read(signal) {
       const request = new Request(url, { headers: context.request.headers, signal });
       const result = await read({ composition, requestId, viewer, request, params, annotateAudit: () => undefined });
@@ -116,23 +123,23 @@ async function openTopic(
       if (!bytes) return failed(createFailure("UPSTREAM_TOO_LARGE", "The value is too large for live updates. Show fewer entries."));
       return ok({ text: new TextDecoder().decode(bytes) || "null", unreadable });
     },
-    openSource: () => openSource({ composition, viewer }, name, reach),
+    openSource: () => openSource({ composition, viewer }, name, target),
   };
-  return ok({ watch, id, reach });
+  return ok({ watch, id, target });
 }
 
-async function openSource(context: Context, name: TopicName, reach: ConnectionTarget | undefined): ReturnType<Watch["openSource"]> {
-  const access = reach && (isJobTopic(name) || name === "assets") ? await openForJobs(context, reach.connection.id) : undefined;
+async function openSource(context: Context, name: TopicName, target: ConnectionTarget | undefined): ReturnType<Watch["openSource"]> {
+  const access = target && (isJobTopic(name) || name === "assets") ? await openForJobs(context, target.connection.id) : undefined;
   if (!access?.ok) return undefined;
   subscribeToLiveOutputs(access.value);
   return (onProgress) => {
     const { isConnected, stop } = watchLiveOutputs(access.value, onProgress);
     const { baseUrl, dialect } = access.value.connection;
     // Other services may only report the jobs of one client, and none reports uploads.
-    const reportsAllChanges = isJobTopic(name) && (isEmbedded(baseUrl) || dialect === "local");
+    const hasAllChangeEvents = isJobTopic(name) && (isEmbedded(baseUrl) || dialect === "local");
     return {
-      hasChangeEvents: () => reportsAllChanges && isConnected(),
-      progressOf: (...job) => getLiveProgress(access.value, ...job),
+      hasChangeEvents: () => hasAllChangeEvents && isConnected(),
+      getProgress: (...job) => getLiveProgress(access.value, ...job),
       stop,
     };
   };
@@ -143,26 +150,27 @@ async function getSharingKey(
   { composition, viewer, request }: AuthedContext,
   name: TopicName,
   item: string,
-  reach: ConnectionTarget | undefined,
+  target: ConnectionTarget | undefined,
 ): Promise<unknown[]> {
   const { memberId, role, credential } = viewer;
   const memberKey = sharedTopics.has(name) ? [] : [memberId, role, credential.id];
-  const hasSecretPaths = name === "job" && reach && (await canSeeSecretPaths({ composition, connection: reach.connection, viewer }, item));
+  const hasSecretPaths =
+    name === "job" && target && (await canSeeSecretPaths({ composition, connection: target.connection, viewer }, item));
   // Tokens get absolute URLs with the host of their request.
   const tokenKey = credential.kind === "token" ? [request.headers.get("host")] : [];
-  const { id, baseUrl, seenOf } = reach?.connection ?? {};
-  return [memberKey, hasSecretPaths, tokenKey, id, baseUrl, seenOf, reach?.fingerprint];
+  const { id, baseUrl, seenOf } = target?.connection ?? {};
+  return [memberKey, hasSecretPaths, tokenKey, id, baseUrl, seenOf, target?.fingerprint];
 }
 
 async function checkRights(
   { composition, viewer }: AuthedContext,
-  topics: readonly Pick<OpenedTopic, "id" | "reach">[],
+  topics: readonly Pick<OpenedTopic, "id" | "target">[],
 ): Promise<Failure | undefined> {
   const failure = await checkViewer({ composition, viewer });
   if (failure) return failure;
-  for (const [id, previousTarget] of new Map(topics.map(({ id, reach }) => [id, reach] as const))) {
-    const current = previousTarget && (await resolveTarget({ composition, viewer }, id, findVisible));
-    if (current && (!current.ok || !isSameTarget(previousTarget, current.value))) return connectionChanged;
+  for (const [id, previousTarget] of new Map(topics.map(({ id, target }) => [id, target] as const))) {
+    const currentTarget = previousTarget && (await resolveTarget({ composition, viewer }, id, findVisibleConnection));
+    if (currentTarget && (!currentTarget.ok || !isSameTarget(previousTarget, currentTarget.value))) return connectionChangedFailure;
   }
   return undefined;
 }

@@ -4,25 +4,25 @@ import "server-only";
 import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
-import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { hasRole, type Role } from "@/lib/contract/members/roles";
 import { addEmbedPath } from "@/lib/shared/console-paths";
 import { canShowPage } from "../auth/credentials";
-import { readReadOnly } from "../auth/read-only";
+import { getReadOnlyState } from "../auth/read-only";
 import { readViewer, type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { getComposition } from "../composition";
 import { type Composition } from "../composition-type";
 import { PAGE_HEADER } from "../cookies";
-import { readEmbedAddress, startPath } from "../embed/sessions";
+import { getStartPath,readEmbedAddress } from "../embed/sessions";
 import { type EmbedHost } from "../store/embed";
 
-/** `can` checks if the viewer, or `role`, may do what requires `needed`. Always false while the console is read-only. */
-type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, role?: Role) => boolean };
+/** `can` checks whether the viewer, or `role`, has the rights of `requiredRole`. Always false while the console is read-only. */
+type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (requiredRole: Role, role?: Role) => boolean };
 type PageContext = { composition: Composition; viewer: PageViewer };
 
-export async function openVisitorPage(): Promise<Composition> {
-  const current = composition();
-  await current.ready;
-  return current;
+export async function openPublicPage(): Promise<Composition> {
+  const currentComposition = getComposition();
+  await currentComposition.ready;
+  return currentComposition;
 }
 
 /** Pages for members who only run apps. Every other page redirects them to the apps. */
@@ -35,35 +35,35 @@ const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
 export async function openPage({ isFrame = false, refuseEmbedded = false } = {}): Promise<PageContext> {
   // During a build, this call stops the rendering.
   const requestHeaders = await headers();
-  const current = composition();
-  const viewer = await readViewer(current, requestHeaders);
+  const currentComposition = getComposition();
+  const viewer = await readViewer(currentComposition, requestHeaders);
   const page = requestHeaders.get(PAGE_HEADER) ?? "";
   const embed = readEmbedAddress(requestHeaders);
   // The start page gets a ticket from the host page, then redirects back.
-  if (embed && !viewer) return redirect(startPath(embed, page));
+  if (embed && !viewer) return redirect(getStartPath(embed, page));
   if (viewer && viewer.credential.kind !== "token") {
     if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(page)) return redirect(`${embed?.path ?? ""}/apps`);
     if (!isFrame && viewer.credential.kind === "embed" && (refuseEmbedded || !canShowPage(viewer.credential, page))) return notFound();
-    const readOnly = await readReadOnly(current);
-    const can: PageViewer["can"] = (needed, role = viewer.role) => !readOnly && hasRole(role, needed);
-    return { composition: current, viewer: { ...viewer, readOnly, can } };
+    const readOnly = await getReadOnlyState(currentComposition);
+    const can: PageViewer["can"] = (requiredRole, role = viewer.role) => !readOnly && hasRole(role, requiredRole);
+    return { composition: currentComposition, viewer: { ...viewer, readOnly, can } };
   }
   // Tokens can't open pages, and the sign-in page would redirect back here.
   if (viewer) return notFound();
-  if (!(await current.store.members.hasOwner())) return redirect("/set-up");
+  if (!(await currentComposition.store.members.hasOwner())) return redirect("/set-up");
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
 }
 
-/** Redirects to a page of the console; in an embedded page, below its session's path. */
+/** Redirects to a console page. In an embedded page, the URL stays below the session's path. */
 export function redirectInConsole(path: `/${string}`): never {
   return redirect(addEmbedPath(path));
 }
 
-export async function findCurrentHost(): Promise<EmbedHost | undefined> {
+export async function findCurrentEmbedHost(): Promise<EmbedHost | undefined> {
   const embed = readEmbedAddress(await headers());
-  return embed && findHost(embed.host);
+  return embed && findEmbedHost(embed.host);
 }
 
-export async function findHost(id: string): Promise<EmbedHost | undefined> {
-  return (await openVisitorPage()).store.embedHosts.get(id);
+export async function findEmbedHost(id: string): Promise<EmbedHost | undefined> {
+  return (await openPublicPage()).store.embedHosts.get(id);
 }

@@ -4,34 +4,37 @@ import "server-only";
 import { type z } from "zod";
 import { type embedSessionSchema, type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
 import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
+import { type Role } from "@/lib/contract/members/roles";
 import { type Operation } from "@/lib/contract/operation";
-import { type Role } from "@/lib/contract/people/roles";
 import { decodePercent } from "@/lib/contract/plain-line";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
 import { type AuthedContext, type RouteContext } from "../context";
 import { startEmbeddedSession, storeTokenInCookie } from "../embed/sessions";
-import { clientAddress, takeAttempt } from "../limits/attempt-limit";
+import { consumeAttempt,getClientAddress } from "../limits/attempt-limit";
 import { runOperation } from "../operations/run-operation";
 import { getConnectionParam, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
-import { jsonResponse } from "../requests/responses";
+import { createJsonResponse } from "../requests/responses";
 import { registerRead } from "./direct-reads";
-import { type Guard, guarded, type Handler, toActor, unguarded } from "./guard";
+import { type Guard, guardedRoute, type Handler, publicRoute,toActor } from "./guard";
 
 type Run<A, B> = (context: A, body: B) => Promise<Result<Response, Failure>>;
-type Requirements = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
+type Requirements = Role | (Omit<Guard, "action" | "needsConnection" | "role"> & { role: Role });
 
 export function consoleRoute(
   action: string,
-  needs: Requirements,
+  requirements: Requirements,
   run: (context: AuthedContext) => Promise<Result<Response, Failure>>,
 ): Handler {
-  return guarded({ action, connection: false, ...(typeof needs === "string" ? { role: needs } : needs) }, run);
+  return guardedRoute(
+    { action, needsConnection: false, ...(typeof requirements === "string" ? { role: requirements } : requirements) },
+    run,
+  );
 }
 
-export function consoleBodyRoute<T>(action: string, needs: Requirements, schema: z.ZodType<T>, run: Run<AuthedContext, T>): Handler {
-  return consoleRoute(action, needs, async (context) => {
+export function consoleBodyRoute<T>(action: string, requirements: Requirements, schema: z.ZodType<T>, run: Run<AuthedContext, T>): Handler {
+  return consoleRoute(action, requirements, async (context) => {
     const body = await readJson(context, schema);
     return body.ok ? run(context, body.value) : body;
   });
@@ -40,8 +43,8 @@ export function consoleBodyRoute<T>(action: string, needs: Requirements, schema:
 type OpenResource<T> = (context: AuthedContext) => Promise<Result<T, Failure>>;
 
 /** For requests about one resource, which `open` finds or rejects. */
-export function resourceRoute<T>(action: string, needs: Requirements, open: OpenResource<T>, run: Run<AuthedContext, T>): Handler {
-  return consoleRoute(action, needs, async (context) => {
+export function resourceRoute<T>(action: string, requirements: Requirements, open: OpenResource<T>, run: Run<AuthedContext, T>): Handler {
+  return consoleRoute(action, requirements, async (context) => {
     const result = await open(context);
     return result.ok ? run(context, result.value) : result;
   });
@@ -51,23 +54,23 @@ type RunWithResource<T, B> = (context: AuthedContext, resource: T, body: B) => P
 
 export function resourceBodyRoute<T, B>(
   action: string,
-  needs: Requirements,
+  requirements: Requirements,
   schema: z.ZodType<B>,
   open: OpenResource<T>,
   run: RunWithResource<T, B>,
 ): Handler {
-  return consoleBodyRoute(action, needs, schema, async (context, body) => {
+  return consoleBodyRoute(action, requirements, schema, async (context, body) => {
     const result = await open(context);
     return result.ok ? run(context, result.value, body) : result;
   });
 }
 
-/** Needs no session: the token in the body is the credential. Attempts are limited by address. */
+/** Needs no session, because the token in the body is the credential. Attempts are limited by IP address. */
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<RouteContext, T>): Handler {
-  return unguarded(action, async (routeContext) => {
+  return publicRoute(action, async (routeContext) => {
     const { tokenLimit } = routeContext.composition;
-    const network = getNetwork(clientAddress(routeContext.request));
-    const rateLimit = await takeAttempt(tokenLimit, network);
+    const network = getNetwork(getClientAddress(routeContext.request));
+    const rateLimit = await consumeAttempt(tokenLimit, network);
     if (rateLimit) return failed(rateLimit);
     const body = await readJson(routeContext, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
@@ -78,20 +81,20 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Rou
   });
 }
 
-const SETTINGS_HINT = "The person who runs Lightdesk can see why in Settings, Embedding.";
+const SETTINGS_HINT = "An admin can see the reason under Settings, Embedding.";
 
 export function ticketRoute(schema: typeof embedSessionSchema): Handler {
-  return unguarded("embedSession", async ({ request, composition, annotateAudit }) => {
-    const rateLimit = await takeAttempt(composition.ticketLimit, getNetwork(clientAddress(request)));
+  return publicRoute("embedSession", async ({ request, composition, annotateAudit }) => {
+    const rateLimit = await consumeAttempt(composition.ticketLimit, getNetwork(getClientAddress(request)));
     if (rateLimit) return failed(rateLimit);
     const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const { headers } = request;
     const sessionResult = await startEmbeddedSession(composition, body.value, headers);
     if (!sessionResult.ok && sessionResult.failure === "host")
-      return failed(createFailure("NOT_FOUND", "This page is not set up to show Lightdesk."));
+      return failed(createFailure("NOT_FOUND", "This page is not allowed to embed Lightdesk."));
     if (!sessionResult.ok && sessionResult.failure === "keys")
-      return failed(createFailure("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${SETTINGS_HINT}`));
+      return failed(createFailure("UPSTREAM_UNREACHABLE", `The ticket of this page could not be verified. ${SETTINGS_HINT}`));
     if (!sessionResult.ok)
       return failed(createFailure("UNAUTHORIZED", `The ticket of this page was not accepted. ${SETTINGS_HINT}`, { embed: "ticket" }));
     const { token, session, member, isSame } = sessionResult.value;
@@ -99,7 +102,7 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     if (!isSame) annotateAudit({ by: toActor(member), target: session.origin });
     const cookies = storeTokenInCookie(composition.env, headers, session, token);
     const response: EmbedSessionStarted = { leftMs: session.expiresAt - composition.now(), isSame, ...(!cookies && { bearer: token }) };
-    return ok(jsonResponse(response, 201, cookies));
+    return ok(createJsonResponse(response, 201, cookies));
   });
 }
 
@@ -129,8 +132,8 @@ type PathParams = Record<string, string>;
 type Options = { readParams?: (context: AuthedContext) => Result<PathParams, Failure> };
 
 export function bffRoute(operation: Operation, options: Options = {}): Handler {
-  const guard = { action: operation.name, role: operation.role, connection: true };
-  const handle = guarded(guard, (context) =>
+  const guard = { action: operation.name, role: operation.role, needsConnection: true };
+  const handle = guardedRoute(guard, (context) =>
     runOperation(operation, context, options.readParams?.(context) ?? readPathParams(operation, context.params)),
   );
   registerRead(operation, handle);
@@ -138,10 +141,10 @@ export function bffRoute(operation: Operation, options: Options = {}): Handler {
 }
 
 export function optionalRoute(operation: Operation): Handler {
-  return guarded({ action: operation.name, role: operation.role, connection: true }, async (context) => {
+  return guardedRoute({ action: operation.name, role: operation.role, needsConnection: true }, async (context) => {
     const lookup = await findConnection(context, getConnectionParam(context.request));
     if (!lookup.ok) return lookup;
     const result = await runOperation(operation, context, ok({}));
-    return !result.ok && isMissingOperation(result.failure) ? ok(jsonResponse(null)) : result;
+    return !result.ok && isMissingOperation(result.failure) ? ok(createJsonResponse(null)) : result;
   });
 }

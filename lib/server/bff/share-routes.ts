@@ -7,18 +7,18 @@ import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
 import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { requestRedacted } from "../answers/process-response";
 import { verifyPassword } from "../auth/passwords";
 import { type RouteContext } from "../context";
-import { clientAddress, takeAttempt } from "../limits/attempt-limit";
+import { consumeAttempt,getClientAddress } from "../limits/attempt-limit";
 import { getSearchParams, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
-import { emptyResponse, jsonResponse } from "../requests/responses";
+import { createEmptyResponse, createJsonResponse } from "../requests/responses";
+import { requestRedacted } from "../responses/process-response";
 import { itemExists } from "../shares/item-source";
 import {
   createUnlockCookie,
-  enterShare,
   type OpenedShare,
   openShare,
+  openUnlockedShare,
   shareLocked,
   shareNotFound,
   tooManyShareRequests,
@@ -26,19 +26,23 @@ import {
 import { fetchSharedBytes } from "../shares/shared-bytes";
 import { type ShareItem } from "../store/shares";
 import { edges, getThumbnail } from "../thumbnails/thumbnail";
-import { type Handler, unguarded } from "./guard";
+import { type Handler, publicRoute } from "./guard";
 
-/** Per share, for all addresses together: 20 attempts in 15 minutes. */
+/** 20 attempts per share in 15 minutes, across all IP addresses. */
 const PASSWORD_ATTEMPTS = { burst: 20, refillMs: 45_000 };
 const TOO_MANY_REQUESTS = "Too many requests. Wait a moment.";
 
 type FoundItem = { number: number; item: ShareItem; pieces: string | undefined };
 
 function shareRoute(action: string, run: (context: RouteContext, openedShare: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
-  return unguarded(action, async (context) => {
-    const rateLimit = await takeAttempt(context.composition.shareLimit, getNetwork(clientAddress(context.request)), TOO_MANY_REQUESTS);
+  return publicRoute(action, async (context) => {
+    const rateLimit = await consumeAttempt(
+      context.composition.shareLimit,
+      getNetwork(getClientAddress(context.request)),
+      TOO_MANY_REQUESTS,
+    );
     if (rateLimit) return failed(rateLimit);
-    const result = await enterShare(context.composition, getShareToken(context), context.request.headers.get("cookie"));
+    const result = await openUnlockedShare(context.composition, getShareToken(context), context.request.headers.get("cookie"));
     if (!result.ok) return result;
     const response = await run(context, result.value);
     // Visitors must not see the service's own error.
@@ -74,7 +78,7 @@ export function shareThumbnailRoute(): Handler {
       edge,
       version: hash,
       isFixed,
-      asker: context.request,
+      client: context.request,
     });
     if (!thumbnailResult.ok) return thumbnailResult;
     const headers = {
@@ -94,28 +98,28 @@ export function shareWorkflowRoute(): Handler {
     if (!workflow) return failed(shareNotFound);
     const prompt = isObject(workflow.prompt) ? workflow.prompt : workflow;
     const headers = new Headers({ "content-disposition": 'attachment; filename="workflow.json"', "cache-control": "private, no-store" });
-    return ok(jsonResponse(prompt, 200, headers));
+    return ok(createJsonResponse(prompt, 200, headers));
   });
 }
 
 export function unlockShareRoute(): Handler {
-  return unguarded("unlockShare", async (context) => {
+  return publicRoute("unlockShare", async (context) => {
     const { request, composition } = context;
-    const rateLimit = await takeAttempt(composition.tokenLimit, `share ${getNetwork(clientAddress(request))}`, TOO_MANY_REQUESTS);
+    const rateLimit = await consumeAttempt(composition.tokenLimit, `share ${getNetwork(getClientAddress(request))}`, TOO_MANY_REQUESTS);
     if (rateLimit) return failed(rateLimit);
     const body = await readJson(context, sharePasswordSchema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const openedShare = await openShare(composition, getShareToken(context));
     if (!openedShare) return failed(shareNotFound);
     const { share } = openedShare;
-    if (share.passwordHash === undefined) return ok(emptyResponse());
+    if (share.passwordHash === undefined) return ok(createEmptyResponse());
     // Audited although the visitor is unknown. The number of attempts is limited.
-    context.annotateAudit({ isWritten: true, target: share.id, connectionId: share.connectionId });
+    context.annotateAudit({ isAlwaysWritten: true, target: share.id, connectionId: share.connectionId });
     const bucket = { name: `share password ${share.id}`, ...PASSWORD_ATTEMPTS };
-    if ((await composition.store.attempts.take(bucket, composition.now())) > 0)
+    if ((await composition.store.attempts.consume(bucket, composition.now())) > 0)
       return failed(createFailure("RATE_LIMITED", TOO_MANY_REQUESTS));
     if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(shareLocked);
-    const response = emptyResponse();
+    const response = createEmptyResponse();
     response.headers.append("set-cookie", createUnlockCookie(composition, share));
     return ok(response);
   });
@@ -128,14 +132,15 @@ function getShareToken({ params }: Pick<RouteContext, "params">): string {
 async function findItem({ params, composition }: RouteContext, { share }: OpenedShare): Promise<FoundItem | undefined> {
   if (typeof params.number !== "string" || !/^[1-9]\d{0,3}$/.test(params.number)) return undefined;
   const number = Number(params.number);
-  const item = await composition.store.shares.item(share.id, number);
+  const item = await composition.store.shares.findItem(share.id, number);
   return item && { number, ...item };
 }
 
 /** If counting fails, the file is still sent. */
 async function countEvent({ composition }: RouteContext, { share }: OpenedShare, event: "viewed" | "downloaded"): Promise<void> {
   try {
-    await composition.store.shares[event](share.id);
+    const { recordView, recordDownload } = composition.store.shares;
+    await (event === "viewed" ? recordView : recordDownload)(share.id);
   } catch (err) {
     composition.log.warn({ err }, "share view count failed");
   }

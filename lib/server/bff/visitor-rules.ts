@@ -6,20 +6,20 @@ import { type IncomingHttpHeaders } from "node:http";
 import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
 import { createFailure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { oidcRefusals } from "@/lib/contract/people/sign-in";
+import { oidcRefusals } from "@/lib/contract/members/sign-in";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
-import { isApiUrl, removeRouterQuery, type VisitorAnswer, type VisitorRules } from "@/lib/shared/http-types";
+import { isApiUrl, removeRouterQuery, type VisitorResponse, type VisitorRules } from "@/lib/shared/http-types";
 import { chooseLanguage, LANGUAGE_COOKIE } from "@/lib/shared/languages";
 import { readInvitation } from "../auth/members";
 import { authenticate, readViewer } from "../auth/viewer";
 import { type Composition, type Dependencies } from "../composition-type";
 import { PROXY_EMAIL_HEADER, readCookie, SESSION_COOKIES } from "../cookies";
-import { isEmbeddedRequest, startPath } from "../embed/sessions";
-import { consoleUrl } from "../env";
-import { getSetUp } from "../queries/members";
+import { getStartPath,isEmbeddedRequest } from "../embed/sessions";
+import { getConsoleUrl } from "../env";
+import { getSetUpState } from "../queries/members";
 import { visitShare } from "../queries/shares";
 import { CHALLENGE } from "../requests/responses";
-import { openVisitorPage } from "./open-page";
+import { openPublicPage } from "./open-page";
 
 const MAX_RETURN_LENGTH = 2000;
 
@@ -27,27 +27,27 @@ export const visitorRules: VisitorRules = {
   async isMember({ url = "/", headers }) {
     if (!hasCredential(headers) || (!isApiUrl(url) && isApiClient(headers))) return false;
     try {
-      return (await readViewer(await openVisitorPage(), toHeaders(headers))) !== undefined;
+      return (await readViewer(await openPublicPage(), toHeaders(headers))) !== undefined;
     } catch {
       return true;
     }
   },
-  async answerFor(request) {
+  async getResponse(request) {
     const { url = "/", headers } = request;
     if (isApiUrl(url)) return { kind: "own" };
-    const composition = await openVisitorPage();
-    if (isApiClient(headers)) return refuseApiClient(composition, headers);
+    const composition = await openPublicPage();
+    if (isApiClient(headers)) return rejectApiClient(composition, headers);
     const path = (url.split(/[?#]/)[0] ?? "").replace(/(?<=.)\/+$/, "");
     if (path === "/embed" || path.startsWith("/embed/")) return getEmbedResponse(composition, url, path);
     const query = new URLSearchParams(url.split("?")[1]);
     const language = chooseLanguage(readCookie(headers.cookie ?? null, LANGUAGE_COOKIE), headers["accept-language"]);
     const toSharedPage = (page: string) => ({ kind: "shared", key: page, url: page, language }) as const;
-    const [, first = "", rest, ...more] = path.split("/");
+    const [, section = "", shareToken, ...extraSegments] = path.split("/");
     const token = query.get("token") || undefined;
     if (path === "/sign-in")
       return headers[PROXY_EMAIL_HEADER] === undefined ? toSharedPage(getSignInPage(composition, query)) : { kind: "own" };
     if (path === "/set-up") {
-      const state = await getSetUp(composition, token);
+      const state = await getSetUpState(composition, token);
       return state === "open"
         ? { kind: "own" }
         : { ...toSharedPage(state === "unknown" ? "/set-up?token=-" : "/set-up"), key: `set-up ${state}` };
@@ -56,8 +56,9 @@ export const visitorRules: VisitorRules = {
       if (token === undefined) return toSharedPage("/invitation");
       return (await readInvitation(composition, token)).state === "unknown" ? toSharedPage("/invitation?token=-") : { kind: "own" };
     }
-    if (first === "share" && rest !== undefined && more.length === 0) return getShareAnswer(composition, rest, headers, language);
-    if (/^(sign-in|set-up|invitation|share)$/.test(first)) return toSharedPage("/sign-in/-");
+    if (section === "share" && shareToken !== undefined && extraSegments.length === 0)
+      return getShareResponse(composition, shareToken, headers, language);
+    if (/^(sign-in|set-up|invitation|share)$/.test(section)) return toSharedPage("/sign-in/-");
     if (!(await composition.store.members.hasOwner())) return { kind: "redirect", location: "/set-up" };
     const returnPath = removeRouterQuery(url);
     return {
@@ -74,12 +75,12 @@ function getSignInPage({ env }: Dependencies<"env">, query: URLSearchParams): st
   return refusalReason && provider ? `/sign-in?refused=${refusalReason}&provider=${encodeURIComponent(provider.id)}` : "/sign-in";
 }
 
-async function getShareAnswer(
+async function getShareResponse(
   composition: Composition,
   token: string,
   headers: IncomingHttpHeaders,
   language: string,
-): Promise<VisitorAnswer> {
+): Promise<VisitorResponse> {
   const visit = await visitShare(composition, token, toHeaders(headers));
   const url = `/share/${token}`;
   if (visit.kind === "none") return { kind: "shared", key: "share none", url: "/share/-", language };
@@ -92,39 +93,38 @@ async function getShareAnswer(
   const retryAfter = { "retry-after": String(Math.ceil(visit.waitMs / 1000)) };
   return {
     kind: "refused",
-    refused: { status: 429, code: "RATE_LIMITED", message: "Too many requests. Try again in a moment.", headers: retryAfter },
+    error: { status: 429, code: "RATE_LIMITED", message: "Too many requests. Try again in a moment.", headers: retryAfter },
   };
 }
 
-async function getEmbedResponse({ store }: Dependencies<"store">, url: string, path: string): Promise<VisitorAnswer> {
+async function getEmbedResponse({ store }: Dependencies<"store">, url: string, path: string): Promise<VisitorResponse> {
   const embed = parseEmbedPath(path);
-  if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : notFoundAnswer;
-  if (!(await store.embedHosts.get(embed.host))) return notFoundAnswer;
-  if (embed.rest === "/start" || embed.rest === "/doctor") return { kind: "own" };
-  if (embed.rest !== "/choose" && !findEmbedPage(embed.rest)) return notFoundAnswer;
-  const from = removeRouterQuery(url).slice(embed.path.length);
-  return { kind: "redirect", location: startPath(embed, from.length > MAX_RETURN_LENGTH ? undefined : from) };
+  if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : notFoundResponse;
+  if (!(await store.embedHosts.get(embed.host))) return notFoundResponse;
+  if (embed.innerUrl === "/start" || embed.innerUrl === "/doctor") return { kind: "own" };
+  if (embed.innerUrl !== "/choose" && !findEmbedPage(embed.innerUrl)) return notFoundResponse;
+  const returnPath = removeRouterQuery(url).slice(embed.path.length);
+  return { kind: "redirect", location: getStartPath(embed, returnPath.length > MAX_RETURN_LENGTH ? undefined : returnPath) };
 }
 
-const notFoundAnswer: VisitorAnswer = {
+const notFoundResponse: VisitorResponse = {
   kind: "refused",
-  refused: createFailure("NOT_FOUND", "There is nothing at this address."),
+  error: createFailure("NOT_FOUND", "There is nothing at this address."),
 };
 
 /** Pages don't accept tokens, so the response names the base URL that does. */
-async function refuseApiClient(composition: Composition, headers: IncomingHttpHeaders): Promise<VisitorAnswer> {
-  const base = `${consoleUrl(composition.env, `http://${headers.host}`)}/api`;
+async function rejectApiClient(composition: Composition, headers: IncomingHttpHeaders): Promise<VisitorResponse> {
+  const base = `${getConsoleUrl(composition.env, `http://${headers.host}`)}/api`;
   const viewerResult = await authenticate(composition, toHeaders(headers));
-  const baseHint = `The interface's base address is ${base}.`;
-  if (viewerResult.ok)
-    return { kind: "refused", refused: createFailure("NOT_FOUND", `There is no operation at this address. ${baseHint}`) };
+  const baseHint = `The API's base URL is ${base}.`;
+  if (viewerResult.ok) return { kind: "refused", error: createFailure("NOT_FOUND", `There is no operation at this address. ${baseHint}`) };
   const { status, code, message, retryAfterMs } = viewerResult.failure;
   const extraHeaders = {
     ...(status === 401 && { "www-authenticate": CHALLENGE }),
     ...(retryAfterMs !== undefined && { "retry-after": String(Math.ceil(retryAfterMs / 1000)) }),
   };
   const hint = headers["x-api-key"] === undefined && headers.authorization === undefined ? " Send a token in X-API-Key." : "";
-  return { kind: "refused", refused: { status, code, message: `${message}${hint} ${baseHint}`, headers: extraHeaders } };
+  return { kind: "refused", error: { status, code, message: `${message}${hint} ${baseHint}`, headers: extraHeaders } };
 }
 
 /** Browsers and Next's router request pages. Basic credentials are for a reverse proxy, not a token. */

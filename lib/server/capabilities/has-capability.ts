@@ -8,9 +8,9 @@ import { hasFeature } from "@/lib/contract/connections";
 import { type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { listFolder } from "../operations/list-files";
+import { redactForBrowser } from "../responses/redact";
 
 /** More than one, because a file may be damaged. */
 const MAX_PROBED_FILES = 2;
@@ -27,7 +27,7 @@ async function probeFileReads(access: Access, dir: string, signal?: AbortSignal)
       signal,
     });
     if (bytes.ok) {
-      // A refused range also succeeds: the file is empty.
+      // A rejected range also counts as success, because the file is empty.
       await bytes.value.body?.cancel();
       return ok(true);
     }
@@ -37,8 +37,8 @@ async function probeFileReads(access: Access, dir: string, signal?: AbortSignal)
   const secondResult = files.length > 0 && (await listFolder(access.upstream, query, signal));
   if (!secondResult) return ok(undefined);
   if (!secondResult.ok) return failed(redactForBrowser(secondResult.failure, access));
-  const remaining = new Set(addFolderPath(secondResult.value, dir).map(({ path }) => path));
-  return ok(files.every(({ path }) => remaining.has(path)) ? false : undefined);
+  const remainingPaths = new Set(addFolderPath(secondResult.value, dir).map(({ path }) => path));
+  return ok(files.every(({ path }) => remainingPaths.has(path)) ? false : undefined);
 }
 
 /** Undefined if the probe was inconclusive. */
@@ -51,14 +51,14 @@ export async function hasCapability(access: Access, capability: Capability, opti
   if (isOffered !== undefined) return ok(isOffered);
   const row = capabilities[capability];
   if (row.with) return hasCapability(access, row.with, options);
-  let last: Presence = ok(undefined);
+  let lastResult: Presence = ok(undefined);
   for (const value of row.anyOf ?? []) {
-    last = await hasCapability(access, value, options);
-    if (last.ok && last.value === true) return last;
+    lastResult = await hasCapability(access, value, options);
+    if (lastResult.ok && lastResult.value === true) return lastResult;
   }
-  // Members with access to jobs only may read the queue. The other probes are not open to them.
+  // Members with access to jobs only may read the queue. They may not run the other probes.
   const canProbe = row.probe === "queue" || hasFeature(access.connection, "fullAccess");
-  return row.probe && canProbe ? probes[row.probe](access, options) : last;
+  return row.probe && canProbe ? probes[row.probe](access, options) : lastResult;
 }
 
 const probes: Readonly<Record<Probe, (access: Access, options: ProbeOptions) => Promise<Presence>>> = {

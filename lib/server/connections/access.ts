@@ -3,29 +3,29 @@
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
+import { getWeakerRole, type Role } from "@/lib/contract/members/roles";
+import { isRead, type Operation,type ResponseOf } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { getWeakerRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { checkJobsOnlyOperation, jobsOnlyRefusal, readsJobs } from "../answers/jobs-only";
-import { requestRedacted } from "../answers/process-response";
 import { checkChangeRights, checkViewer, type Context, type Viewer } from "../auth/viewer";
 import { type Composition, type Target } from "../composition-type";
-import { openApiKey } from "../keys/key-ring";
+import { decryptApiKey } from "../keys/key-ring";
+import { checkJobsOnlyOperation, createJobsOnlyFailure, isJobRead } from "../responses/jobs-only";
+import { requestRedacted } from "../responses/process-response";
 import { type Connection } from "../store/connections";
-import { notImplementedByService } from "../upstream/failures";
-import { type CallInput } from "../upstream/outgoing";
+import { type CallInput } from "../upstream/build-request";
+import { createNotImplementedFailure } from "../upstream/failures";
 import { isEmbedded } from "../upstream/send";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
-import { type PictureSource } from "./seen-assets";
+import { type PreviewSource } from "./asset-preview-cache";
 
-export const connectionNotFound = createFailure("NOT_FOUND", "There is no such connection.");
+export const connectionNotFoundFailure = createFailure("NOT_FOUND", "There is no such connection.");
 
-export const connectionChanged = createFailure("CONFLICT", "The connection was switched, changed or removed.");
+export const connectionChangedFailure = createFailure("CONFLICT", "The connection was switched, changed or removed.");
 
-const noDefaultConnection = createFailure(
+const noDefaultConnectionFailure = createFailure(
   "NO_CONNECTION",
-  "The connection of this token was removed. Name another with the parameter connection, or create a new token.",
+  "The connection of this token was removed. Pass another one in the connection parameter, or create a new token.",
 );
 
 export type Access = Context & {
@@ -34,15 +34,15 @@ export type Access = Context & {
   apiKey: string | undefined;
   target: Target;
   fingerprint: string | undefined;
-  /** Long work calls this before each step. `upstream` checks it by itself. */
-  lostRights: () => Promise<Failure | undefined>;
+  /** Call before each step of long-running work. `upstream` does this itself. */
+  checkRights: () => Promise<Failure | undefined>;
   upstream: Upstream;
   upstreamOptions: UpstreamOptions;
-  seenAsset: (id: string) => PictureSource | undefined;
+  findAssetPreview: (id: string) => PreviewSource | undefined;
 };
 
 /** Connections of the team and the viewer's own, within the scope of their credential. */
-export async function usableConnections({ composition: { store }, viewer }: Context): Promise<Connection[]> {
+export async function listUsableConnections({ composition: { store }, viewer }: Context): Promise<Connection[]> {
   const connections = await store.connections.listFor(viewer.memberId);
   return connections.filter(({ id }) => isInScope(viewer, id));
 }
@@ -52,35 +52,37 @@ export function isInScope({ scope }: Viewer, connectionId: string): boolean {
 }
 
 /** Includes other members' own connections whose jobs the viewer may see. */
-export async function visibleConnections(context: Context): Promise<Connection[]> {
+export async function listVisibleConnections(context: Context): Promise<Connection[]> {
   const visibleIds = await context.composition.store.jobViewers.listFor(context.viewer.memberId);
-  return [...(await usableConnections(context)), ...visibleIds.filter(({ id }) => isInScope(context.viewer, id))];
+  return [...(await listUsableConnections(context)), ...visibleIds.filter(({ id }) => isInScope(context.viewer, id))];
 }
 
-/** For everything but job reads. Rejects a connection whose jobs alone are visible to the viewer. */
+/** For everything but job reads. Rejects a connection if the viewer may only see its jobs. */
 export async function findConnection(context: Context, id: string | undefined): Promise<Result<Connection, Failure>> {
-  const visibleResult = await findVisible(context, id);
-  return visibleResult.ok && visibleResult.value.seenOf !== undefined ? failed(jobsOnlyRefusal(visibleResult.value.seenOf)) : visibleResult;
+  const visibleResult = await findVisibleConnection(context, id);
+  return visibleResult.ok && visibleResult.value.seenOf !== undefined
+    ? failed(createJobsOnlyFailure(visibleResult.value.seenOf))
+    : visibleResult;
 }
 
-/** For job reads. Without an id: the member's last used connection, otherwise the first one available to them. */
-export async function findVisible(context: Context, id: string | undefined): Promise<Result<Connection, Failure>> {
+/** For job reads. Without an id, returns the member's last used connection, otherwise the first one available to them. */
+export async function findVisibleConnection(context: Context, id: string | undefined): Promise<Result<Connection, Failure>> {
   const { store } = context.composition;
-  const get = async (value: string) => {
+  const getConnection = async (value: string) => {
     if (!isInScope(context.viewer, value)) return undefined;
     return (await store.connections.getFor(context.viewer.memberId, value)) ?? store.jobViewers.getFor(context.viewer.memberId, value);
   };
   if (id !== undefined) {
-    const connection = await get(id);
-    return connection ? ok(connection) : failed(connectionNotFound);
+    const connection = await getConnection(id);
+    return connection ? ok(connection) : failed(connectionNotFoundFailure);
   }
   // Not the member's last used connection: an API client keeps using the one it was set up with.
   if (context.viewer.credential.kind === "token") {
-    const tokenConnection = await get(context.viewer.credential.connectionId);
-    return tokenConnection ? ok(tokenConnection) : failed(noDefaultConnection);
+    const tokenConnection = await getConnection(context.viewer.credential.connectionId);
+    return tokenConnection ? ok(tokenConnection) : failed(noDefaultConnectionFailure);
   }
   const lastId = (await store.members.get(context.viewer.memberId))?.lastConnectionId;
-  const connection = (lastId && (await get(lastId))) || (await visibleConnections(context))[0];
+  const connection = (lastId && (await getConnection(lastId))) || (await listVisibleConnections(context))[0];
   return connection ? ok(connection) : failed(createFailure("NO_CONNECTION", "There is no connection yet."));
 }
 
@@ -94,7 +96,10 @@ export async function resolveTarget(
 ): Promise<Result<ConnectionTarget, Failure>> {
   const result = await find(context, id);
   if (!result.ok) return result;
-  return ok({ connection: result.value, fingerprint: (await context.composition.store.keys.getOf(result.value.id))?.fingerprint });
+  return ok({
+    connection: result.value,
+    fingerprint: (await context.composition.store.keys.getByConnection(result.value.id))?.fingerprint,
+  });
 }
 
 export function isSameTarget(target: ConnectionTarget, other: ConnectionTarget): boolean {
@@ -103,8 +108,8 @@ export function isSameTarget(target: ConnectionTarget, other: ConnectionTarget):
 }
 
 /** The viewer's role on that connection: at most viewer if they may only see its jobs. */
-export async function getRoleOn(context: Context, id: string | undefined): Promise<Role> {
-  const visibleResult = await findVisible(context, id);
+export async function getRoleForConnection(context: Context, id: string | undefined): Promise<Role> {
+  const visibleResult = await findVisibleConnection(context, id);
   return visibleResult.ok ? limitRole(visibleResult.value, context.viewer) : context.viewer.role;
 }
 
@@ -114,7 +119,7 @@ function limitRole(connection: Connection, { role }: Viewer): Role {
 
 /** For user actions, which keep the job index syncing. */
 export async function openConnection(context: Context, id: string | undefined): Promise<Result<Access, Failure>> {
-  return openAndRead(context, id, findConnection);
+  return openAndMarkUsed(context, id, findConnection);
 }
 
 /** For background work, which doesn't keep the job index syncing. */
@@ -124,20 +129,20 @@ export async function openInBackground({ composition, viewer }: Context, id: str
 
 /** For job reads. Also works if the viewer may only see the connection's jobs. */
 export async function openForJobs(context: Context, id: string | undefined): Promise<Result<Access, Failure>> {
-  return openAndRead(context, id, findVisible);
+  return openAndMarkUsed(context, id, findVisibleConnection);
 }
 
-async function openAndRead(
+async function openAndMarkUsed(
   { composition, viewer }: Context,
   id: string | undefined,
-  find: typeof findVisible,
+  find: typeof findVisibleConnection,
 ): Promise<Result<Access, Failure>> {
   // Leaves out the rest of a handler's context, because the job index keeps it longer than the request.
   const context = { composition, viewer };
   const access = await open(context, id, find);
   if (!access.ok) return access;
   const connectionId = access.value.connection.id;
-  const reopen = () => open(context, connectionId, findVisible);
+  const reopen = () => open(context, connectionId, findVisibleConnection);
   context.composition.jobIndex.reader.markUsed(connectionId, {
     jobs: (input) => read(operations.listJobs, reopen(), input),
     ...(isEmbedded(access.value.connection.baseUrl) && {
@@ -149,14 +154,14 @@ async function openAndRead(
 
 type KeyedAccess = { apiKey: string | undefined; target: Target; fingerprint: string | undefined };
 
-async function openKey({ store, ring, log }: Composition, connection: Connection): Promise<Result<KeyedAccess, Failure>> {
-  const key = await store.keys.getOf(connection.id);
-  const apiKey = key && openApiKey(ring, key);
+async function loadKey({ store, keyRing, log }: Composition, connection: Connection): Promise<Result<KeyedAccess, Failure>> {
+  const key = await store.keys.getByConnection(connection.id);
+  const apiKey = key && decryptApiKey(keyRing, key);
   if (key && apiKey === undefined) log.error({ connectionId: connection.id, ringKeyId: key.ringKeyId }, "stored key decryption failed");
   const needsKey = key !== undefined || hasFeature(connection, "accounts");
   if (needsKey && apiKey === undefined) {
     const reason = key
-      ? "The stored key cannot be opened with the console's encryption keys. Enter it again."
+      ? "The stored key can't be decrypted with the console's encryption keys. Enter it again."
       : "This connection has no key yet.";
     return failed(createFailure("API_KEY_MISSING", reason));
   }
@@ -172,24 +177,24 @@ export type BackgroundAccess = KeyedAccess &
 /** For the console's own reads of a team connection, not on behalf of a member. */
 export async function openForConsole(composition: Composition, id: string): Promise<Result<BackgroundAccess, Failure>> {
   const connection = await composition.store.connections.getFor("", id);
-  if (!connection) return failed(connectionNotFound);
-  const keyResult = await openKey(composition, connection);
+  if (!connection) return failed(connectionNotFoundFailure);
+  const keyResult = await loadKey(composition, connection);
   if (!keyResult.ok) return keyResult;
   const viewer = { memberId: "", role: "viewer", credential: { kind: "console" } } as const;
-  return ok({ ...keyResult.value, composition, connection, viewer, upstream: composition.upstreamFor(keyResult.value.target) });
+  return ok({ ...keyResult.value, composition, connection, viewer, upstream: composition.getUpstream(keyResult.value.target) });
 }
 
-async function open(context: Context, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
-  const { upstreamFor, upstreamOptionsFor, seenAssets } = context.composition;
+async function open(context: Context, id: string | undefined, find: typeof findVisibleConnection): Promise<Result<Access, Failure>> {
+  const { getUpstream, getUpstreamOptions, assetPreviews } = context.composition;
   const result = await find(context, id);
   if (!result.ok) return result;
   const connection = result.value;
-  const keyResult = await openKey(context.composition, connection);
+  const keyResult = await loadKey(context.composition, connection);
   if (!keyResult.ok) return keyResult;
   const { target, fingerprint } = keyResult.value;
   // Includes the fingerprint, because another key may see other data under the same id.
   const readerKey = [connection.id, connection.baseUrl, fingerprint ?? ""].join(" ");
-  const findLostRights = async (isChange = false) =>
+  const checkCurrentRights = async (isChange = false) =>
     (await (isChange ? checkChangeRights : checkViewer)(context)) ?? (await checkJobsView(context, connection));
   return ok({
     composition: context.composition,
@@ -197,17 +202,17 @@ async function open(context: Context, id: string | undefined, find: typeof findV
     viewer: { ...context.viewer, role: limitRole(connection, context.viewer) },
     connection,
     ...keyResult.value,
-    lostRights: () => findLostRights(),
-    upstream: upstreamFor(target, {
-      onAnswer: (operation, response) => seenAssets.record(readerKey, operation, response),
+    checkRights: () => checkCurrentRights(),
+    upstream: getUpstream(target, {
+      onResponse: (operation, response) => assetPreviews.record(readerKey, operation, response),
       // Checked before each call, because rights may be lost between two calls of one request.
-      refusalOf: async (operation, input) =>
-        (await findLostRights(!isRead(operation))) ??
+      findRefusal: async (operation, input) =>
+        (await checkCurrentRights(!isRead(operation))) ??
         (await checkJobsOnlyOperation(context.composition, connection, operation, input)) ??
         checkAbsentCapability(context.composition, connection, operation),
     }),
-    upstreamOptions: upstreamOptionsFor(target),
-    seenAsset: (id) => seenAssets.find(readerKey, id),
+    upstreamOptions: getUpstreamOptions(target),
+    findAssetPreview: (id) => assetPreviews.find(readerKey, id),
   });
 }
 
@@ -215,7 +220,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
 function checkAbsentCapability({ capabilities }: Composition, { id }: Connection, operation: Operation): Failure | undefined {
   const { capability } = operation;
   if (capability === undefined || capability === "tasks.cancel") return undefined;
-  return capabilities.get(id, capability) === false ? notImplementedByService(operation) : undefined;
+  return capabilities.get(id, capability) === false ? createNotImplementedFailure(operation) : undefined;
 }
 
 /** Access to the jobs can be revoked at any time. */
@@ -224,28 +229,28 @@ async function checkJobsView(
   { id, seenOf }: Connection,
 ): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
-  return (await store.jobViewers.getFor(memberId, id)) ? undefined : connectionNotFound;
+  return (await store.jobViewers.getFor(memberId, id)) ? undefined : connectionNotFoundFailure;
 }
 
-export function openFor(context: Context, id: string | undefined, operation: Operation): Promise<Result<Access, Failure>> {
-  return readsJobs(operation) ? openForJobs(context, id) : openConnection(context, id);
+export function openForOperation(context: Context, id: string | undefined, operation: Operation): Promise<Result<Access, Failure>> {
+  return isJobRead(operation) ? openForJobs(context, id) : openConnection(context, id);
 }
 
-export async function readThrough<O extends Operation>(
+export async function readFromService<O extends Operation>(
   context: Context,
   connectionId: string | undefined,
   operation: O,
   input?: CallInput,
-): Promise<Result<AnswerOf<O>, Failure>> {
-  return read(operation, openFor(context, connectionId, operation), { waits: "page", ...input });
+): Promise<Result<ResponseOf<O>, Failure>> {
+  return read(operation, openForOperation(context, connectionId, operation), { waiter: "page", ...input });
 }
 
 async function read<O extends Operation>(
   operation: O,
-  opening: Promise<Result<Access, Failure>>,
+  accessPromise: Promise<Result<Access, Failure>>,
   input?: CallInput,
-): Promise<Result<AnswerOf<O>, Failure>> {
-  const access = await opening;
+): Promise<Result<ResponseOf<O>, Failure>> {
+  const access = await accessPromise;
   if (!access.ok) return access;
   const result = await requestRedacted(operation, access.value, input);
   return result.ok ? ok(result.value.value) : result;

@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { serviceDatabaseSchema, serviceHistory, servicePostgresHistory } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { createTooOldMessage, getSchemaState, type History } from "@/lib/shared/database/migrate";
-import { isMissingTable, queryPostgres, type QueryRows, requireVersion, toStartFailure } from "@/lib/shared/database/postgres";
+import { isMissingTable, queryPostgres, type QueryRows, requireSupportedVersion, toStartupError } from "@/lib/shared/database/postgres";
 import { openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Env } from "../env";
 import { postgresHistory, sqliteHistory } from "../store/migrations";
-import { failed, type Finding, formatBytes, noted, passed, runSafely } from "./findings";
+import { failed, type Finding, formatBytes, pass, runSafely,warn } from "./findings";
 
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** The most connections that one console with its service opens. */
+/** The maximum number of connections that one console with its service opens. */
 const MAX_CONNECTIONS = 27;
 const LONG_WAIT_SECONDS = 10;
 
@@ -30,22 +30,22 @@ export async function inspectServer(url: string, longWaitSeconds = LONG_WAIT_SEC
   });
 }
 
-type CheckedDatabase = { check: string; path: string; schema?: string; history: Record<Dialect, History>; newest: string };
-/** `newest` is when the newest row was written, in ms. `id` is the service database's id, which its blob storage stores too. */
-type DatabaseCheck = { finding: Finding; newest?: number; id?: string };
+type CheckedDatabase = { check: string; path: string; schema?: string; history: Record<Dialect, History>; newestQuery: string };
+/** `newestMs` is when the newest row was written. `id` is the service database's id, which its blob storage stores too. */
+type DatabaseCheck = { finding: Finding; newestMs?: number; id?: string };
 
 const consoleDatabase: CheckedDatabase = {
   check: "console database",
   path: "console.sqlite",
   history: { sqlite: sqliteHistory, postgres: postgresHistory },
-  newest: "SELECT max(at) AS at FROM audit",
+  newestQuery: "SELECT max(at) AS at FROM audit",
 };
 const serviceDatabase: CheckedDatabase = {
   check: "service database",
   path: join("service", "service.sqlite"),
   schema: serviceDatabaseSchema,
   history: { sqlite: serviceHistory, postgres: servicePostgresHistory },
-  newest: "SELECT max(update_time) AS at FROM jobs",
+  newestQuery: "SELECT max(update_time) AS at FROM jobs",
 };
 
 type Location = Pick<Env, "dataDir" | "databaseUrl">;
@@ -56,21 +56,21 @@ export const checkServiceDatabase = (location: Location) => inspectDatabase(loca
 async function inspectDatabase(location: Location, database: CheckedDatabase): Promise<DatabaseCheck> {
   const { check } = database;
   const details: Omit<DatabaseCheck, "finding"> = {};
-  const read: ReadDatabase = async (queryRows, subject, dialect) => {
+  const readDatabase: ReadDatabase = async (queryRows, subject, dialect) => {
     const finding = await checkSchema(queryRows, subject, database, dialect);
     if (finding.state === "failed") return finding;
-    details.newest = (await rowsIfTableExists(queryRows<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
+    details.newestMs = (await readRowsIfTableExists(queryRows<{ at: number | null }>(database.newestQuery)))[0]?.at ?? undefined;
     if (database === serviceDatabase) details.id = (await queryRows<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
     return finding;
   };
   const { dataDir, databaseUrl: url } = location;
   const finding = await (url === undefined
-    ? runSafely(check, () => readFile(join(dataDir, database.path), check, read), restoreRemedy)
+    ? runSafely(check, () => readSqliteFile(join(dataDir, database.path), check, readDatabase), restoreRemedy)
     : runSafely(
         check,
         () =>
           queryPostgres({ url, statementMs: STATEMENT_TIMEOUT_MS, schema: database.schema }, (queryRows) =>
-            read(queryRows, "The PostgreSQL schema", "postgres"),
+            readDatabase(queryRows, "The PostgreSQL schema", "postgres"),
           ),
         postgresRemedy,
       ));
@@ -80,13 +80,13 @@ async function inspectDatabase(location: Location, database: CheckedDatabase): P
 type Dialect = "sqlite" | "postgres";
 type ReadDatabase = (queryRows: QueryRows, subject: string, dialect: Dialect) => Promise<Finding>;
 
-async function readFile(file: string, check: string, read: ReadDatabase): Promise<Finding> {
-  if (!existsSync(file)) return noted(check, `${file} does not exist yet. The first start creates it.`);
+async function readSqliteFile(file: string, check: string, readDatabase: ReadDatabase): Promise<Finding> {
+  if (!existsSync(file)) return warn(check, `${file} does not exist yet. The first start creates it.`);
   const database = openReadOnly(file);
   try {
     requireIntegrity(database, file);
     const queryRows = <Row>(text: string) => Promise.resolve(database.prepare<[], Row>(text).all());
-    return await read(queryRows, `${file} (${formatBytes(statSync(file).size)})`, "sqlite");
+    return await readDatabase(queryRows, `${file} (${formatBytes(statSync(file).size)})`, "sqlite");
   } finally {
     database.close();
   }
@@ -95,9 +95,9 @@ async function readFile(file: string, check: string, read: ReadDatabase): Promis
 async function checkServer(queryRows: QueryRows): Promise<Finding> {
   const check = "database server";
   try {
-    await requireVersion(async (text) => ({ rows: await queryRows(text) }));
+    await requireSupportedVersion(async (text) => ({ rows: await queryRows(text) }));
   } catch (error) {
-    throw toStartFailure(error);
+    throw toStartupError(error);
   }
   const [row] = await queryRows<{ version: string; maxConnections: number; used: number }>(`
     SELECT current_setting('server_version') AS version,
@@ -106,18 +106,14 @@ async function checkServer(queryRows: QueryRows): Promise<Finding> {
   if (!row) throw new Error("the database returned no version");
   const { version, maxConnections, used } = row;
   const text = `PostgreSQL ${version}; ${used} of ${maxConnections} connections in use.`;
-  if (maxConnections - used >= MAX_CONNECTIONS) return passed(check, text);
-  return noted(
-    check,
-    text,
-    `A console with its service needs up to ${MAX_CONNECTIONS}. Raise max_connections, or close other connections.`,
-  );
+  if (maxConnections - used >= MAX_CONNECTIONS) return pass(check, text);
+  return warn(check, text, `A console with its service needs up to ${MAX_CONNECTIONS}. Raise max_connections, or close other connections.`);
 }
 
 async function checkSchema(queryRows: QueryRows, subject: string, { check, history }: CheckedDatabase, dialect: Dialect): Promise<Finding> {
   if ((await queryRows(findUnfinishedCopy[dialect])).length > 0) return failed(check, UNFINISHED_COPY, "Run it again.");
-  const rows = await rowsIfTableExists(queryRows<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
-  if (rows.length === 0) return noted(check, `${subject} has no tables yet. The first start creates them.`);
+  const rows = await readRowsIfTableExists(queryRows<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
+  if (rows.length === 0) return warn(check, `${subject} has no tables yet. The first start creates them.`);
   const state = getSchemaState(
     rows.map(({ name }) => name),
     history[dialect],
@@ -127,27 +123,27 @@ async function checkSchema(queryRows: QueryRows, subject: string, { check, histo
   if ("isTooOld" in state) return failed(check, `${subject} is from a version before 0.2.0.`, createTooOldMessage("The database"));
   const missing = state.missing.length;
   return missing === 0
-    ? passed(check, `${subject} is up to date.`)
-    : noted(check, `${subject} is ${missing} migrations behind.`, "Back up first. The next start migrates it.");
+    ? pass(check, `${subject} is up to date.`)
+    : warn(check, `${subject} is ${missing} migrations behind.`, "Back up first. The next start migrates it.");
 }
 
 /** Reports the process id of the session that blocks others. */
 async function checkLocks(queryRows: QueryRows, seconds: number): Promise<Finding> {
   const check = "database locks";
-  const waiting = await queryRows<{ holders: string; seconds: number }>(`
+  const waitingStatements = await queryRows<{ holders: string; seconds: number }>(`
     SELECT array_to_string(pg_blocking_pids(pid), ', ') AS holders, extract(epoch FROM clock_timestamp() - query_start)::integer AS seconds
     FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
       AND query_start < clock_timestamp() - interval '${seconds} seconds' ORDER BY query_start`);
-  const [oldestTransaction] = waiting;
-  if (!oldestTransaction) return passed(check, `No statement has waited ${seconds} s for a lock.`);
+  const [oldestTransaction] = waitingStatements;
+  if (!oldestTransaction) return pass(check, `No statement has waited ${seconds} s for a lock.`);
   return failed(
     check,
-    `${waiting.length} statements are waiting for a lock, the longest for ${oldestTransaction.seconds} s. Database process ${oldestTransaction.holders} holds it.`,
+    `${waitingStatements.length} statements are waiting for a lock, the longest for ${oldestTransaction.seconds} s. Database process ${oldestTransaction.holders} holds it.`,
     "Look up that process in pg_stat_activity, then end it with pg_terminate_backend.",
   );
 }
 
-async function rowsIfTableExists<Row>(rows: Promise<Row[]>): Promise<Row[]> {
+async function readRowsIfTableExists<Row>(rows: Promise<Row[]>): Promise<Row[]> {
   return rows.catch((error: unknown) => {
     if (isMissingTable(error)) return [];
     throw error;

@@ -1,7 +1,7 @@
 // The doctor's findings, and its requests to a running console.
 
 import "server-only";
-import { INSTALLATION_HEADER, readSeen, SEEN_HEADER, type SeenInstallation } from "../installation";
+import { INSTALLATION_HEADER, parseSeenRequest, SEEN_REQUEST_HEADER, type SeenRequest } from "../installation";
 
 export type Finding = {
   check: string;
@@ -11,8 +11,8 @@ export type Finding = {
   remedy?: string;
 };
 
-export const passed = (check: string, text: string): Finding => ({ check, state: "passed", text });
-export const noted = (check: string, text: string, remedy?: string): Finding => ({ check, state: "noted", text, remedy });
+export const pass = (check: string, text: string): Finding => ({ check, state: "passed", text });
+export const warn = (check: string, text: string, remedy?: string): Finding => ({ check, state: "noted", text, remedy });
 export const failed = (check: string, text: string, remedy: string): Finding => ({ check, state: "failed", text, remedy });
 
 export async function runSafely(check: string, runCheck: () => Finding | Promise<Finding>, remedy = "Fix the cause."): Promise<Finding> {
@@ -34,7 +34,7 @@ export type HealthResponse = {
   installation: string | null;
   date: string | null;
   location: string | null;
-  seen: SeenInstallation | undefined;
+  seenRequest: SeenRequest | undefined;
 };
 
 export async function probeUrl(url: string, headers: Record<string, string> = {}): Promise<HealthResponse | undefined> {
@@ -47,9 +47,9 @@ export async function probeUrl(url: string, headers: Record<string, string> = {}
       installation: getHeader(INSTALLATION_HEADER),
       date: getHeader("date"),
       location: getHeader("location"),
-      seen: readSeen(getHeader(SEEN_HEADER)),
+      seenRequest: parseSeenRequest(getHeader(SEEN_REQUEST_HEADER)),
     };
   } catch {
-    return undefined; // reported as no answer
+    return undefined; // reported as no response
   }
 }

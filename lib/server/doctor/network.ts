@@ -7,47 +7,45 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { discover, type DiscoveryDocument, NO_DISCOVERY_CACHE } from "../auth/oidc/provider";
-import { consoleUrl, type Env } from "../env";
-import { createDoctorProof, nameInstallation, PROOF_HEADER, readAuthSecretFile, type SeenInstallation } from "../installation";
+import { type Env,getConsoleUrl } from "../env";
+import { createDoctorProof, deriveInstallationName, PROOF_HEADER, readAuthSecretFile, type SeenRequest } from "../installation";
 import { openKeyRing, readSharedSecret } from "../keys/key-ring";
-import { type OidcProvider, oidcSetting } from "../sign-in-settings";
+import { getOidcSettingName,type OidcProvider } from "../sign-in-settings";
 import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
 import { checkServiceDatabase } from "./databases";
-import { failed, type Finding, type HealthResponse, noted, passed, probeUrl, runSafely } from "./findings";
+import { failed, type Finding, type HealthResponse, pass, probeUrl, runSafely,warn } from "./findings";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./storage";
 
-/** `secret` signs sessions. `own` is this console's name, derived from it. */
-type Installation = { secret: string | undefined; own: string | undefined };
+/** `secret` signs sessions. `name` identifies this console and is derived from it. */
+type Installation = { secret: string | undefined; name: string | undefined };
 
-const exampleHint = "as the examples in docs/examples do";
+const exampleHint = "as in docs/examples";
 
-async function checkPublicAccess(env: Env, { secret, own }: Installation, now: () => number): Promise<Finding[]> {
+async function checkPublicAccess(env: Env, { secret, name: installationName }: Installation, now: () => number): Promise<Finding[]> {
   const { publicUrl } = env;
   const fetchHealth = async (headers?: Record<string, string>) => (publicUrl ? probeUrl(`${publicUrl}/api/health`, headers) : undefined);
   const response = await fetchHealth();
-  const isOwn = own !== undefined && response?.installation === own;
+  const isThisConsole = installationName !== undefined && response?.installation === installationName;
   const seenRequest =
-    isOwn && secret !== undefined ? (await fetchHealth({ [PROOF_HEADER]: createDoctorProof(secret, now()) }))?.seen : undefined;
+    isThisConsole && secret !== undefined
+      ? (await fetchHealth({ [PROOF_HEADER]: createDoctorProof(secret, now()) }))?.seenRequest
+      : undefined;
   return [
     await runSafely(
       "reverse proxy",
       () => (publicUrl && seenRequest ? checkSeenRequest(env, publicUrl, seenRequest) : undefined) ?? checkSettings(env),
     ),
-    await runSafely("public address", () => checkPublicUrl(env, response, isOwn)),
+    await runSafely("public address", () => checkPublicUrl(env, response, isThisConsole)),
   ];
 }
 
 /** Undefined if nothing indicates a reverse proxy. */
-function checkSeenRequest(
-  { proxies }: Env,
-  publicUrl: string,
-  { from, client, host, forwardedFor }: SeenInstallation,
-): Finding | undefined {
+function checkSeenRequest({ proxies }: Env, publicUrl: string, { from, client, host, forwardedFor }: SeenRequest): Finding | undefined {
   const check = "reverse proxy";
-  const { protocol, host: expected } = new URL(publicUrl);
-  if (new URL(`${protocol}//${host}`).host !== expected)
+  const { protocol, host: expectedHost } = new URL(publicUrl);
+  if (new URL(`${protocol}//${host}`).host !== expectedHost)
     return failed(
       check,
       `Requests to ${publicUrl} arrive with the host ${host}, so every change is refused.`,
@@ -66,7 +64,7 @@ function checkSeenRequest(
       `X-Forwarded-For arrives from ${from}, which LIGHTDESK_TRUST_PROXY does not list, so all clients count as one address.`,
       `If that is your proxy, set LIGHTDESK_TRUST_PROXY=${from}. Separate several proxies with commas.`,
     );
-  return passed(check, `Requests to ${publicUrl} arrive from the trusted proxy ${from} and count as ${client}.`);
+  return pass(check, `Requests to ${publicUrl} arrive from the trusted proxy ${from} and count as ${client}.`);
 }
 
 function checkSettings({ proxies, publicUrl, host }: Env): Finding {
@@ -78,35 +76,35 @@ function checkSettings({ proxies, publicUrl, host }: Env): Finding {
       "Set LIGHTDESK_PUBLIC_URL to the address people open.",
     );
   if (publicUrl && !proxies && new URL(publicUrl).protocol === "https:")
-    return noted(
+    return warn(
       check,
       "LIGHTDESK_PUBLIC_URL is https but LIGHTDESK_TRUST_PROXY is not set, so all clients count as one address.",
       "Set LIGHTDESK_TRUST_PROXY to the proxy's address.",
     );
-  if (proxies) return passed(check, "X-Forwarded-For is read from trusted proxies.");
+  if (proxies) return pass(check, "X-Forwarded-For is read from trusted proxies.");
   const isOpen = !["127.0.0.1", "localhost", "::1"].includes(host) && !publicUrl;
   if (isOpen)
-    return noted(
+    return warn(
       check,
       `The console listens on ${host} without TLS and without LIGHTDESK_PUBLIC_URL.`,
       "Put a reverse proxy with TLS in front.",
     );
-  return passed(check, "None; X-Forwarded-For is ignored.");
+  return pass(check, "None; X-Forwarded-For is ignored.");
 }
 
-function checkPublicUrl({ publicUrl }: Env, response: HealthResponse | undefined, isOwn: boolean): Finding {
+function checkPublicUrl({ publicUrl }: Env, response: HealthResponse | undefined, isThisConsole: boolean): Finding {
   const check = "public address";
-  if (!publicUrl) return passed(check, "LIGHTDESK_PUBLIC_URL is not set; the console uses its own address.");
+  if (!publicUrl) return pass(check, "LIGHTDESK_PUBLIC_URL is not set; the console uses its own address.");
   if (!response)
     return failed(
       check,
-      `${publicUrl} does not answer.`,
+      `${publicUrl} does not respond.`,
       "Start the console, then check DNS, the proxy, the certificate and the firewall.",
     );
-  if (isOwn) return passed(check, `${publicUrl} is this console.`);
-  const secure = publicUrl.replace(/^http:/, "https:");
-  if (secure !== publicUrl && response.location?.startsWith("https:"))
-    return failed(check, `${publicUrl} redirects to https, so every change there is refused.`, `Set LIGHTDESK_PUBLIC_URL=${secure}`);
+  if (isThisConsole) return pass(check, `${publicUrl} is this console.`);
+  const httpsUrl = publicUrl.replace(/^http:/, "https:");
+  if (httpsUrl !== publicUrl && response.location?.startsWith("https:"))
+    return failed(check, `${publicUrl} redirects to https, so every change there is refused.`, `Set LIGHTDESK_PUBLIC_URL=${httpsUrl}`);
   if (response.status === 421)
     return failed(check, `${publicUrl} refuses the Host header of its own requests.`, `Make the proxy forward Host, ${exampleHint}.`);
   const responder = response.installation ? "a console with other data" : `something else (status ${response.status})`;
@@ -115,10 +113,10 @@ function checkPublicUrl({ publicUrl }: Env, response: HealthResponse | undefined
 
 export async function checkNetwork(env: Env, now: () => number): Promise<Finding[]> {
   const secret = await readAuthSecret(env);
-  const installationName = secret === undefined ? undefined : nameInstallation(secret);
+  const installationName = secret === undefined ? undefined : deriveInstallationName(secret);
   return [
     await runSafely("port", () => checkPort(env, installationName)),
-    ...(await checkPublicAccess(env, { secret, own: installationName }, now)),
+    ...(await checkPublicAccess(env, { secret, name: installationName }, now)),
     ...(await checkConnections(env, now)),
     ...(await checkRunners(env)),
   ];
@@ -136,25 +134,26 @@ async function withPostgresStore<T>(url: string, read: (store: Store) => Promise
   try {
     return await read(store);
   } catch {
-    return undefined; // a separate check reports what is wrong with the database or the ring
+    return undefined; // a separate check reports problems with the database or the key ring
   } finally {
     await store.close();
   }
 }
 
-async function checkPort(env: Env, own: string | undefined): Promise<Finding> {
+async function checkPort(env: Env, installationName: string | undefined): Promise<Finding> {
   const { host, port } = env;
-  if (port === 0) return passed("port", "A free port is picked at startup.");
+  if (port === 0) return pass("port", "A free port is picked at startup.");
   const problem = await tryListen(port, host);
-  if (problem === undefined) return passed("port", `${port} on ${host} is free; no console is running.`);
+  if (problem === undefined) return pass("port", `${port} on ${host} is free; no console is running.`);
   if (problem !== "EADDRINUSE")
     return failed(
       "port",
       `Can't listen on ${host}:${port} (${problem}).`,
       "Set HOST and PORT to an address of this machine and a port this user may use.",
     );
-  const response = await probeUrl(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
-  if (response?.installation && response.installation === own) return passed("port", `This console is running on ${host}:${port}.`);
+  const response = await probeUrl(`${getConsoleUrl({ ...env, publicUrl: undefined })}/api/health`);
+  if (response?.installation && response.installation === installationName)
+    return pass("port", `This console is running on ${host}:${port}.`);
   const responder = response?.installation ? "a console with other data" : "another program";
   return failed(
     "port",
@@ -181,7 +180,7 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
         runSafely(`service ${url}`, async () => {
           const sentAtMs = now();
           const response = await probeUrl(url);
-          if (!response) return noted(`service ${url}`, "No response.", "Connections to it fail until it responds.");
+          if (!response) return warn(`service ${url}`, "No response.", "Connections to it fail until it responds.");
           const clockDifferenceMs = response.date === null ? 0 : Math.abs(Date.parse(response.date) - (sentAtMs + now()) / 2);
           if (clockDifferenceMs > MAX_CLOCK_DIFFERENCE_MS)
             return failed(
@@ -189,7 +188,7 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
               `Its clock is ${Math.round(clockDifferenceMs / 60_000)} minutes off.`,
               "Set both clocks (NTP).",
             );
-          return passed(`service ${url}`, response.date === null ? "Reachable." : "Reachable, clocks agree.");
+          return pass(`service ${url}`, response.date === null ? "Reachable." : "Reachable, clocks agree.");
         }),
       ),
   );
@@ -225,7 +224,7 @@ async function checkRunners(env: Env): Promise<Finding[]> {
             `${address} is ${state.replace("_", " ")}${reason ? `: ${reason.message}` : "."}`,
             "Fix that server, then resume it under Settings, Runners.",
           );
-        return state === "ready" ? passed(check, `${address} is ready.`) : noted(check, `${address} is ${state}.`);
+        return state === "ready" ? pass(check, `${address} is ready.`) : warn(check, `${address} is ${state}.`);
       });
     } finally {
       await store.close();
@@ -247,63 +246,68 @@ export async function checkOidc(env: Env, now: () => number): Promise<Finding[]>
 
 async function checkProvider(env: Env, provider: OidcProvider, now: () => number): Promise<Finding[]> {
   const check = `sign-in ${provider.id}`;
-  const issuer = oidcSetting(provider.id, "ISSUER");
+  const issuerSetting = getOidcSettingName(provider.id, "ISSUER");
   const url = `${provider.issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const sentAt = now();
   const response = await probeUrl(url);
   const durationMs = now() - sentAt;
-  if (!response) return [failed(check, `${url} does not answer.`, `Check ${issuer}, DNS, the certificate and the firewall.`)];
+  if (!response) return [failed(check, `${url} does not respond.`, `Check ${issuerSetting}, DNS, the certificate and the firewall.`)];
   if (response.status !== 200)
     return [
-      failed(check, `${url} answers with status ${response.status}.`, `Set ${issuer} to the issuer from the provider's documentation.`),
+      failed(
+        check,
+        `${url} responds with status ${response.status}.`,
+        `Set ${issuerSetting} to the issuer from the provider's documentation.`,
+      ),
     ];
   let discovery: DiscoveryDocument;
   try {
     discovery = await discover(provider, NO_DISCOVERY_CACHE);
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    return [failed(check, `Its discovery document is invalid: ${reason}.`, `Set ${issuer} to the issuer in that document.`)];
+    return [failed(check, `Its discovery document is invalid: ${reason}.`, `Set ${issuerSetting} to the issuer in that document.`)];
   }
   return [
-    passed(check, `${discovery.issuer} publishes its configuration and matches ${issuer}.`),
+    pass(check, `${discovery.issuer} publishes its configuration and matches ${issuerSetting}.`),
     checkClock(check, response.date === null ? undefined : Date.parse(response.date) - (sentAt + durationMs / 2)),
     await runSafely(check, () => checkRedirect(env, provider, discovery)),
   ];
 }
 
-function checkClock(check: string, offMs: number | undefined): Finding {
-  if (offMs === undefined || Number.isNaN(offMs)) return noted(check, "The response has no Date header, so clocks were not compared.");
-  const seconds = Math.round(Math.abs(offMs) / 1000);
-  if (Math.abs(offMs) <= MAX_SKEW_MS) return passed(check, "Clocks agree.");
-  const direction = offMs > 0 ? "ahead of" : "behind";
+function checkClock(check: string, differenceMs: number | undefined): Finding {
+  if (differenceMs === undefined || Number.isNaN(differenceMs))
+    return warn(check, "The response has no Date header, so clocks were not compared.");
+  const seconds = Math.round(Math.abs(differenceMs) / 1000);
+  if (Math.abs(differenceMs) <= MAX_SKEW_MS) return pass(check, "Clocks agree.");
+  const direction = differenceMs > 0 ? "ahead of" : "behind";
   return failed(check, `Its clock is ${seconds} s ${direction} this one, so sign-ins fail.`, "Set both clocks (NTP).");
 }
 
-/** A provider redirects only to a registered URI. `prompt=none` makes sure that nobody is prompted. */
+/** A provider redirects only to a registered URI. `prompt=none` prevents a prompt. */
 async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, { authorizationUrl }: DiscoveryDocument): Promise<Finding> {
   const check = `sign-in ${id}`;
-  const redirect = `${consoleUrl(env)}/api/auth/callback/${id}`;
-  const register = `Register ${redirect} as the redirect URI of ${clientId} at the provider.`;
+  const redirectUri = `${getConsoleUrl(env)}/api/auth/callback/${id}`;
+  const registerRemedy = `Register ${redirectUri} as the redirect URI of ${clientId} at the provider.`;
   if (env.publicUrl === undefined)
-    return noted(check, `LIGHTDESK_PUBLIC_URL is not set, so the redirect URI is ${redirect}.`, "Set it to the address people open.");
+    return warn(check, `LIGHTDESK_PUBLIC_URL is not set, so the redirect URI is ${redirectUri}.`, "Set it to the address people open.");
   const url = new URL(authorizationUrl);
-  const authParams = { response_type: "code", client_id: clientId, redirect_uri: redirect, scope: scopes, prompt: "none" };
+  const authParams = { response_type: "code", client_id: clientId, redirect_uri: redirectUri, scope: scopes, prompt: "none" };
   // Any challenge works, because no code is ever exchanged.
   const challengeParams = { state: "doctor", nonce: "doctor", code_challenge: "a".repeat(43), code_challenge_method: "S256" };
   for (const [name, value] of Object.entries({ ...authParams, ...challengeParams })) url.searchParams.set(name, value);
   const response = await probeUrl(url.href);
-  if (!response) return failed(check, `${authorizationUrl} does not answer.`, "Check DNS, the certificate and the firewall.");
-  if (response.location?.startsWith(redirect)) {
+  if (!response) return failed(check, `${authorizationUrl} does not respond.`, "Check DNS, the certificate and the firewall.");
+  if (response.location?.startsWith(redirectUri)) {
     const error = new URL(response.location).searchParams.get("error");
     const isExpected = error === null || ["login_required", "interaction_required", "consent_required"].includes(error);
-    if (isExpected) return passed(check, `The provider accepts the client and redirect URI ${redirect}.`);
+    if (isExpected) return pass(check, `The provider accepts the client and redirect URI ${redirectUri}.`);
     return failed(
       check,
       `The provider refuses the client: ${error.slice(0, 100)}.`,
-      `Compare ${oidcSetting(id, "CLIENT_ID")} and SCOPES with what is registered.`,
+      `Compare ${getOidcSettingName(id, "CLIENT_ID")} and SCOPES with what is registered.`,
     );
   }
   if (response.status >= 400 && response.status < 500)
-    return failed(check, `The provider refuses the client or the redirect URI (status ${response.status}).`, register);
-  return noted(check, "The provider did not confirm the redirect URI.", register);
+    return failed(check, `The provider refuses the client or the redirect URI (status ${response.status}).`, registerRemedy);
+  return warn(check, "The provider did not confirm the redirect URI.", registerRemedy);
 }

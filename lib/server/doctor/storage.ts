@@ -8,35 +8,35 @@ import { promisify } from "node:util";
 import { tryBlobBackend } from "@/lib/service/index";
 import { requireStores } from "../backup/backup";
 import { type Env } from "../env";
-import { countSealed, openKeyRing } from "../keys/key-ring";
+import { countSealedRows, openKeyRing } from "../keys/key-ring";
 import { openStore } from "../store/store";
 import { checkConsoleDatabase, checkServiceDatabase, inspectServer } from "./databases";
-import { failed, type Finding, formatBytes, noted, passed, runSafely } from "./findings";
+import { failed, type Finding, formatBytes, pass, runSafely,warn } from "./findings";
 
 const FILES_CHECK = "files";
-const remedy = "Set LIGHTDESK_BLOBS to a location this user or key can read, write and list.";
+const blobsRemedy = "Set LIGHTDESK_BLOBS to a location this user or key can read, write and list.";
 
-/** `own`: the id of the service's database, if it has one. */
+/** `databaseId`: the id of the service's database, if it has one. */
 async function checkFiles({ service: settings }: Pick<Env, "service">, databaseId: string | undefined): Promise<Finding> {
   const { blobs } = settings;
-  if (!blobs) return passed(FILES_CHECK, "In the data folder.");
+  if (!blobs) return pass(FILES_CHECK, "In the data folder.");
   const location = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
   return runSafely(
     FILES_CHECK,
     async () => {
-      const { isReachable: isThere, mark, hasConditionalWrites: keepsFirst } = await tryBlobBackend(blobs, settings);
-      if (!isThere) return noted(FILES_CHECK, `${location} does not exist yet. The first start creates it.`);
-      if (mark !== undefined && databaseId !== undefined && mark !== databaseId)
+      const { isReachable, storeId, hasConditionalWrites } = await tryBlobBackend(blobs, settings);
+      if (!isReachable) return warn(FILES_CHECK, `${location} does not exist yet. The first start creates it.`);
+      if (storeId !== undefined && databaseId !== undefined && storeId !== databaseId)
         return failed(
           FILES_CHECK,
           `${location} contains the files of another database.`,
           "Restore that database from a backup, or set LIGHTDESK_BLOBS to another location.",
         );
-      if (keepsFirst === false)
-        return noted(FILES_CHECK, `${location} is readable, writable and listable, without conditional writes: files may be sent twice.`);
-      return passed(FILES_CHECK, `${location} is readable, writable and listable${keepsFirst ? ", with conditional writes" : ""}.`);
+      if (hasConditionalWrites === false)
+        return warn(FILES_CHECK, `${location} is readable, writable and listable, without conditional writes: files may be sent twice.`);
+      return pass(FILES_CHECK, `${location} is readable, writable and listable${hasConditionalWrites ? ", with conditional writes" : ""}.`);
     },
-    remedy,
+    blobsRemedy,
   );
 }
 
@@ -62,12 +62,12 @@ export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
     findings.push(await runSafely("database location", () => checkLocation(env), ""));
   if (consoleCheck.finding.state === "passed") findings.push(await runSafely("keys", () => checkKeys(env)));
   if (databaseChecks.every(({ finding }) => finding.state !== "failed"))
-    findings.push(checkClock(Math.max(0, ...databaseChecks.map(({ newest }) => newest ?? 0)), now, server?.time));
+    findings.push(checkClock(Math.max(0, ...databaseChecks.map(({ newestMs }) => newestMs ?? 0)), now, server?.time));
   return findings;
 }
 
 function checkFolder(dataDir: string): Finding {
-  if (!existsSync(dataDir)) return noted("data folder", `${dataDir} does not exist yet. The first start creates it.`);
+  if (!existsSync(dataDir)) return warn("data folder", `${dataDir} does not exist yet. The first start creates it.`);
   const probe = join(dataDir, `.doctor-${process.pid}`);
   writeFileSync(probe, "");
   rmSync(probe);
@@ -75,30 +75,30 @@ function checkFolder(dataDir: string): Finding {
     (path) => process.platform !== "win32" && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
   );
   if (exposedPath) return failed("data folder", `${exposedPath} is readable by other users.`, `Run chmod go-rwx ${exposedPath}`);
-  return passed("data folder", `${dataDir} is writable, and only its owner can read it.`);
+  return pass("data folder", `${dataDir} is writable, and only its owner can read it.`);
 }
 
 function checkFreeSpace(dataDir: string): Finding {
   const folder = existsSync(dataDir) ? dataDir : dirname(dataDir);
-  if (!existsSync(folder)) return noted("disk", `${folder} does not exist.`);
+  if (!existsSync(folder)) return warn("disk", `${folder} does not exist.`);
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;
   const free = `${formatBytes(freeBytes)} free`;
   if (freeBytes < MIN_SPACE_BYTES)
     return failed("disk", `The disk is full: ${free}.`, "Delete assets, or move the folder to a larger disk.");
-  return freeBytes < LOW_SPACE_BYTES ? noted("disk", `Low disk space: ${free}.`, "Free space soon.") : passed("disk", `${free}.`);
+  return freeBytes < LOW_SPACE_BYTES ? warn("disk", `Low disk space: ${free}.`, "Free space soon.") : pass("disk", `${free}.`);
 }
 
 /** The thrown error contains the remedy. */
 async function checkLocation(env: Env): Promise<Finding> {
   await requireStores(env);
-  return passed("database location", env.databaseUrl === undefined ? "In the data folder." : "In PostgreSQL.");
+  return pass("database location", env.databaseUrl === undefined ? "In the data folder." : "In PostgreSQL.");
 }
 
 function checkDevices(service: string): Finding {
   const folders = ["blobs", "tmp", "work", "downloads"].map((name) => join(service, name));
   const devices = new Set(folders.flatMap((folder) => statSync(folder, { throwIfNoEntry: false })?.dev ?? []));
-  if (devices.size <= 1) return passed("file system", "Uploads, outputs and stored files share one file system.");
+  if (devices.size <= 1) return pass("file system", "Uploads, outputs and stored files share one file system.");
   return failed(
     "file system",
     `${folders.join(", ")} are on different file systems.`,
@@ -117,12 +117,12 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
   const ring = openKeyRing(dataDir, encryptionKeys);
   const store = openStore(dataDir, databaseUrl);
   try {
-    const countsByList = await Promise.all(Object.values(store.sealed).map((list) => countSealed(list, ring)));
+    const countsByList = await Promise.all(Object.values(store.sealed).map((list) => countSealedRows(list, ring)));
     const counts = countsByList.flatMap((byRing) => [...byRing]);
     const totalCount = counts.reduce((sum, [, { count }]) => sum + count, 0);
     const unreadableCounts = counts.filter(([, { unreadable }]) => unreadable > 0);
     if (unreadableCounts.length === 0)
-      return passed("keys", `Key ring ${[...ring.readable.keys()].join(", ")} opens all ${totalCount} sealed secrets.`);
+      return pass("keys", `Key ring ${[...ring.decryptionKeys.keys()].join(", ")} opens all ${totalCount} sealed secrets.`);
     const ids = [...new Set(unreadableCounts.map(([id]) => id))].join(", ");
     const unreadable = unreadableCounts.reduce((sum, [, count]) => sum + count.unreadable, 0);
     return failed(
@@ -135,17 +135,17 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
   }
 }
 
-/** Rows must not be from the future. `shared` is the clock of the database that several consoles use. */
-function checkClock(newest: number, now: number, shared: number | undefined): Finding {
-  const differenceMs = shared === undefined ? 0 : Math.abs(shared - now);
+/** Rows must not be from the future. `databaseNowMs` is the clock of a database that several consoles use. */
+function checkClock(newestMs: number, now: number, databaseNowMs: number | undefined): Finding {
+  const differenceMs = databaseNowMs === undefined ? 0 : Math.abs(databaseNowMs - now);
   if (differenceMs > MAX_CLOCK_DIFFERENCE_MS)
     return failed(
       "clock",
       `The clocks of the database and this machine differ by ${Math.round(differenceMs / 60_000)} minutes.`,
       "Set both clocks (NTP).",
     );
-  const aheadMs = newest - now;
-  if (aheadMs <= MAX_CLOCK_DIFFERENCE_MS) return passed("clock", `${new Date(now).toISOString()}; no stored row is newer.`);
+  const aheadMs = newestMs - now;
+  if (aheadMs <= MAX_CLOCK_DIFFERENCE_MS) return pass("clock", `${new Date(now).toISOString()}; no stored row is newer.`);
   return failed(
     "clock",
     `The newest stored row is ${Math.round(aheadMs / 60_000)} minutes ahead of this machine's clock.`,
@@ -157,21 +157,23 @@ const execFileAsync = promisify(execFile);
 
 /** `build`: the folder of the built pages for the configured base path. */
 export async function checkProgram({ root, service }: Env, { version, build }: { version: string; build: string }): Promise<Finding[]> {
-  const missing = ["dist/console.mjs", "dist/node-worker.mjs", "dist/answer-worker.mjs"].find((file) => !existsSync(join(root, file)));
+  const missingFile = ["dist/console.mjs", "dist/node-worker.mjs", "dist/response-worker.mjs"].find(
+    (file) => !existsSync(join(root, file)),
+  );
   return [
-    passed("version", `Lightdesk ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}.`),
-    missing
-      ? failed("program", `${missing} is missing.`, "Run npm start to build it.")
-      : passed("program", "Console and workers are built."),
+    pass("version", `Lightdesk ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}.`),
+    missingFile
+      ? failed("program", `${missingFile} is missing.`, "Run npm start to build it.")
+      : pass("program", "Console and workers are built."),
     existsSync(join(root, build, ".lightdesk-built"))
-      ? passed("pages", `Built in ${build}.`)
-      : noted("pages", "Not built for these settings.", "Run npm start to build them; it takes about a minute."),
+      ? pass("pages", `Built in ${build}.`)
+      : warn("pages", "Not built for these settings.", "Run npm start to build them; it takes about a minute."),
     await runSafely("ffmpeg", () => checkFfmpeg(service.ffmpeg), "Set LIGHTDESK_FFMPEG to the path of ffmpeg, or to none."),
   ];
 }
 
 async function checkFfmpeg(path: string | undefined): Promise<Finding> {
-  if (!path) return noted("ffmpeg", "Not found: video and audio files get a placeholder thumbnail.", "Install ffmpeg for real thumbnails.");
+  if (!path) return warn("ffmpeg", "Not found: video and audio files get a placeholder thumbnail.", "Install ffmpeg for real thumbnails.");
   const { stdout } = await execFileAsync(path, ["-version"], { timeout: 10_000 });
-  return passed("ffmpeg", stdout.split("\n")[0] ?? path);
+  return pass("ffmpeg", stdout.split("\n")[0] ?? path);
 }

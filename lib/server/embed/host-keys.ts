@@ -15,36 +15,36 @@ import { type Send } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 
 const CACHE_MS = 10 * 60_000;
-/** How long cached keys are used while new ones cannot be fetched. */
+/** How long cached keys may be used if new ones can't be fetched. */
 const MAX_STALE_MS = 60 * 60_000;
 const MIN_REFRESH_MS = 30_000;
 const FAILURE_CACHE_MS = 10_000;
-const TIMEOUT_MS = 5000;
-const MAX_BYTES = 64 * 1024;
+const REQUEST_TIMEOUT_MS = 5000;
+const MAX_JWKS_BYTES = 64 * 1024;
 const MAX_HOSTS = 100;
 
 const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
 type CachedKeys = { keys: JWTVerifyGetKey; atMs: number };
 /** Per URL: the last keys, the pending request, and the last failure. */
-type HostState = { cachedKeys?: CachedKeys; pendingKeys?: Promise<CachedKeys>; failed?: { error: unknown; atMs: number } };
+type HostState = { cachedKeys?: CachedKeys; pendingKeys?: Promise<CachedKeys>; failure?: { error: unknown; atMs: number } };
 
 class KeysUnavailableError extends Error {
   readonly code = "KEYS_UNAVAILABLE";
 }
 
 export type HostKeys = ReturnType<typeof createHostKeys>;
-type Options = { ring: KeyRing; now: () => number; log: Log; sendHere: Send; sendForeign: Send };
+type Options = { keyRing: KeyRing; now: () => number; log: Log; sendLocal: Send; sendForeign: Send };
 
-export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Options) {
+export function createHostKeys({ keyRing, now, log, sendLocal, sendForeign }: Options) {
   const hosts = createLru<string, HostState>({ max: MAX_HOSTS });
 
   async function fetchKeys(url: string): Promise<CachedKeys> {
-    const send = isLocalHost(new URL(url).hostname) ? sendHere : sendForeign;
+    const send = isLocalHost(new URL(url).hostname) ? sendLocal : sendForeign;
     try {
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
       const response = await send(new Request(url, { headers: { accept: "application/json" }, signal }));
-      const bytes = response.status === 200 ? await readBytes(response.body, MAX_BYTES, { signal }) : undefined;
-      if (!bytes) throw new KeysUnavailableError(`status ${response.status}, or more than ${MAX_BYTES} bytes`);
+      const bytes = response.status === 200 ? await readBytes(response.body, MAX_JWKS_BYTES, { signal }) : undefined;
+      if (!bytes) throw new KeysUnavailableError(`status ${response.status}, or more than ${MAX_JWKS_BYTES} bytes`);
       const { keys } = jwksSchema.parse(parseJson(new TextDecoder().decode(bytes)));
       return { keys: createLocalJWKSet({ keys }), atMs: now() };
     } catch (error) {
@@ -56,19 +56,19 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
 
   /** Concurrent tickets share one request. */
   function fetchShared(url: string): Promise<CachedKeys> {
-    const { cachedKeys, pendingKeys, failed } = hosts.get(url) ?? {};
+    const { cachedKeys, pendingKeys, failure } = hosts.get(url) ?? {};
     if (pendingKeys) return pendingKeys;
-    if (failed && now() - failed.atMs < FAILURE_CACHE_MS) return Promise.reject(failed.error);
-    const fetching = fetchKeys(url);
-    hosts.set(url, { cachedKeys, pendingKeys: fetching });
-    fetching.then(
+    if (failure && now() - failure.atMs < FAILURE_CACHE_MS) return Promise.reject(failure.error);
+    const keysPromise = fetchKeys(url);
+    hosts.set(url, { cachedKeys, pendingKeys: keysPromise });
+    keysPromise.then(
       (newKeys) => hosts.set(url, { cachedKeys: newKeys }),
       (error: unknown) => {
-        hosts.set(url, { cachedKeys, failed: { error, atMs: now() } });
+        hosts.set(url, { cachedKeys, failure: { error, atMs: now() } });
         log.warn({ host: new URL(url).host, err: error }, "host key fetch failed");
       },
     );
-    return fetching;
+    return keysPromise;
   }
 
   async function getKeys(url: string): Promise<CachedKeys> {
@@ -84,12 +84,12 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
   }
 
   async function verifyByUrl(url: string, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
-    const current = await getKeys(url);
+    const currentKeys = await getKeys(url);
     const verifyOptions = { ...options, algorithms: ["RS256", "PS256", "ES256", "EdDSA"] };
     try {
-      return (await jwtVerify(ticket, current.keys, verifyOptions)).payload;
+      return (await jwtVerify(ticket, currentKeys.keys, verifyOptions)).payload;
     } catch (error) {
-      if (!isCode(error, "ERR_JWKS_NO_MATCHING_KEY") || now() - current.atMs < MIN_REFRESH_MS) throw error;
+      if (!isCode(error, "ERR_JWKS_NO_MATCHING_KEY") || now() - currentKeys.atMs < MIN_REFRESH_MS) throw error;
       return (await jwtVerify(ticket, (await fetchShared(url)).keys, verifyOptions)).payload;
     }
   }
@@ -100,8 +100,8 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     ticket: string,
     options: JWTVerifyOptions,
   ): Promise<JWTPayload> {
-    const secret = sealed && unseal(ring, toSecretRecordId("embed_hosts", host.id), sealed);
-    if (secret === undefined) throw new KeysUnavailableError("no encryption key opens the stored secret");
+    const secret = sealed && unseal(keyRing, toSecretRecordId("embed_hosts", host.id), sealed);
+    if (secret === undefined) throw new KeysUnavailableError("no encryption key can decrypt the stored secret");
     return (await jwtVerify(ticket, new TextEncoder().encode(secret), { ...options, algorithms: ["HS256"] })).payload;
   }
 

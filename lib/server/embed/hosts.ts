@@ -11,7 +11,7 @@ import {
   OLD_SECRET_MS,
 } from "@/lib/contract/embed/embedding";
 import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { hasRole, type Role } from "@/lib/contract/members/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
 import { seal } from "../keys/key-ring";
@@ -22,7 +22,7 @@ import { getAudiences } from "./sessions";
 type EmbedKeyOwner = { memberId: string; name: string; role: Role };
 
 export async function listEmbedHosts(composition: Composition): Promise<EmbedHostView[]> {
-  return Promise.all((await composition.store.embedHosts.list()).map((host) => toView(composition, host)));
+  return Promise.all((await composition.store.embedHosts.list()).map((host) => toEmbedHostView(composition, host)));
 }
 
 export async function createEmbedHost(
@@ -35,8 +35,8 @@ export async function createEmbedHost(
   if (failure) return failed(failure);
   const id = createEmbedHostId();
   const newSecret = body.jwksUrl === null ? createSecret(composition, id) : undefined;
-  const host = await store.embedHosts.create(id, body, { sealed: newSecret?.sealed, old: undefined, keptBy: toKeeper(owner) }, now());
-  return ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) });
+  const host = await store.embedHosts.create(id, body, { sealed: newSecret?.sealed, old: undefined, keptBy: toHostEditor(owner) }, now());
+  return ok({ host: await toEmbedHostView(composition, host), ...(newSecret && { secret: newSecret.secret }) });
 }
 
 export async function changeEmbedHost(
@@ -46,28 +46,31 @@ export async function changeEmbedHost(
   { renewSecret, ...change }: z.output<typeof embedHostChangeSchema>,
 ): Promise<Result<EmbedHostSaved, Failure>> {
   const { store, now } = composition;
-  const previous = await store.embedHosts.get(id);
-  if (!previous) return failed(noSuchHost);
-  const body = { ...previous, ...change };
+  const previousHost = await store.embedHosts.get(id);
+  if (!previousHost) return failed(hostNotFoundFailure);
+  const body = { ...previousHost, ...change };
   const failure = await checkHostBody(composition, owner, body);
   if (failure) return failed(failure);
-  const isBySecret = body.jwksUrl === null;
-  const newSecret = isBySecret && (renewSecret || !previous.sealed) ? createSecret(composition, id) : undefined;
-  const sealed = isBySecret ? (newSecret?.sealed ?? previous.sealed) : undefined;
-  const oldSecret = renewSecret === "keep-old" && previous.sealed ? { sealed: previous.sealed, until: now() + OLD_SECRET_MS } : undefined;
-  const old = isBySecret ? (renewSecret ? oldSecret : previous.old) : undefined;
-  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: toKeeper(owner) });
-  return host ? ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) }) : failed(noSuchHost);
+  const usesSecret = body.jwksUrl === null;
+  const newSecret = usesSecret && (renewSecret || !previousHost.sealed) ? createSecret(composition, id) : undefined;
+  const sealed = usesSecret ? (newSecret?.sealed ?? previousHost.sealed) : undefined;
+  const oldSecret =
+    renewSecret === "keep-old" && previousHost.sealed ? { sealed: previousHost.sealed, until: now() + OLD_SECRET_MS } : undefined;
+  const old = usesSecret ? (renewSecret ? oldSecret : previousHost.old) : undefined;
+  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: toHostEditor(owner) });
+  return host
+    ? ok({ host: await toEmbedHostView(composition, host), ...(newSecret && { secret: newSecret.secret }) })
+    : failed(hostNotFoundFailure);
 }
 
 export async function removeEmbedHost({ store }: Dependencies<"store">, id: string): Promise<Result<string, Failure>> {
   const host = await store.embedHosts.get(id);
-  if (!host || !(await store.embedHosts.remove(id))) return failed(noSuchHost);
+  if (!host || !(await store.embedHosts.remove(id))) return failed(hostNotFoundFailure);
   while (await store.members.removeGuests({ hostId: id })) await new Promise((resolve) => setImmediate(resolve));
   return ok(host.name);
 }
 
-function toKeeper({ memberId: id, name }: EmbedKeyOwner): HostEditor {
+function toHostEditor({ memberId: id, name }: EmbedKeyOwner): HostEditor {
   return { id, name };
 }
 
@@ -77,30 +80,30 @@ async function checkHostBody(
   body: EmbedHostBody,
 ): Promise<Failure | undefined> {
   if (!hasRole(role, body.role)) return createFailure("ROLE_TOO_LOW", "Your role does not allow this.");
-  if (body.connection !== null && !(await store.connections.getFor("", body.connection))) return noTeamConnection;
+  if (body.connection !== null && !(await store.connections.getFor("", body.connection))) return notTeamConnectionFailure;
   return undefined;
 }
 
-function createSecret({ ring }: Dependencies<"ring">, id: string): { secret: string; sealed: Sealed } {
+function createSecret({ keyRing }: Dependencies<"keyRing">, id: string): { secret: string; sealed: Sealed } {
   const secret = randomBytes(32).toString("base64url");
-  return { secret, sealed: seal(ring, toSecretRecordId("embed_hosts", id), secret) };
+  return { secret, sealed: seal(keyRing, toSecretRecordId("embed_hosts", id), secret) };
 }
 
-async function toView(composition: Composition, host: EmbedHost): Promise<EmbedHostView> {
+async function toEmbedHostView(composition: Composition, host: EmbedHost): Promise<EmbedHostView> {
   const { env, now } = composition;
   const { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, refused, old, keptBy } = host;
   const audience = getAudiences(env, id)[0] ?? "";
   const oldSecretUntil = old && old.until > now() ? old.until : undefined;
   const view = { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, audience, oldSecretUntil };
-  return { ...view, ...(keptBy && { keptBy: await toKeeperView(composition, keptBy) }), ...(refused && { refused }) };
+  return { ...view, ...(keptBy && { keptBy: await toHostEditorView(composition, keptBy) }), ...(refused && { refused }) };
 }
 
-async function toKeeperView({ store }: Dependencies<"store">, { id, name }: HostEditor): Promise<EmbedHostView["keptBy"]> {
+async function toHostEditorView({ store }: Dependencies<"store">, { id, name }: HostEditor): Promise<EmbedHostView["keptBy"]> {
   const member = await store.members.get(id);
   if (!member) return { name, lost: "removed" };
   if (member.disabled) return { name: member.name, lost: "suspended" };
   return { name: member.name, ...(!hasRole(member.role, "admin") && { lost: "role" }) };
 }
 
-const noSuchHost = createFailure("NOT_FOUND", "There is no such host page.");
-const noTeamConnection = createFieldFailure("connection", "is not one of the team's");
+const hostNotFoundFailure = createFailure("NOT_FOUND", "There is no such host page.");
+const notTeamConnectionFailure = createFieldFailure("connection", "is not a team connection");

@@ -1,4 +1,4 @@
-// Embedded sessions. A host page's ticket starts one, a cookie or bearer token identifies it.
+// Embedded sessions. They start with a ticket from the host page and are identified by a cookie or bearer token.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -12,19 +12,19 @@ import {
   TICKET_SECONDS,
   ticketSchema,
 } from "@/lib/contract/embed/embedding";
-import { getWeakerRole, hasRole, type Role, roles } from "@/lib/contract/people/roles";
+import { getWeakerRole, hasRole, type Role, roles } from "@/lib/contract/members/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, parseEmbedPath } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
-import { embedCookie, embedCookieAttributes, probeCookie, readCookie } from "../cookies";
-import { consolePath, consoleUrl, type Env, removeBasePath } from "../env";
+import { formatEmbedCookieAttributes, getEmbedCookieName, getProbeCookieName, readCookie } from "../cookies";
+import { type Env, getConsolePath, getConsoleUrl, removeBasePath } from "../env";
 import { type EmbedHost, type EmbedSession, type NewEmbedSession } from "../store/embed";
 import { type Member } from "../store/people/members";
 
 /** The UI shows the first audience. The others are this machine's loopback addresses. */
 export function getAudiences(env: Env, hostId: string): string[] {
-  const loopback = ["127.0.0.1", "localhost"].map((name) => consoleUrl(env, `http://${name}:${env.port}`));
-  return [...new Set([consoleUrl(env), ...loopback])].map((address) => `${address}/embed/${hostId}`);
+  const loopback = ["127.0.0.1", "localhost"].map((name) => getConsoleUrl(env, `http://${name}:${env.port}`));
+  return [...new Set([getConsoleUrl(env), ...loopback])].map((address) => `${address}/embed/${hostId}`);
 }
 
 type TicketDependencies = Dependencies<"env" | "now" | "log" | "hostKeys">;
@@ -75,46 +75,46 @@ function toEmbedRefusal(error: unknown): EmbedRefusal {
 type HeaderSource = { get(name: string): string | null };
 export type EmbeddedViewer = { session: EmbedSession; hostName: string; member: Member; role: Role };
 
-const BEARER = /^Bearer (lde_[\w-]{43})$/;
+const BEARER_PATTERN = /^Bearer (lde_[\w-]{43})$/;
 
 export function readEmbedAddress(requestHeaders: HeaderSource): EmbedAddress | undefined {
   return parseEmbedPath(requestHeaders.get(EMBED_PATH_HEADER) ?? "");
 }
 
-/** Below the path of an embedded session, no other credential is valid. */
+/** Under the path of an embedded session, no other credential is valid. */
 export function isEmbeddedRequest(requestHeaders: HeaderSource): boolean {
   return readEmbedAddress(requestHeaders) !== undefined;
 }
 
 /** The start page gets a ticket from the host page, then opens `from`. */
-export function startPath({ path }: EmbedAddress, from: string | undefined): `/${string}` {
+export function getStartPath({ path }: EmbedAddress, from: string | undefined): `/${string}` {
   return `${path}/start${from === undefined ? "" : `?from=${encodeURIComponent(from)}`}`;
 }
 
 /**
- * The start page, for a browser that opens a file of an embedded page in its own tab, where the session is missing. The page explains what
+ * Returns the start page if a browser opens a file of an embedded page in a new tab, where the session is missing. The page explains what
  * to do, and redirects members who are signed in to the console to the file.
  */
-export function startPathForTab(env: Env, { headers, url }: Request): string | undefined {
+export function findStartPathForTab(env: Env, { headers, url }: Request): string | undefined {
   const embed = readEmbedAddress(headers);
   if (!embed || headers.get("sec-fetch-dest") !== "document") return undefined;
   const { pathname, search } = new URL(url);
-  return consolePath(env, startPath(embed, removeBasePath(env, pathname) + search));
+  return getConsolePath(env, getStartPath(embed, removeBasePath(env, pathname) + search));
 }
 
 /** True if the browser has returned the cookie of the start page. */
 export function hasProbeCookie(env: Env, requestHeaders: HeaderSource): boolean {
   const embed = readEmbedAddress(requestHeaders);
-  return embed !== undefined && readCookie(requestHeaders.get("cookie"), probeCookie(embed.slot, env)) !== undefined;
+  return embed !== undefined && readCookie(requestHeaders.get("cookie"), getProbeCookieName(embed.slot, env)) !== undefined;
 }
 
 /** The headers that store the token in a cookie, or undefined if the browser does not store cookies. */
 export function storeTokenInCookie(env: Env, requestHeaders: HeaderSource, { slot }: EmbedSession, token: string): Headers | undefined {
-  const [sessionCookie, startPageCookie] = [embedCookie(slot, env), probeCookie(slot, env)];
+  const [sessionCookie, startPageCookie] = [getEmbedCookieName(slot, env), getProbeCookieName(slot, env)];
   if ([sessionCookie, startPageCookie].every((name) => readCookie(requestHeaders.get("cookie"), name) === undefined)) return undefined;
   const headers = new Headers();
-  headers.append("set-cookie", `${sessionCookie}=${token}; Max-Age=${EMBED_SESSION_MS / 1000}; ${embedCookieAttributes(env)}`);
-  headers.append("set-cookie", `${startPageCookie}=; Max-Age=0; ${embedCookieAttributes(env)}`);
+  headers.append("set-cookie", `${sessionCookie}=${token}; Max-Age=${EMBED_SESSION_MS / 1000}; ${formatEmbedCookieAttributes(env)}`);
+  headers.append("set-cookie", `${startPageCookie}=; Max-Age=0; ${formatEmbedCookieAttributes(env)}`);
   return headers;
 }
 
@@ -146,51 +146,54 @@ async function validateSession({ store, now }: Dependencies<"store" | "now">, se
 
 /** Browsers that do not store cookies send a bearer token instead. */
 function readToken({ env }: Dependencies<"env">, requestHeaders: HeaderSource, { slot }: EmbedAddress): string | undefined {
-  return BEARER.exec(requestHeaders.get("authorization") ?? "")?.[1] ?? readCookie(requestHeaders.get("cookie"), embedCookie(slot, env));
+  return (
+    BEARER_PATTERN.exec(requestHeaders.get("authorization") ?? "")?.[1] ??
+    readCookie(requestHeaders.get("cookie"), getEmbedCookieName(slot, env))
+  );
 }
 
 type StartedSession = { token: string; session: EmbedSession; member: Member; isSame: boolean };
 
-/** The reason of a refusal is only for the log and the host's admins. */
+/** The reason of a failure is only for the log and the host's admins. */
 export async function startEmbeddedSession(
   composition: Composition,
-  exchange: { ticket: string; origin: string },
+  ticketRequest: { ticket: string; origin: string },
   requestHeaders: HeaderSource,
 ): Promise<Result<StartedSession, EmbedRefusal | "host">> {
   const { store, now } = composition;
   const embed = readEmbedAddress(requestHeaders);
   const host = embed && (await store.embedHosts.get(embed.host));
   if (!host) return failed("host");
-  const refuse = async (reason: EmbedRefusal) => {
+  const rejectTicket = async (reason: EmbedRefusal) => {
     // The ticket is rejected even if recording this fails.
     await store.embedHosts.recordRefusal(host.id, { at: now(), why: reason }).catch((err: unknown) => {
       composition.log.error({ hostId: host.id, err }, "ticket refusal write failed");
     });
     return failed(reason);
   };
-  const ticket = await checkTicket(composition, host, exchange);
-  if (!ticket.ok) return refuse(ticket.failure);
+  const ticket = await checkTicket(composition, host, ticketRequest);
+  if (!ticket.ok) return rejectTicket(ticket.failure);
   const { jti, exp, connection = host.connection ?? undefined, pages = host.pages, theme, language } = ticket.value;
   // Removes a few old guests at a time, so that a new one does not wait for all of them.
   if (ticket.value.guest) await store.members.removeGuests({ now: now() });
   const member = await findOrCreateMember(composition, ticket.value, host);
-  if (!member) return refuse("member");
-  if (!canUseHost(member, host)) return refuse("suspended");
+  if (!member) return rejectTicket("member");
+  if (!canUseHost(member, host)) return rejectTicket("suspended");
   // Never a personal connection: the ticket's signer can name any member and would reach that member's connections.
-  if (connection !== undefined && !(await store.connections.getFor("", connection))) return refuse("connection");
+  if (connection !== undefined && !(await store.connections.getFor("", connection))) return rejectTicket("connection");
   // A rate limit bucket with one token, refilled well after the ticket has expired.
   const ticketBucket = { name: `embed ticket ${host.id} ${jti}`, burst: 1, refillMs: exp * 1000 + EMBED_SESSION_MS - now() };
-  if ((await store.attempts.take(ticketBucket, now())) > 0) return refuse("replayed");
+  if ((await store.attempts.consume(ticketBucket, now())) > 0) return rejectTicket("replayed");
   const previous = await readEmbeddedSession(composition, requestHeaders);
   const token = `lde_${randomBytes(32).toString("base64url")}`;
   const newSession: NewEmbedSession = {
     hostId: host.id,
     hostVersion: host.version,
     slot: embed.slot,
-    origin: exchange.origin,
+    origin: ticketRequest.origin,
     memberId: member.id,
     memberVersion: member.sessionVersion,
-    role: weakerEmbedRole(host.role, ticket.value.role ?? (member.guestOf ? "viewer" : host.role)),
+    role: getWeakerEmbedRole(host.role, ticket.value.role ?? (member.guestOf ? "viewer" : host.role)),
     connectionId: connection,
     pages,
     theme,
@@ -200,7 +203,7 @@ export async function startEmbeddedSession(
   const isSame = previous !== undefined && isSameSession(previous.session, newSession);
   // If renewed, the old session expires by itself, so that requests that use it can finish.
   if (previous && !isSame) await store.embedSessions.endFrame(previous.session);
-  const session = await store.embedSessions.begin(token, newSession, now());
+  const session = await store.embedSessions.create(token, newSession, now());
   return ok({ token, session, member, isSame });
 }
 
@@ -215,7 +218,7 @@ async function findOrCreateMember(
   { sub, guest, name }: Ticket,
   host: EmbedHost,
 ): Promise<Member | undefined> {
-  return guest ? store.members.guest(host.id, { sub, name: name ?? sub.slice(0, 100) }, now()) : store.members.getByEmail(sub);
+  return guest ? store.members.upsertGuest(host.id, { sub, name: name ?? sub.slice(0, 100) }, now()) : store.members.getByEmail(sub);
 }
 
 function canUseHost(member: Member, host: EmbedHost): boolean {
@@ -224,14 +227,14 @@ function canUseHost(member: Member, host: EmbedHost): boolean {
 
 /** At most operator for a session without the settings page, because higher roles only add settings. */
 function getEffectiveRole({ role }: EmbedSession, member: Member, pages: EmbedSession["pages"]): Role {
-  const effectiveRole = member.guestOf === undefined ? weakerEmbedRole(member.role, role) : role;
-  return pages.includes("settings") ? effectiveRole : weakerEmbedRole(effectiveRole, "operator");
+  const effectiveRole = member.guestOf === undefined ? getWeakerEmbedRole(member.role, role) : role;
+  return pages.includes("settings") ? effectiveRole : getWeakerEmbedRole(effectiveRole, "operator");
 }
 
-function weakerEmbedRole<R extends Role>(value: Role, other: R): EmbedRole {
-  const lower = getWeakerRole(value, other);
+function getWeakerEmbedRole<R extends Role>(value: Role, other: R): EmbedRole {
+  const weakerRole = getWeakerRole(value, other);
   // An unknown role, such as one of a later version, gets the fewest rights.
-  return roles.find((role): role is EmbedRole => role === lower && role !== "owner") ?? (lower === "owner" ? "admin" : "runner");
+  return roles.find((role): role is EmbedRole => role === weakerRole && role !== "owner") ?? (weakerRole === "owner" ? "admin" : "runner");
 }
 
 export async function setEmbedAppearance({ store }: Dependencies<"store">, sessionId: string, appearance: EmbedAppearance): Promise<void> {
@@ -248,5 +251,5 @@ export async function endEmbeddedSession(
   const session = await embedSessions.get(sessionId);
   if (session) await embedSessions.endFrame(session);
   const embed = readEmbedAddress(requestHeaders);
-  return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, env)}=; Max-Age=0; ${embedCookieAttributes(env)}` });
+  return new Headers(embed && { "set-cookie": `${getEmbedCookieName(embed.slot, env)}=; Max-Age=0; ${formatEmbedCookieAttributes(env)}` });
 }

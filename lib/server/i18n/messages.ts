@@ -11,7 +11,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import * as english from "@/lib/messages/en";
 import * as chinese from "@/lib/messages/zh-CN";
 import { chooseLanguage, type Language, LANGUAGE_COOKIE } from "@/lib/shared/languages";
-import { composition } from "../composition";
+import { getComposition } from "../composition";
 import { PAGE_HEADER } from "../cookies";
 import { isEmbeddedRequest, readEmbeddedSession } from "../embed/sessions";
 
@@ -42,7 +42,7 @@ declare module "next-intl" {
 export async function getProductName(): Promise<string> {
   const requestHeaders = await headers();
   const isForVisitors = isEmbeddedRequest(requestHeaders) || requestHeaders.get(PAGE_HEADER)?.startsWith("/share/");
-  return (isForVisitors ? composition().env.productName : undefined) ?? "Lightdesk";
+  return (isForVisitors ? getComposition().env.productName : undefined) ?? "Lightdesk";
 }
 
 export async function getRequestMessages(language: Language): Promise<Messages> {
@@ -56,7 +56,7 @@ export async function pickMessages(...namespaces: (keyof Messages)[]): Promise<P
 }
 
 /** Returns a `generateMetadata` function for a page's title. */
-export function pageTitle(key: Parameters<Awaited<ReturnType<typeof getTranslations<never>>>>[0]) {
+export function createPageTitle(key: Parameters<Awaited<ReturnType<typeof getTranslations<never>>>>[0]) {
   return async (): Promise<Metadata> => ({ title: (await getTranslations())(key) });
 }
 
@@ -64,13 +64,13 @@ export function pageTitle(key: Parameters<Awaited<ReturnType<typeof getTranslati
 export const getEmbedAppearance = cache(async (): Promise<EmbedAppearance> => {
   const requestHeaders = await headers();
   if (!isEmbeddedRequest(requestHeaders)) return {};
-  const viewer = await readEmbeddedSession(composition(), requestHeaders);
+  const viewer = await readEmbeddedSession(getComposition(), requestHeaders);
   if (viewer) return viewer.session;
   const query = new URLSearchParams(requestHeaders.get(PAGE_HEADER)?.split("?")[1]);
   return embedLookSchema.safeParse(Object.fromEntries(query)).data ?? {};
 });
 
-/** next-intl's settings of a request. No URL contains a language. */
+/** next-intl's configuration of a request. URLs contain no language. */
 export default getRequestConfig(async () => {
   const preferredLanguage = (await getEmbedAppearance()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
   const locale = chooseLanguage(preferredLanguage, (await headers()).get("accept-language"));

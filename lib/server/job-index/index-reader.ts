@@ -4,7 +4,7 @@
 import "server-only";
 import { setMaxListeners } from "node:events";
 import { type Failure } from "@/lib/contract/failure";
-import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobsResponse } from "@/lib/contract/schemas/job";
 import { sleep, withTimeout } from "@/lib/shared/async";
 import { type Log } from "../log";
 import { type Store } from "../store/store";
@@ -21,20 +21,20 @@ import {
 
 export type IndexReader = ReturnType<typeof createIndexReader>;
 
-const FIRST_WAIT_MS = 2000;
+const INITIAL_DELAY_MS = 2000;
 const PAGE_INTERVAL_MS = 5000;
-const FIRST_BACK_OFF_MS = 2000;
-const MAX_BACK_OFF_MS = 10 * 60_000;
+const MIN_BACKOFF_MS = 2000;
+const MAX_BACKOFF_MS = 10 * 60_000;
 const ACTIVE_MS = 5 * 60_000;
 const CHECK_INTERVAL_MS = 15_000;
-const STEP_WAIT_MS = 250;
+const STEP_DELAY_MS = 250;
 const MAX_REFRESH_WAIT_MS = 1500;
 const MAX_PAGE_JOBS = 200;
 
 type UsedConnection = ListedJobs & {
   usedMs: number;
   loop?: Promise<void>;
-  newest?: Promise<Failure | undefined>;
+  newestRead?: Promise<Failure | undefined>;
   /** True if the last page was for a search. If the loop waits for a page too, it gets the next one. */
   wasSearch?: boolean;
   isWaiting?: boolean;
@@ -44,35 +44,35 @@ type Options = {
   log: Log;
   now: () => number;
   maxJobs: number;
-  settled: () => Promise<void>;
+  flush: () => Promise<void>;
   getDroppedCount: (id: string) => number;
 };
 
-export function createIndexReader({ store, log, now, maxJobs, settled, getDroppedCount }: Options) {
+export function createIndexReader({ store, log, now, maxJobs, flush, getDroppedCount }: Options) {
   const connections = new Map<string, UsedConnection>();
-  const stopping = new AbortController();
+  const stopController = new AbortController();
   // Each connection in use adds one listener, so their number is bounded.
-  setMaxListeners(0, stopping.signal);
+  setMaxListeners(0, stopController.signal);
   const activeReads = new Set<AbortController>();
   const { jobIndexStore } = store;
   const readSizes = createSizeReader(store.jobUsage);
-  const list = createListReader({ jobIndexStore, now, maxJobs, settled, getDroppedCount, underWay: trackRead, signal: stopping.signal });
+  const listReader = createListReader({ jobIndexStore, now, maxJobs, flush, getDroppedCount, trackRead, signal: stopController.signal });
 
   async function loop(id: string, readState: UsedConnection): Promise<void> {
-    await pause(readState, FIRST_WAIT_MS, true);
-    for (let failures = 0; !stopping.signal.aborted && now() - readState.usedMs < ACTIVE_MS;) {
+    await pause(readState, INITIAL_DELAY_MS, true);
+    for (let failures = 0; !stopController.signal.aborted && now() - readState.usedMs < ACTIVE_MS;) {
       const waitMs = getPageWaitMs(readState);
       readState.isWaiting = waitMs > 0;
       if (!readState.isWaiting) readState.wasSearch = false;
-      const step = await (waitMs > 0 ? readSizesOf(id, readState) : readNext(id, readState)).catch((err: unknown): Step => {
-        if (!stopping.signal.aborted) log.error({ err, connectionId: id }, "job index read failed");
+      const step = await (waitMs > 0 ? readConnectionSizes(id, readState) : readNext(id, readState)).catch((err: unknown): Step => {
+        if (!stopController.signal.aborted) log.error({ err, connectionId: id }, "job index read failed");
         return pageDropped;
       });
       failures = typeof step === "object" ? failures + 1 : 0;
-      const backOff = Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (failures - 1));
-      if (typeof step === "object") await pause(readState, backOff, true);
-      else if (step === "done") await pause(readState, STEP_WAIT_MS, true);
-      else await pause(readState, waitMs > 0 ? Math.min(waitMs, MAX_BACK_OFF_MS) : CHECK_INTERVAL_MS, waitMs > 0);
+      const backoffMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (failures - 1));
+      if (typeof step === "object") await pause(readState, backoffMs, true);
+      else if (step === "done") await pause(readState, STEP_DELAY_MS, true);
+      else await pause(readState, waitMs > 0 ? Math.min(waitMs, MAX_BACKOFF_MS) : CHECK_INTERVAL_MS, waitMs > 0);
     }
   }
 
@@ -85,18 +85,18 @@ export function createIndexReader({ store, log, now, maxJobs, settled, getDroppe
   async function pause(readState: UsedConnection, ms: number, isFull = false): Promise<void> {
     const wakeController = new AbortController();
     if (!isFull) readState.wake = () => wakeController.abort();
-    await sleep(ms, { signal: AbortSignal.any([stopping.signal, wakeController.signal]), unref: true });
+    await sleep(ms, { signal: AbortSignal.any([stopController.signal, wakeController.signal]), unref: true });
     readState.wake = undefined;
   }
 
   async function readNext(id: string, readState: UsedConnection): Promise<Step> {
-    const page = await list.next(id, readState);
-    if (page === undefined) return readSizesOf(id, readState);
+    const page = await listReader.next(id, readState);
+    if (page === undefined) return readConnectionSizes(id, readState);
     return page === "older" ? "done" : page;
   }
 
   /** Only for the service in this process, because elsewhere each job would be a request. */
-  async function readSizesOf(id: string, { read: { assets } }: UsedConnection): Promise<Step> {
+  async function readConnectionSizes(id: string, { read: { assets } }: UsedConnection): Promise<Step> {
     return assets && trackRead((signal) => readSizes(id, assets, signal));
   }
 
@@ -104,31 +104,31 @@ export function createIndexReader({ store, log, now, maxJobs, settled, getDroppe
   async function trackRead<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     activeReads.add(controller);
-    if (stopping.signal.aborted) controller.abort();
+    if (stopController.signal.aborted) controller.abort();
     return call(controller.signal).finally(() => activeReads.delete(controller));
   }
 
   async function readNewest(id: string, readState: UsedConnection): Promise<Failure | undefined> {
     try {
-      const page = await list.readPage(id, readState, 0, MAX_PAGE_JOBS);
-      if (page.ok) await list.join(id, readState, page.value);
+      const page = await listReader.readPage(id, readState, 0, MAX_PAGE_JOBS);
+      if (page.ok) await listReader.mergeNewest(id, readState, page.value);
       return page.ok ? undefined : page.failure;
     } catch (err) {
-      if (!stopping.signal.aborted) log.error({ err, connectionId: id }, "newest jobs read failed");
+      if (!stopController.signal.aborted) log.error({ err, connectionId: id }, "newest jobs read failed");
       return undefined;
     }
   }
 
   return {
-    /** Called when a member uses a connection. `read` has their rights. */
+    /** Call when a member uses a connection. `indexRead` reads with the member's rights. */
     markUsed(id: string, indexRead: IndexRead): void {
-      if (stopping.signal.aborted) return;
+      if (stopController.signal.aborted) return;
       const readState = connections.get(id) ?? {
         read: indexRead,
         usedMs: 0,
         headOffset: 0,
         headDroppedCount: getDroppedCount(id),
-        beginnings: 0,
+        restartCount: 0,
       };
       connections.set(id, readState);
       readState.read = indexRead;
@@ -147,18 +147,18 @@ export function createIndexReader({ store, log, now, maxJobs, settled, getDroppe
           headMs: undefined,
           gap: undefined,
           round: undefined,
-          beginnings: readState.beginnings + 1,
+          beginnings: readState.restartCount + 1,
         });
         readState.wake?.();
       }
     },
 
-    async noteNewest(id: string, response: JobsAnswer): Promise<void> {
+    async recordNewest(id: string, response: JobsResponse): Promise<void> {
       const readState = connections.get(id);
-      if (readState) await list.join(id, readState, toPage(response, 0));
+      if (readState) await listReader.mergeNewest(id, readState, toPage(response, 0));
     },
 
-    gapOf: (id: string): IndexGap | undefined => connections.get(id)?.gap,
+    getGap: (id: string): IndexGap | undefined => connections.get(id)?.gap,
 
     /**
      * Reads the newest jobs if a page is due, and waits briefly for them. If the last read failed or the service has requested a wait,
@@ -169,15 +169,15 @@ export function createIndexReader({ store, log, now, maxJobs, settled, getDroppe
       if (!readState) return undefined;
       if (getPageWaitMs(readState) <= 0 && !(readState.wasSearch && readState.isWaiting)) {
         readState.wasSearch = true;
-        readState.newest = readNewest(id, readState);
+        readState.newestRead = readNewest(id, readState);
       }
-      const failure = await withTimeout(Promise.resolve(readState.newest), MAX_REFRESH_WAIT_MS, () => undefined);
-      await settled();
-      return failure || (readState.pausedUntilMs ?? 0) > now() ? { sinceMs: readState.answeredMs } : undefined;
+      const failure = await withTimeout(Promise.resolve(readState.newestRead), MAX_REFRESH_WAIT_MS, () => undefined);
+      await flush();
+      return failure || (readState.pausedUntilMs ?? 0) > now() ? { sinceMs: readState.lastResponseMs } : undefined;
     },
 
     async stop(): Promise<void> {
-      stopping.abort();
+      stopController.abort();
       for (const controller of activeReads) controller.abort();
       await Promise.all([...connections.values()].map(({ loop: running }) => running));
     },

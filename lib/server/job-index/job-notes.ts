@@ -4,15 +4,15 @@ import "server-only";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { asObject, asText, getOwn, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Subject } from "@/lib/contract/operation";
-import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
+import { type HistoryResponse, type JobDetail, type JobListItem, type JobsResponse, type JobStatus } from "@/lib/contract/schemas/job";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
 import { choosePreview, toHistoryJob, toListedError } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { type JobNote } from "../store/jobs/index-entry";
+import { type JobUpdate } from "../store/jobs/index-entry";
 
-const MAX_LENGTH = 4096;
+const MAX_TEXTS_LENGTH = 4096;
 const MAX_INPUT_CHARACTERS = 2048;
 const MAX_TEXTS = 5000;
 const MAX_DEPTH = 5;
@@ -28,15 +28,16 @@ export function collectTexts(graph: unknown): string {
   }
   const isSentence = (text: string) => /\s|[^\p{ASCII}]/u.test(text);
   const sorted = [...[...texts].filter(isSentence), ...[...texts].filter((text) => !isSentence(text))];
-  let all = "";
+  let combinedText = "";
   for (const text of sorted) {
-    if (all.length >= MAX_LENGTH) break;
-    all += (all === "" ? "" : "\n") + text.slice(0, Math.min(MAX_INPUT_CHARACTERS, MAX_LENGTH - all.length));
+    if (combinedText.length >= MAX_TEXTS_LENGTH) break;
+    combinedText +=
+      (combinedText === "" ? "" : "\n") + text.slice(0, Math.min(MAX_INPUT_CHARACTERS, MAX_TEXTS_LENGTH - combinedText.length));
   }
-  return all;
+  return combinedText;
 }
 
-/** Texts connected to an input named "positive", as in samplers. */
+/** Collects texts connected to an input named "positive", as in samplers. */
 function collectPositiveTexts(graph: JsonObject): Set<string> {
   const texts = new Set<string>();
   // Iterating a set also visits ids added meanwhile, and each id once.
@@ -66,20 +67,20 @@ function addTexts(value: unknown, texts: Set<string>, depth: number): void {
 }
 
 type JobResponse =
-  | { subject: "jobs"; value: JobsAnswer }
-  | { subject: "history"; value: HistoryAnswer }
+  | { subject: "jobs"; value: JobsResponse }
+  | { subject: "history"; value: HistoryResponse }
   | { subject: "job"; value: JobDetail }
   | { subject: "jobStatus"; value: JobStatus }
-  | { subject: "submission"; jobId: string; sent: unknown; memberId: string; token?: string; atMs: number };
+  | { subject: "submission"; jobId: string; requestBody: unknown; memberId: string; token?: string; atMs: number };
 
-type RequestFields = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
+type RequestFields = { requestBody?: unknown; memberId?: string; token?: string; atMs?: number };
 
-const MAX_TEXT = 500;
+const MAX_FIELD_LENGTH = 500;
 
 export function toJobResponse(
   subject: Subject,
   value: unknown,
-  { sent, memberId, token, atMs }: RequestFields = {},
+  { requestBody, memberId, token, atMs }: RequestFields = {},
 ): JobResponse | undefined {
   if (subject === "jobs" && isJobs(value)) return { subject, value };
   if (subject === "history" && isHistory(value)) return { subject, value };
@@ -87,16 +88,16 @@ export function toJobResponse(
   if (subject === "jobStatus" && isStatus(value)) return { subject, value };
   const jobId = asText(asObject(value)?.prompt_id) ?? asText(asObject(value)?.job_id);
   const isSubmission = subject === "submission" && jobId !== undefined && memberId !== undefined && atMs !== undefined;
-  return isSubmission ? { subject, jobId, sent, memberId, token, atMs } : undefined;
+  return isSubmission ? { subject, jobId, requestBody, memberId, token, atMs } : undefined;
 }
 
 // The operation's schema has already validated the value. These only detect its kind.
-const isJobs = (value: unknown): value is JobsAnswer => isObject(value) && Array.isArray(value.jobs);
-const isHistory = (value: unknown): value is HistoryAnswer => isObject(value) && Array.isArray(value.history);
+const isJobs = (value: unknown): value is JobsResponse => isObject(value) && Array.isArray(value.jobs);
+const isHistory = (value: unknown): value is HistoryResponse => isObject(value) && Array.isArray(value.history);
 const isJob = (value: unknown): value is JobDetail => isObject(value) && typeof value.status === "string";
 const isStatus = (value: unknown): value is JobStatus => isObject(value) && typeof value.status === "string";
 
-export function toNotes(response: JobResponse): JobNote[] {
+export function toNotes(response: JobResponse): JobUpdate[] {
   switch (response.subject) {
     case "jobs":
       return response.value.jobs.map((job) => ({ ...toNote(job), isExact: true }));
@@ -115,31 +116,31 @@ export function toNotes(response: JobResponse): JobNote[] {
     case "jobStatus": {
       const { id, status, error_message: message } = response.value;
       const error = toJobState(status) === "failed" ? toListedError(message) : undefined;
-      return [{ jobId: id, isAside: true, item: { status, ...(error && { execution_error: error }) } }];
+      return [{ jobId: id, isUpdateOnly: true, item: { status, ...(error && { execution_error: error }) } }];
     }
     case "submission":
       return [toSubmissionNote(response)];
   }
 }
 
-function toSubmissionNote({ jobId, sent, memberId, token, atMs }: Extract<JobResponse, { subject: "submission" }>): JobNote {
-  const body = asObject(sent);
+function toSubmissionNote({ jobId, requestBody, memberId, token, atMs }: Extract<JobResponse, { subject: "submission" }>): JobUpdate {
+  const body = asObject(requestBody);
   const pngInfo = asObject(asObject(body?.extra_data)?.extra_pnginfo);
-  const workflowId = asText(asObject(pngInfo?.workflow)?.id)?.slice(0, MAX_TEXT);
+  const workflowId = asText(asObject(pngInfo?.workflow)?.id)?.slice(0, MAX_FIELD_LENGTH);
   const item = { status: "pending", workflow_id: workflowId };
   return { jobId, item, createdMs: atMs, memberId, ...(token !== undefined && { token }), inputs: collectTexts(body?.prompt) };
 }
 
-function toNote(job: JobListItem | JobDetail): JobNote {
+function toNote(job: JobListItem | JobDetail): JobUpdate {
   const preview = toPreviewView(job.preview_output);
   return {
     jobId: job.id,
     createdMs: toMilliseconds(job.create_time),
     kinds: preview ? listKinds([preview]) : [],
     item: {
-      status: job.status.slice(0, MAX_TEXT),
-      workflow_id: job.workflow_id?.slice(0, MAX_TEXT),
-      runner_id: job.runner_id?.slice(0, MAX_TEXT),
+      status: job.status.slice(0, MAX_FIELD_LENGTH),
+      workflow_id: job.workflow_id?.slice(0, MAX_FIELD_LENGTH),
+      runner_id: job.runner_id?.slice(0, MAX_FIELD_LENGTH),
       outputs_count: job.outputs_count,
       execution_start_time: job.execution_start_time,
       execution_end_time: job.execution_end_time,
@@ -153,8 +154,15 @@ function toNote(job: JobListItem | JobDetail): JobNote {
 function toListedPreview(preview: OutputView | undefined): JobListItem["preview_output"] {
   if (!preview?.file) return undefined;
   const { filename, subfolder, type } = preview.file;
-  if (filename.length > MAX_TEXT || subfolder.length > MAX_TEXT) return undefined;
-  return { filename, subfolder, type, nodeId: preview.nodeId, mediaType: preview.key, display_name: preview.name.slice(0, MAX_TEXT) };
+  if (filename.length > MAX_FIELD_LENGTH || subfolder.length > MAX_FIELD_LENGTH) return undefined;
+  return {
+    filename,
+    subfolder,
+    type,
+    nodeId: preview.nodeId,
+    mediaType: preview.key,
+    display_name: preview.name.slice(0, MAX_FIELD_LENGTH),
+  };
 }
 
 function listKinds(outputs: readonly OutputView[]): string[] {

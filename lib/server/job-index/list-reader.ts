@@ -3,19 +3,19 @@
 import "server-only";
 import { createFailure, type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { asNumber, asObject } from "@/lib/contract/json/json";
-import { type AnswerOf } from "@/lib/contract/operation";
+import { type ResponseOf } from "@/lib/contract/operation";
 import { type operations } from "@/lib/contract/operations";
-import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobsResponse } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
-import { type IndexReach, type JobIndexStore, type ListedRange } from "../store/jobs/job-index-store";
+import { type IndexCoverage, type JobIndexStore, type ListedRange } from "../store/jobs/job-index-store";
 import { type JobUsageStore } from "../store/jobs/job-usage";
-import { type CallInput } from "../upstream/outgoing";
+import { type CallInput } from "../upstream/build-request";
 
 /** `end` is the offset of the next page. `isCut` is true if there are older jobs than the list contains. */
 type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isCut: boolean; end: number };
 
-export function toPage(response: JobsAnswer, offset: number): ListPage {
+export function toPage(response: JobsResponse, offset: number): ListPage {
   const { jobs, pagination, unreadable = 0 } = response;
   const times = getCreationTimes(response);
   const end = offset + jobs.length + unreadable;
@@ -25,15 +25,15 @@ export function toPage(response: JobsAnswer, offset: number): ListPage {
   return { newestMs: times[0], oldestMs: times.at(-1), isLast, isCut: response.is_cut === true, end };
 }
 
-function getCreationTimes({ jobs }: JobsAnswer): number[] {
+function getCreationTimes({ jobs }: JobsResponse): number[] {
   return jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
 }
 
 /**
- * The time since when the index is complete, while the list is read again and has been read back to `readMs`. Jobs that the list has dropped
+ * Returns since when the index is complete, while the list is read again and has been read back to `readMs`. Jobs that the list has dropped
  * are still in the index, unless there is a gap between the two. `fullMs` is set if the index has dropped older jobs.
  */
-function getCompleteSince({ cursorMs, newestMs }: IndexReach, readMs: number | undefined, isLast: boolean, fullMs: number | undefined) {
+function getCompleteSince({ cursorMs, newestMs }: IndexCoverage, readMs: number | undefined, isLast: boolean, fullMs: number | undefined) {
   if (isLast && readMs !== undefined && newestMs !== undefined && readMs > newestMs) return readMs;
   const sinceMs = minDefined(cursorMs, readMs);
   return sinceMs === undefined ? undefined : Math.max(sinceMs, fullMs ?? sinceMs);
@@ -44,28 +44,28 @@ function minDefined(value: number | undefined, other: number | undefined): numbe
 }
 
 export type IndexRead = {
-  jobs(input: CallInput): Promise<Result<JobsAnswer, Failure>>;
+  jobs(input: CallInput): Promise<Result<JobsResponse, Failure>>;
   /** A job's outputs with sizes. Only for the service in this process. */
-  assets?(input: CallInput): Promise<Result<AnswerOf<typeof operations.listJobAssets>, Failure>>;
+  assets?(input: CallInput): Promise<Result<ResponseOf<typeof operations.listJobAssets>, Failure>>;
 };
 type ReadAssets = NonNullable<IndexRead["assets"]>;
 
 const JOBS_PER_STEP = 2;
 const FILES_PAGE_SIZE = 500;
-const MAX_PAGES = 4;
+const MAX_FILE_PAGES = 4;
 const jobFailureStatuses: readonly number[] = [400, 403, 404, 410, 422];
 
 export function createSizeReader(usage: JobUsageStore) {
-  const unresponsiveConnections = new Set<string>();
+  const unsupportedConnections = new Set<string>();
   /** Returns a failure that is unrelated to a single job, or undefined if there was nothing to request. */
   return async (connectionId: string, read: ReadAssets, signal: AbortSignal): Promise<Failure | "done" | undefined> => {
-    const jobs = unresponsiveConnections.has(connectionId) ? [] : await usage.unsized(connectionId, JOBS_PER_STEP);
+    const jobs = unsupportedConnections.has(connectionId) ? [] : await usage.listUnsized(connectionId, JOBS_PER_STEP);
     for (const { jobId, outputs } of jobs) {
       const { failure, ...size } = await readSize(jobId, read, signal);
-      if (failure && isMissingOperation(failure)) return void unresponsiveConnections.add(connectionId);
+      if (failure && isMissingOperation(failure)) return void unsupportedConnections.add(connectionId);
       if (failure && !jobFailureStatuses.includes(failure.status)) return failure;
       // Texts are outputs without a file. With fewer files than outputs, the size counts as incomplete.
-      await usage.setSize(connectionId, jobId, { bytes: size.bytes, isPart: size.isPart || size.files < outputs });
+      await usage.setSize(connectionId, jobId, { bytes: size.bytes, isPartial: size.isPart || size.files < outputs });
     }
     return jobs.length > 0 ? "done" : undefined;
   };
@@ -75,7 +75,7 @@ type Size = { bytes: number | undefined; files: number; isPart: boolean; failure
 
 async function readSize(jobId: string, read: ReadAssets, signal: AbortSignal): Promise<Size> {
   const size: Size = { bytes: undefined, files: 0, isPart: false };
-  for (let page = 0; page < MAX_PAGES; page += 1) {
+  for (let page = 0; page < MAX_FILE_PAGES; page += 1) {
     const result = await read({ params: { job_id: jobId }, query: { limit: FILES_PAGE_SIZE, offset: size.files }, signal });
     if (!result.ok) return { ...size, failure: result.failure };
     const sizes = result.value.assets.map((asset) => asNumber(asObject(asset)?.size));
@@ -102,24 +102,24 @@ const newestFirst = { sort_by: "create_time", sort_order: "desc" } as const;
 export type ListedJobs = {
   read: IndexRead;
   wake?: () => void;
-  /** The offset at which new jobs are being read; undefined once they are read. */
+  /** The offset at which new jobs are being read. Undefined once they are read. */
   headOffset: number | undefined;
   headMs?: number;
   gap?: IndexGap;
   /** The number of dropped responses when reading the newest jobs last began. */
   headDroppedCount: number;
-  answeredMs?: number;
+  lastResponseMs?: number;
   pageMs?: number;
   pausedUntilMs?: number;
   /** Progress while the list is read again. Earlier data remains valid meanwhile. */
   round?: Round;
-  /** Counts restarts. The result of a step that began before a restart is outdated. */
-  beginnings: number;
+  /** Counts restarts. The result of a step that started before a restart is outdated. */
+  restartCount: number;
 };
 type Round = { oldestMs?: number };
 /** The index has no jobs between these two times yet. */
 export type IndexGap = { afterMs: number; beforeMs: number };
-type StoredReach = IndexReach & { keep(reach: IndexReach): Promise<void> };
+type StoredReach = IndexCoverage & { save(reach: IndexCoverage): Promise<void> };
 export type Step = Failure | "done" | undefined;
 /** The page was dropped or the disk is full. It is read again with increasing delays. */
 export const pageDropped = createFailure("INTERNAL", "");
@@ -128,29 +128,30 @@ type Options = {
   jobIndexStore: JobIndexStore;
   now: () => number;
   maxJobs: number;
-  settled: () => Promise<void>;
+  flush: () => Promise<void>;
   getDroppedCount: (id: string) => number;
-  underWay: <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+  trackRead: <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   signal: AbortSignal;
 };
 
-export function createListReader({ jobIndexStore, now, maxJobs, settled, getDroppedCount, underWay, signal: stopSignal }: Options) {
+export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppedCount, trackRead, signal: stopSignal }: Options) {
   /** Returns "older" if there are more jobs than those read so far. */
   async function next(id: string, readState: ListedJobs): Promise<Step | "older"> {
-    const { beginnings } = readState;
-    const indexReach = await jobIndexStore.reach(id);
+    const { restartCount } = readState;
+    const indexReach = await jobIndexStore.getCoverage(id);
     const reach = {
       ...indexReach,
-      keep: async (indexReach: IndexReach) => void (readState.beginnings === beginnings && (await jobIndexStore.setReach(id, indexReach))),
+      save: async (indexReach: IndexCoverage) =>
+        void (readState.restartCount === restartCount && (await jobIndexStore.setCoverage(id, indexReach))),
     };
     if (readState.headOffset !== undefined) return readHead(id, readState, reach);
     const isListed = reach.nextOffset === undefined;
     const isDue = isListed && now() - (reach.sweptAt ?? 0) > ROUND_INTERVAL_MS;
-    // Another process began this round, and its progress is unknown.
+    // Another process started this round, and its progress is unknown.
     const isAbandoned = !isListed && reach.sweptAt !== undefined && readState.round === undefined;
     if (isDue || isAbandoned) {
-      if (readState.beginnings === beginnings) readState.round = {};
-      await reach.keep({ ...reach, nextOffset: 0 });
+      if (readState.restartCount === restartCount) readState.round = {};
+      await reach.save({ ...reach, nextOffset: 0 });
       return "done";
     }
     if (isListed) return undefined;
@@ -158,12 +159,12 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, getDrop
     return step === "done" ? "older" : step;
   }
 
-  /** Reads jobs newer than the indexed ones. The first time it reads one page, and older ones follow from there. */
+  /** Reads jobs newer than the indexed ones. The first call reads one page, and `readOlder` continues from there. */
   async function readHead(id: string, readState: ListedJobs, reach: StoredReach): Promise<Step> {
     if (readState.headOffset === 0) readState.headDroppedCount = getDroppedCount(id);
     const page = await readPage(id, readState, readState.headOffset ?? 0);
     if (!page.ok) return page.failure;
-    await settled();
+    await flush();
     if (getDroppedCount(id) !== readState.headDroppedCount) {
       readState.headOffset = 0;
       return pageDropped;
@@ -174,10 +175,10 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, getDrop
       await resume(id, { ...reach, newestMs: readState.headMs }, page.value);
       readState.headOffset = undefined;
     } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isIndexedBefore(id, oldestMs))) {
-      const isApart = isCut && oldestMs !== undefined && oldestMs > reach.newestMs;
-      // The jobs between them will remain unknown.
-      const from = isApart ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
-      await reach.keep({ ...reach, ...from, newestMs: Math.max(readState.headMs, reach.newestMs) });
+      const hasGap = isCut && oldestMs !== undefined && oldestMs > reach.newestMs;
+      // The jobs in the gap are never indexed.
+      const reachChanges = hasGap ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
+      await reach.save({ ...reach, ...reachChanges, newestMs: Math.max(readState.headMs, reach.newestMs) });
       Object.assign(readState, { headOffset: undefined, headMs: undefined, gap: undefined });
     } else readState.headOffset = end;
     return "done";
@@ -189,29 +190,31 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, getDrop
     const { round } = readState;
     const page = await readPage(id, readState, offset);
     if (!page.ok) return page.failure;
-    await settled();
+    await flush();
     if (getDroppedCount(id) !== droppedCount) return pageDropped;
     const { newestMs, end } = page.value;
     const readMs = round ? round.oldestMs : reach.cursorMs;
     const isGap = offset > 0 && readMs !== undefined && (newestMs === undefined || newestMs < readMs);
     // Jobs before this page were removed and others moved up, so go back to where the two meet.
-    if (isGap) await reach.keep({ ...reach, nextOffset: Math.max(0, offset - JOBS_PAGE_SIZE) });
+    if (isGap) await reach.save({ ...reach, nextOffset: Math.max(0, offset - JOBS_PAGE_SIZE) });
     // A service may report more pages and then return none.
     else await resume(id, reach, { ...page.value, isLast: page.value.isLast || end <= (reach.nextOffset ?? 0) }, round);
     return "done";
   }
 
   async function resume(id: string, reach: StoredReach, { oldestMs, isLast, isCut, end }: ListPage, round?: Round): Promise<void> {
-    await settled();
+    await flush();
     const isFull = !isLast && (await isIndexedBefore(id, oldestMs));
     const readMs = minDefined(oldestMs, round ? round.oldestMs : reach.cursorMs);
     if (round) round.oldestMs = readMs;
     const isComplete = isLast && !isCut;
-    if (isComplete) await forgetAll(id, { afterMs: -1, beforeMs: readMs ?? Number.MAX_SAFE_INTEGER, present: [] });
-    await reach.keep({
+    if (isComplete) await removeAllMissing(id, { afterMs: -1, beforeMs: readMs ?? Number.MAX_SAFE_INTEGER, present: [] });
+    await reach.save({
       ...reach,
       cursorMs:
-        !round || isComplete || isFull ? readMs : getCompleteSince(reach, readMs, isLast, await jobIndexStore.oldestOfFull(id, maxJobs)),
+        !round || isComplete || isFull
+          ? readMs
+          : getCompleteSince(reach, readMs, isLast, await jobIndexStore.findOldestIfFull(id, maxJobs)),
       nextOffset: isLast || isFull ? undefined : end,
       isComplete: isLast ? !isCut : reach.isComplete,
       isBounded: isFull || (isLast ? isCut : reach.isBounded),
@@ -220,22 +223,22 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, getDrop
   }
 
   async function isIndexedBefore(id: string, oldestMs: number | undefined): Promise<boolean> {
-    await settled();
-    const oldestIndexedMs = await jobIndexStore.oldestOfFull(id, maxJobs);
+    await flush();
+    const oldestIndexedMs = await jobIndexStore.findOldestIfFull(id, maxJobs);
     return oldestIndexedMs !== undefined && oldestMs !== undefined && oldestMs <= oldestIndexedMs;
   }
 
   async function readPage(id: string, readState: ListedJobs, offset: number, limit = JOBS_PAGE_SIZE): Promise<Result<ListPage, Failure>> {
     readState.pageMs = now();
     const query = { ...newestFirst, offset, limit };
-    const result = await underWay((signal) => readState.read.jobs({ query, signal, limits: { attempts: 1 } }));
+    const result = await trackRead((signal) => readState.read.jobs({ query, signal, limits: { attempts: 1 } }));
     if (!result.ok) {
       const { status, retryAfterMs } = result.failure;
       if (status === 429 || retryAfterMs !== undefined) readState.pausedUntilMs = now() + (retryAfterMs ?? DEFAULT_PAUSE_MS);
       return result;
     }
-    readState.answeredMs = now();
-    await forgetAbsent(id, result.value);
+    readState.lastResponseMs = now();
+    await removeMissingJobs(id, result.value);
     return ok(toPage(result.value, offset));
   }
 
@@ -245,12 +248,12 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, getDrop
     readState: ListedJobs,
     { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">,
   ): Promise<void> {
-    const { beginnings } = readState;
-    await settled();
-    const indexReach = await jobIndexStore.reach(id);
+    const { restartCount } = readState;
+    await flush();
+    const indexReach = await jobIndexStore.getCoverage(id);
     const isFull = await isIndexedBefore(id, oldestMs);
     // The page was read before a restart.
-    if (readState.beginnings !== beginnings) return;
+    if (readState.restartCount !== restartCount) return;
     const isUpToDate = getDroppedCount(id) === readState.headDroppedCount;
     if (indexReach.newestMs === undefined || newestMs === undefined || oldestMs === undefined) readState.gap = undefined;
     else if (isUpToDate && ((isLast && !isCut) || oldestMs <= indexReach.newestMs || isFull)) {
@@ -263,18 +266,18 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, getDrop
     }
   }
 
-  async function forgetAbsent(id: string, response: JobsAnswer): Promise<void> {
+  async function removeMissingJobs(id: string, response: JobsResponse): Promise<void> {
     const times = getCreationTimes(response);
     const hasAllTimes = !response.unreadable && times.length === response.jobs.length && times.length > 1;
-    const isInOrder = times.every((ms, at) => at === 0 || ms <= (times[at - 1] ?? ms));
+    const isInOrder = times.every((ms, index) => index === 0 || ms <= (times[index - 1] ?? ms));
     if (!hasAllTimes || !isInOrder) return;
     const range = { afterMs: times.at(-1) ?? 0, beforeMs: times[0] ?? 0, present: response.jobs.map((job) => job.id) };
-    await forgetAll(id, range);
+    await removeAllMissing(id, range);
   }
 
-  async function forgetAll(id: string, range: ListedRange): Promise<void> {
-    while (await jobIndexStore.forgetAbsent(id, range)) stopSignal.throwIfAborted();
+  async function removeAllMissing(id: string, range: ListedRange): Promise<void> {
+    while (await jobIndexStore.removeAbsent(id, range)) stopSignal.throwIfAborted();
   }
 
-  return { next, readPage, join: mergeNewest };
+  return { next, readPage, mergeNewest };
 }

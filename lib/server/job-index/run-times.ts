@@ -9,7 +9,7 @@ import { asObject, asText, isObject } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { getShape, isLink, isSeedName } from "@/lib/contract/workflow/graph";
 import { createLru } from "@/lib/shared/lru";
-import { type JobNote } from "../store/jobs/index-entry";
+import { type JobUpdate } from "../store/jobs/index-entry";
 import { type Store } from "../store/store";
 
 /** The newest runs on one runner. */
@@ -49,14 +49,14 @@ export function createRunKeys() {
   const find = (connectionId: string, jobId: string) => keys.get(toCacheKey(connectionId, jobId));
   return {
     find,
-    learnGraph: recordGraph,
+    recordGraph,
     /** Records the graph of a submission or of a job's details. */
     record({ subject }: Operation, connectionId: string, value: unknown, body: unknown): void {
       const response = asObject(value);
       if (subject === "submission") recordGraph(connectionId, asText(response?.prompt_id), asObject(body)?.prompt);
       if (subject === "job") recordGraph(connectionId, asText(response?.id), asObject(response?.workflow)?.prompt);
     },
-    addTo(connectionId: string, notes: readonly JobNote[]): JobNote[] {
+    addRunKeys(connectionId: string, notes: readonly JobUpdate[]): JobUpdate[] {
       return notes.map((jobNote) => ({ ...jobNote, runKey: find(connectionId, jobNote.jobId) }));
     },
   };
@@ -75,7 +75,7 @@ export async function findExpectedRuns(
     return [{ jobId, runner: asText(runner), runKey: runKeys.find(connectionId, jobId), workflowId: asText(workflowId) }];
   });
   if (activeJobs.length === 0) return new Map();
-  const runsByJob = await store.jobIndexStore.earlierRuns(connectionId, activeJobs);
+  const runsByJob = await store.jobIndexStore.listEarlierRuns(connectionId, activeJobs);
   return new Map(
     activeJobs.flatMap(({ jobId, runner }) => {
       const expected = (runsByJob.get(jobId) ?? []).map((all) => {
@@ -111,7 +111,7 @@ export function toExpectedRun(runsMs: readonly number[]): ExpectedRun | undefine
 
 /** Interpolates between the two nearest of the sorted values. */
 function quantile(sorted: readonly number[], share: number): number {
-  const at = (sorted.length - 1) * share;
-  const [lower = 0, upper = lower] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
-  return Math.round(lower + (upper - lower) * (at - Math.floor(at)));
+  const position = (sorted.length - 1) * share;
+  const [lower = 0, upper = lower] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
+  return Math.round(lower + (upper - lower) * (position - Math.floor(position)));
 }

@@ -4,18 +4,18 @@ import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { collectInputs } from "@/lib/contract/jobs/job-inputs";
-import { type InputId, isSearch, splitInputId } from "@/lib/contract/jobs/job-list";
+import { hasSearchFilter, type InputId, splitInputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { formatSubmitter } from "@/lib/contract/members/usage";
 import { operations } from "@/lib/contract/operations";
-import { formatSubmitter } from "@/lib/contract/people/usage";
-import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobListItem, type JobsResponse } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, type Cell, formatCsvLine } from "@/lib/shared/text";
-import { requestRedacted } from "../answers/process-response";
 import { type Access } from "../connections/access";
-import { textStream } from "../requests/responses";
+import { createTextStream } from "../requests/responses";
+import { requestRedacted } from "../responses/process-response";
 import { searchJobIndex } from "./job-search";
 
 const PAGE_SIZE = 1000;
@@ -25,8 +25,8 @@ type JobPage = { jobs: JobListItem[]; total: number | undefined; unreadable: num
 type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 
 function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
-  async function read(page: JobSearchQuery): Promise<Result<JobsAnswer, Failure>> {
-    if (isSearch(query)) return ok(await searchJobIndex(access, page));
+  async function readPage(page: JobSearchQuery): Promise<Result<JobsResponse, Failure>> {
+    if (hasSearchFilter(query)) return ok(await searchJobIndex(access, page));
     const result = await requestRedacted(operations.listJobs, access, { query: page, signal });
     return result.ok ? ok(result.value.value) : result;
   }
@@ -34,13 +34,13 @@ function createJobPages(access: Access, query: JobSearchQuery, signal: AbortSign
   let previousIds: ReadonlySet<string> = new Set();
   return {
     async next() {
-      const lostRights = await access.lostRights();
-      if (lostRights) return failed(lostRights);
-      const result = await read({ ...query, limit: PAGE_SIZE, offset });
+      const rightsFailure = await access.checkRights();
+      if (rightsFailure) return failed(rightsFailure);
+      const result = await readPage({ ...query, limit: PAGE_SIZE, offset });
       if (!result.ok) return result;
       const { jobs, pagination, unreadable = 0 } = result.value;
       const newJobs = jobs.filter(({ id }) => !previousIds.has(id));
-      // Counts what arrived, because a service may return smaller pages than requested.
+      // Counts the received jobs, because a service may return smaller pages than requested.
       offset += jobs.length + unreadable;
       previousIds = new Set(jobs.map(({ id }) => id));
       const { has_more: hasMore, total } = pagination;
@@ -55,10 +55,10 @@ type ExportedJob = { job: JobListItem; inputs: readonly { name: string; value: s
 type ExportEnd = { count: number; inputs: number; total: number | undefined; failure: Failure | undefined };
 type ExportFormat = {
   type: string;
-  head(about: { exportedAt: string; total: number | undefined; inputs: readonly string[] }): string;
+  head(summary: { exportedAt: string; total: number | undefined; inputs: readonly string[] }): string;
   /** `isFirst` is true for the first batch. */
   body(jobs: readonly ExportedJob[], isFirst: boolean): string;
-  end(about: ExportEnd): string;
+  end(summary: ExportEnd): string;
 };
 
 const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType<typeof toJobView>) => Cell][] = [
@@ -144,29 +144,29 @@ export async function exportJobs(
   { query, format, ids, inputs = [], signal }: ExportOptions,
 ): Promise<Result<Response, Failure>> {
   const { now, log } = access.composition;
-  const disconnected = new AbortController();
-  const pages = createJobPages(access, query, AbortSignal.any([signal, disconnected.signal]));
-  const first = await pages.next();
-  if (!first.ok) return first;
+  const disconnectController = new AbortController();
+  const pages = createJobPages(access, query, AbortSignal.any([signal, disconnectController.signal]));
+  const firstPage = await pages.next();
+  if (!firstPage.ok) return firstPage;
   const exportFormat = exportFormats[format];
   const selectedIds = ids && new Set(ids);
-  const total = selectedIds?.size ?? first.value.total;
+  const total = selectedIds?.size ?? firstPage.value.total;
   const exportedAt = new Date(now()).toISOString();
   let count = 0;
   let unreadable = 0;
 
-  async function* writePieces(): AsyncGenerator<string, void> {
+  async function* writeChunks(): AsyncGenerator<string, void> {
     yield exportFormat.head({ exportedAt, total, inputs: inputs.map((id) => splitInputId(id).name) });
-    for (let page: Result<JobPage, Failure> = first; ; page = await pages.next()) {
+    for (let page: Result<JobPage, Failure> = firstPage; ; page = await pages.next()) {
       if (!page.ok) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: page.failure });
       const { jobs, isLast } = page.value;
       unreadable += page.value.unreadable;
       const exportedJobs = selectedIds ? jobs.filter(({ id }) => selectedIds.delete(id)) : jobs.slice(0, MAX_JOBS - count);
       if (inputs.length > 0 && count + exportedJobs.length > MAX_JOBS_WITH_INPUTS)
-        return yield exportFormat.end({ count, total, inputs: inputs.length, failure: tooManyJobsWithInputs() });
+        return yield exportFormat.end({ count, total, inputs: inputs.length, failure: createTooManyInputsFailure() });
       const batchLength = inputs.length > 0 ? MAX_CONCURRENT_JOBS : PAGE_SIZE;
-      for (let at = 0; at < exportedJobs.length; at += batchLength) {
-        const result = await addInputs(access, exportedJobs.slice(at, at + batchLength), inputs, disconnected.signal);
+      for (let start = 0; start < exportedJobs.length; start += batchLength) {
+        const result = await addInputs(access, exportedJobs.slice(start, start + batchLength), inputs, disconnectController.signal);
         if (!result.ok) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: result.failure });
         yield exportFormat.body(result.value, count === 0);
         count += result.value.length;
@@ -176,14 +176,14 @@ export async function exportJobs(
           count,
           total,
           inputs: inputs.length,
-          failure: missingJobs(selectedIds) ?? omittedJobs(unreadable),
+          failure: findMissingJobsFailure(selectedIds) ?? findOmittedJobsFailure(unreadable),
         });
-      if (count >= MAX_JOBS) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: tooManyJobs() });
+      if (count >= MAX_JOBS) return yield exportFormat.end({ count, total, inputs: inputs.length, failure: createTooManyJobsFailure() });
     }
   }
   async function* writeSafely(): AsyncGenerator<string, void> {
     try {
-      yield* writePieces();
+      yield* writeChunks();
     } catch (err) {
       // The response has started, so the failure can only be reported at the end of the file.
       log.error({ err, connectionId: access.connection.id }, "job export failed");
@@ -203,7 +203,7 @@ export async function exportJobs(
   if (total !== undefined) headers.set("x-total-count", String(total));
   return ok(
     new Response(
-      textStream(writeSafely(), () => disconnected.abort()),
+      createTextStream(writeSafely(), () => disconnectController.abort()),
       { headers },
     ),
   );
@@ -219,35 +219,35 @@ async function addInputs(
   const results = await Promise.all(
     jobs.map(async ({ id }) => requestRedacted(operations.getJob, access, { params: { job_id: id }, signal })),
   );
-  const exported: ExportedJob[] = [];
+  const exportedJobs: ExportedJob[] = [];
   for (const [index, job] of jobs.entries()) {
     const detail = results[index];
     if (!detail) continue;
     if (!detail.ok && detail.failure.status !== 404) return detail;
     const values = collectInputs(detail.ok ? detail.value.value.workflow : undefined);
-    const inputValues = inputs.map((each) => {
-      const { node, input, name } = splitInputId(each);
+    const inputValues = inputs.map((inputId) => {
+      const { node, input, name } = splitInputId(inputId);
       return { name, value: values.get(node)?.get(input) };
     });
-    exported.push({ job, inputs: inputValues });
+    exportedJobs.push({ job, inputs: inputValues });
   }
-  return ok(exported);
+  return ok(exportedJobs);
 }
 
-function tooManyJobsWithInputs(): Failure {
-  return createFailure("UNPROCESSABLE", `One file holds the inputs of at most ${MAX_JOBS_WITH_INPUTS} jobs.`);
+function createTooManyInputsFailure(): Failure {
+  return createFailure("UNPROCESSABLE", `An export with inputs can contain at most ${MAX_JOBS_WITH_INPUTS} jobs.`);
 }
 
-function missingJobs(selectedIds: ReadonlySet<string> | undefined): Failure | undefined {
+function findMissingJobsFailure(selectedIds: ReadonlySet<string> | undefined): Failure | undefined {
   return selectedIds && selectedIds.size > 0
-    ? createFailure("NOT_FOUND", `${selectedIds.size} of the chosen jobs are not in the list.`)
+    ? createFailure("NOT_FOUND", `${selectedIds.size} of the selected jobs are not in the list.`)
     : undefined;
 }
 
-function omittedJobs(count: number): Failure | undefined {
-  return count > 0 ? createFailure("UNPROCESSABLE", `${count} jobs of the list could not be read and are not in this file.`) : undefined;
+function findOmittedJobsFailure(count: number): Failure | undefined {
+  return count > 0 ? createFailure("UNPROCESSABLE", `${count} jobs in the list could not be read and are not in this file.`) : undefined;
 }
 
-function tooManyJobs(): Failure {
-  return createFailure("UNPROCESSABLE", `One file holds at most ${MAX_JOBS} jobs.`);
+function createTooManyJobsFailure(): Failure {
+  return createFailure("UNPROCESSABLE", `An export can contain at most ${MAX_JOBS} jobs.`);
 }

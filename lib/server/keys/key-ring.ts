@@ -16,40 +16,40 @@ export function readOrCreateSecretFile(path: string, create: () => string): stri
   try {
     writeFileSync(path, `${create()}\n`, { mode: 0o600, flag: "wx" });
   } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
+    if (!isFileExistsError(error)) throw error;
   }
   const text = readFileSync(path, "utf8").trim();
-  if (text === "") throw new Error(`${path} is empty. Remove it, or restore it from your backup`);
+  if (text === "") throw new Error(`${path} is empty. Delete it, or restore it from your backup.`);
   return text;
 }
 
-function isAlreadyExists(error: unknown): boolean {
+function isFileExistsError(error: unknown): boolean {
   return getErrorCode(error) === "EEXIST";
 }
 
 const KEYS_FILE = "encryption-keys";
 
-export type KeyRing = { writing: { id: string; secret: Buffer }; readable: ReadonlyMap<string, Buffer> };
+export type KeyRing = { encryptionKey: { id: string; secret: Buffer }; decryptionKeys: ReadonlyMap<string, Buffer> };
 
 /** `text` contains ID:KEY pairs separated by commas. The first one encrypts. */
 export function parseKeyRing(text: string): KeyRing {
   const entries = text.split(",").map((pair) => {
-    const at = pair.indexOf(":");
-    return { id: pair.slice(0, at).trim(), secret: Buffer.from(pair.slice(at + 1).trim(), "base64") };
+    const separatorIndex = pair.indexOf(":");
+    return { id: pair.slice(0, separatorIndex).trim(), secret: Buffer.from(pair.slice(separatorIndex + 1).trim(), "base64") };
   });
-  const [writing] = entries;
-  if (!writing || entries.some((entry) => entry.id === "" || entry.secret.length !== 32)) {
+  const [encryptionKey] = entries;
+  if (!encryptionKey || entries.some((entry) => entry.id === "" || entry.secret.length !== 32)) {
     throw new EnvError(
       `LIGHTDESK_ENCRYPTION_KEYS, or the file ${KEYS_FILE} in the data folder, must be ID:KEY pairs with 32 bytes in base64 each.`,
     );
   }
-  const readable = new Map(entries.map((entry) => [entry.id, entry.secret]));
-  if (readable.size !== entries.length) throw new EnvError("LIGHTDESK_ENCRYPTION_KEYS must use each ID once.");
-  return { writing, readable };
+  const decryptionKeys = new Map(entries.map((entry) => [entry.id, entry.secret]));
+  if (decryptionKeys.size !== entries.length) throw new EnvError("LIGHTDESK_ENCRYPTION_KEYS must use each ID once.");
+  return { encryptionKey, decryptionKeys };
 }
 
-export function openKeyRing(dataDir: string, configured: string | undefined): KeyRing {
-  if (configured !== undefined) return parseKeyRing(configured);
+export function openKeyRing(dataDir: string, configuredKeys: string | undefined): KeyRing {
+  if (configuredKeys !== undefined) return parseKeyRing(configuredKeys);
   return parseKeyRing(readOrCreateSecretFile(join(dataDir, KEYS_FILE), createKeyPair).replace(/\s+/g, ","));
 }
 
@@ -60,24 +60,24 @@ export function createKeyPair(): string {
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export function seal(ring: KeyRing, recordId: string, plaintext: string): Sealed {
+export function seal(keyRing: KeyRing, recordId: string, plaintext: string): Sealed {
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv("aes-256-gcm", ring.writing.secret, iv);
-  cipher.setAAD(toAssociatedData(ring.writing.id, recordId));
+  const cipher = createCipheriv("aes-256-gcm", keyRing.encryptionKey.secret, iv);
+  cipher.setAAD(toAssociatedData(keyRing.encryptionKey.id, recordId));
   const sealed = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
-  return { ringKeyId: ring.writing.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url") };
+  return { ringKeyId: keyRing.encryptionKey.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url") };
 }
 
-/** Undefined if the ring lacks the key, or if the record was changed or moved. */
-export function unseal(ring: KeyRing, recordId: string, sealed: Sealed): string | undefined {
-  return tryUnseal(ring, recordId, sealed)?.text;
+/** Undefined if the key ring lacks the key, or if the record was changed or moved. */
+export function unseal(keyRing: KeyRing, recordId: string, sealed: Sealed): string | undefined {
+  return tryUnseal(keyRing, recordId, sealed)?.text;
 }
 
 /** Tries all keys, because the id of a key may have changed. */
-function tryUnseal(ring: KeyRing, recordId: string, sealed: Sealed): { text: string; key: Buffer } | undefined {
+function tryUnseal(keyRing: KeyRing, recordId: string, sealed: Sealed): { text: string; key: Buffer } | undefined {
   const bytes = Buffer.from(sealed.ciphertext, "base64url");
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
-  for (const key of ring.readable.values()) {
+  for (const key of keyRing.decryptionKeys.values()) {
     const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(toAssociatedData(sealed.ringKeyId, recordId));
     decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
@@ -96,25 +96,25 @@ function toAssociatedData(ringKeyId: string, recordId: string): Buffer {
   return Buffer.from(writeExactJson([ringKeyId, recordId]));
 }
 
-/** `sealedBy` counts the rows after the rotation by key id, and how many of them no key of the ring opens. */
+/** `sealedBy` counts the rows after the rotation by key id, and how many of them can't be decrypted. */
 export type Rotation = { resealed: number; sealedBy: ReadonlyMap<string, { count: number; unreadable: number }> };
 
-export async function rotateRows(list: ListSealed, ring: KeyRing): Promise<Rotation> {
+export async function rotateRows(list: ListSealed, keyRing: KeyRing): Promise<Rotation> {
   let resealed = 0;
   for (const { recordId, sealed, reseal } of await list()) {
-    const opened = tryUnseal(ring, recordId, sealed);
+    const unsealed = tryUnseal(keyRing, recordId, sealed);
     // Compares keys, because another key may have had the same id.
-    if (!opened || (opened.key === ring.writing.secret && sealed.ringKeyId === ring.writing.id)) continue;
-    if (await reseal(seal(ring, recordId, opened.text))) resealed += 1;
+    if (!unsealed || (unsealed.key === keyRing.encryptionKey.secret && sealed.ringKeyId === keyRing.encryptionKey.id)) continue;
+    if (await reseal(seal(keyRing, recordId, unsealed.text))) resealed += 1;
   }
-  return { resealed, sealedBy: await countSealed(list, ring) };
+  return { resealed, sealedBy: await countSealedRows(list, keyRing) };
 }
 
-export async function countSealed(list: ListSealed, ring: KeyRing): Promise<Rotation["sealedBy"]> {
+export async function countSealedRows(list: ListSealed, keyRing: KeyRing): Promise<Rotation["sealedBy"]> {
   const sealedBy = new Map<string, { count: number; unreadable: number }>();
   for (const { recordId, sealed } of await list()) {
     const { count, unreadable } = sealedBy.get(sealed.ringKeyId) ?? { count: 0, unreadable: 0 };
-    const isUnreadable = tryUnseal(ring, recordId, sealed) === undefined;
+    const isUnreadable = tryUnseal(keyRing, recordId, sealed) === undefined;
     sealedBy.set(sealed.ringKeyId, { count: count + 1, unreadable: unreadable + (isUnreadable ? 1 : 0) });
   }
   return sealedBy;
@@ -127,7 +127,7 @@ export function toFingerprint(apiKey: string): string {
 
 export async function storeApiKey(
   keys: KeyStore,
-  ring: KeyRing,
+  keyRing: KeyRing,
   entry: { connectionId: string; apiKey: string; now: number },
 ): Promise<string> {
   const id = randomUUID();
@@ -135,25 +135,25 @@ export async function storeApiKey(
   await keys.put({
     id,
     connectionId: entry.connectionId,
-    ...seal(ring, toSecretRecordId("api_keys", entry.connectionId, id), entry.apiKey),
+    ...seal(keyRing, toSecretRecordId("api_keys", entry.connectionId, id), entry.apiKey),
     fingerprint,
     createdAt: entry.now,
   });
   return fingerprint;
 }
 
-export function openApiKey(ring: KeyRing, key: StoredKey): string | undefined {
-  return unseal(ring, toSecretRecordId("api_keys", key.connectionId, key.id), key);
+export function decryptApiKey(keyRing: KeyRing, key: StoredKey): string | undefined {
+  return unseal(keyRing, toSecretRecordId("api_keys", key.connectionId, key.id), key);
 }
 
 const AUTH_SECRET_RECORD = "settings/authSecret";
 const sealedSchema = z.object({ ringKeyId: z.string(), ciphertext: z.string() });
 
-/** `own` becomes the shared secret if this is the first console of the database. */
-export async function openSharedSecret(settings: SettingStore, ring: KeyRing, localSecret: string): Promise<string> {
-  await settings.add("authSecret", writeExactJson(seal(ring, AUTH_SECRET_RECORD, localSecret)));
+/** `localSecret` becomes the shared secret if this is the first console of the database. */
+export async function loadSharedSecret(settings: SettingStore, keyRing: KeyRing, localSecret: string): Promise<string> {
+  await settings.add("authSecret", writeExactJson(seal(keyRing, AUTH_SECRET_RECORD, localSecret)));
   const sealedSecret = await readSealed(settings);
-  const secret = sealedSecret && unseal(ring, AUTH_SECRET_RECORD, sealedSecret);
+  const secret = sealedSecret && unseal(keyRing, AUTH_SECRET_RECORD, sealedSecret);
   if (secret === undefined)
     throw new EnvError(
       `This console lacks a key of the other consoles on its database (${sealedSecret?.ringKeyId ?? "none"}). Set the same LIGHTDESK_ENCRYPTION_KEYS on all of them.`,
@@ -161,9 +161,9 @@ export async function openSharedSecret(settings: SettingStore, ring: KeyRing, lo
   return secret;
 }
 
-export async function readSharedSecret(settings: SettingStore, ring: KeyRing): Promise<string | undefined> {
+export async function readSharedSecret(settings: SettingStore, keyRing: KeyRing): Promise<string | undefined> {
   const sealedSecret = await readSealed(settings);
-  return sealedSecret && unseal(ring, AUTH_SECRET_RECORD, sealedSecret);
+  return sealedSecret && unseal(keyRing, AUTH_SECRET_RECORD, sealedSecret);
 }
 
 /** The secret as a list of at most one row, for key rotation. */

@@ -7,7 +7,7 @@ import { type LiveProgress, type TopicName } from "@/lib/contract/live";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Log } from "../log";
 import { type DataChange } from "../store/peers";
-import { createReader, isSlow, type LiveItem, type LiveRead, type Reader } from "./reader";
+import { createReader, isExpensiveTopic, type LiveItem, type LiveRead, type Reader } from "./reader";
 
 const LINGER_MS = 10_000;
 const MAX_READERS = 2000;
@@ -17,13 +17,13 @@ const MAX_CACHED_LENGTH_PER_MEMBER = 64 * 1024 ** 2;
 const MAX_STREAMS = 1000;
 const MAX_STREAMS_PER_MEMBER = 20;
 
-const MARK_LENGTH = 6;
-const markPattern = new RegExp(`.{${MARK_LENGTH}}`, "g");
+const TOPIC_HASH_LENGTH = 6;
+const topicHashPattern = new RegExp(`.{${TOPIC_HASH_LENGTH}}`, "g");
 const limitExceeded = failed(createFailure("SERVICE_UNAVAILABLE", "Too many live updates. Try again later."));
 
 /** `jobId` is the job with new progress, or undefined if anything may have changed. */
 type OnProgress = (jobId: string | undefined) => void;
-type Source = { hasChangeEvents(): boolean; progressOf(jobId: string, nodesTotal: unknown): LiveProgress | undefined; stop(): void };
+type Source = { hasChangeEvents(): boolean; getProgress(jobId: string, nodesTotal: unknown): LiveProgress | undefined; stop(): void };
 
 /** A topic, read with the rights of one viewer. Viewers with the same rights have the same `key`. */
 export type Watch = {
@@ -37,12 +37,17 @@ export type Watch = {
 };
 /** `owner`: the member or token whose limits apply. */
 type Viewer = { watch: Watch; owner: string; wake(): void };
-type ReaderEntry = { reader: Reader; mark: string; viewers: Set<Viewer>; last: Viewer; source?: Source; timer?: NodeJS.Timeout };
+type ReaderEntry = { reader: Reader; topicHash: string; viewers: Set<Viewer>; lastViewer: Viewer; source?: Source; timer?: NodeJS.Timeout };
 
-export type Position = { at: number; marks: ReadonlySet<string> };
+export type Position = { seq: number; topicHashes: ReadonlySet<string> };
 export type LiveHub = ReturnType<typeof createLiveHub>;
-/** `mark` is a short hash of the topic and the rights. */
-export type Subscription = { mark: string; since(cursor: number | undefined): LiveItem[]; first: Promise<void>; leave(): void };
+/** `topicHash` is a short hash of the topic and the rights. */
+export type Subscription = {
+  topicHash: string;
+  getItemsSince(cursor: number | undefined): LiveItem[];
+  firstRead: Promise<void>;
+  unsubscribe(): void;
+};
 
 export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
   const epoch = randomBytes(6).toString("hex");
@@ -52,45 +57,46 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
   let isStopped = false;
 
   /** Skips viewers that lost their rights, because their streams are about to end. */
-  async function findAuthorizedWatch({ viewers, last }: ReaderEntry): Promise<Watch> {
+  async function findAuthorizedWatch({ viewers, lastViewer }: ReaderEntry): Promise<Watch> {
     for (const { watch } of viewers) if (await watch.hasRights()) return watch;
-    return last.watch;
+    return lastViewer.watch;
   }
 
-  const listReadersOf = (owner: string) => [...readers.values()].filter(({ last }) => last.owner === owner);
+  const listOwnerReaders = (owner: string) => [...readers.values()].filter(({ lastViewer }) => lastViewer.owner === owner);
 
   function exceedsLimits(entry: ReaderEntry, length: number): boolean {
-    const sum = (some: Iterable<ReaderEntry>) => [...some].reduce((all, item) => all + (item === entry ? length : item.reader.length()), 0);
-    return sum(readers.values()) > MAX_CACHED_LENGTH || sum(listReadersOf(entry.last.owner)) > MAX_CACHED_LENGTH_PER_MEMBER;
+    const sum = (some: Iterable<ReaderEntry>) =>
+      [...some].reduce((all, item) => all + (item === entry ? length : item.reader.getLength()), 0);
+    return sum(readers.values()) > MAX_CACHED_LENGTH || sum(listOwnerReaders(entry.lastViewer.owner)) > MAX_CACHED_LENGTH_PER_MEMBER;
   }
 
-  function open(viewer: Viewer): ReaderEntry {
+  function createReaderEntry(viewer: Viewer): ReaderEntry {
     const { name, key } = viewer.watch;
     const reader = createReader({
       name,
-      isOfService: viewer.watch.connection !== undefined && !isSlow(name),
+      isServiceTopic: viewer.watch.connection !== undefined && !isExpensiveTopic(name),
       async read(signal) {
         // The first read starts before `entry` is assigned.
         await Promise.resolve();
-        const current = await findAuthorizedWatch(entry);
-        const sourceOf = await current.openSource();
-        if (sourceOf && !entry.source && readers.get(key) === entry)
-          entry.source = sourceOf((jobId) => (jobId === undefined ? reader.trigger() : reader.progressed(jobId)));
-        return current.read(signal);
+        const watch = await findAuthorizedWatch(entry);
+        const createSource = await watch.openSource();
+        if (createSource && !entry.source && readers.get(key) === entry)
+          entry.source = createSource((jobId) => (jobId === undefined ? reader.trigger() : reader.scheduleProgress(jobId)));
+        return watch.read(signal);
       },
-      refusalOf: ({ text }) => (exceedsLimits(entry, text.length) ? limitExceeded.failure : undefined),
+      getCacheFailure: ({ text }) => (exceedsLimits(entry, text.length) ? limitExceeded.failure : undefined),
       nextSeq: () => (seq += 1),
       now,
       hasChangeEvents: () => entry.source?.hasChangeEvents() === true,
-      progressOf: (jobId, nodesTotal) => entry.source?.progressOf(jobId, nodesTotal),
-      changed: () => entry.viewers.forEach(({ wake }) => wake()),
+      getProgress: (jobId, nodesTotal) => entry.source?.getProgress(jobId, nodesTotal),
+      onChange: () => entry.viewers.forEach(({ wake }) => wake()),
       onError(error) {
         log.error({ err: error, topic: name }, "live topic read failed");
         return failed(createFailure("INTERNAL", "Something went wrong in the console."));
       },
     });
-    const mark = createHash("sha256").update(key).digest("base64url").slice(0, MARK_LENGTH);
-    const entry: ReaderEntry = { reader, mark, viewers: new Set(), last: viewer };
+    const topicHash = createHash("sha256").update(key).digest("base64url").slice(0, TOPIC_HASH_LENGTH);
+    const entry: ReaderEntry = { reader, topicHash, viewers: new Set(), lastViewer: viewer };
     readers.set(key, entry);
     return entry;
   }
@@ -102,29 +108,36 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
   }
 
   return {
-    /** Formats a position as an event id. `marks`: the topics whose values the viewer has. */
-    idOf: (at: number, marks: readonly string[]) => `${epoch}.${at}.${marks.join("")}`,
-    position: () => seq,
+    /** Formats a position as an event id. `topicHashes`: the topics whose values the viewer has. */
+    formatEventId: (seq: number, topicHashes: readonly string[]) => `${epoch}.${seq}.${topicHashes.join("")}`,
+    getPosition: () => seq,
     /** Undefined for an event id of another process. */
-    readId(id: string | null): Position | undefined {
-      const [, of, at, marks] = /^([0-9a-f]+)\.(\d{1,15})\.([\w-]*)$/.exec(id ?? "") ?? [];
-      return of === epoch && Number(at) <= seq ? { at: Number(at), marks: new Set(marks?.match(markPattern)) } : undefined;
+    parseEventId(id: string | null): Position | undefined {
+      const [, eventEpoch, eventSeq, topicHashes] = /^([0-9a-f]+)\.(\d{1,15})\.([\w-]*)$/.exec(id ?? "") ?? [];
+      return eventEpoch === epoch && Number(eventSeq) <= seq
+        ? { seq: Number(eventSeq), topicHashes: new Set(topicHashes?.match(topicHashPattern)) }
+        : undefined;
     },
 
     subscribe(watch: Watch, owner: string, wake: () => void): Result<Subscription, Failure> {
-      if (!readers.has(watch.key) && (readers.size >= MAX_READERS || listReadersOf(owner).length >= MAX_READERS_PER_MEMBER))
+      if (!readers.has(watch.key) && (readers.size >= MAX_READERS || listOwnerReaders(owner).length >= MAX_READERS_PER_MEMBER))
         return limitExceeded;
       const viewer = { watch, owner, wake };
-      const entry = readers.get(watch.key) ?? open(viewer);
+      const entry = readers.get(watch.key) ?? createReaderEntry(viewer);
       clearTimeout(entry.timer);
       entry.viewers.add(viewer);
-      entry.last = viewer;
+      entry.lastViewer = viewer;
       entry.reader.refreshIfOld();
-      const leave = () => {
+      const unsubscribe = () => {
         if (!entry.viewers.delete(viewer) || entry.viewers.size > 0) return;
         entry.timer = setTimeout(() => close(watch.key, entry), LINGER_MS).unref();
       };
-      return ok({ mark: entry.mark, since: (cursor) => entry.reader.since(cursor), first: entry.reader.first, leave });
+      return ok({
+        topicHash: entry.topicHash,
+        getItemsSince: (cursor) => entry.reader.getItemsSince(cursor),
+        firstRead: entry.reader.firstRead,
+        unsubscribe,
+      });
     },
 
     /** `end` closes the stream. Returns a function that removes it, or undefined if a limit is reached. */
@@ -139,18 +152,18 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
       };
     },
 
-    /** Without a change, anything may have changed. */
-    changed(change: DataChange | undefined): void {
-      for (const { reader, last } of readers.values()) {
-        const { name, connection } = last.watch;
+    /** If `change` is undefined, anything may have changed. */
+    handleChange(change: DataChange | undefined): void {
+      for (const { reader, lastViewer } of readers.values()) {
+        const { name, connection } = lastViewer.watch;
         const isAffected =
           !change ||
           (connection ? connection.id === change.connectionId || connection.baseUrl === change.baseUrl : change.baseUrl === undefined);
-        if (isAffected && !isSlow(name)) reader.trigger();
+        if (isAffected && !isExpensiveTopic(name)) reader.trigger();
       }
     },
 
-    readers: () => readers.size,
+    countReaders: () => readers.size,
 
     /** Call before closing the HTTP server, which waits for every response. */
     stop(): void {

@@ -2,13 +2,13 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
+import { isTerminalStatus, toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asNumber, asObject, asText, isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { getRowId, type LiveProgress, rowFields, type TopicName } from "@/lib/contract/live";
 import { type Result } from "@/lib/shared/result";
-import { statusOf } from "../requests/responses";
+import { getFailureStatus } from "../requests/responses";
 
 const COALESCE_MS = 50;
 /** After an event, the next read waits ten times as long as the last one took, and at most a second. */
@@ -20,7 +20,7 @@ const MAX_BACKOFF_MS = 30_000;
 const UNRESPONSIVE_MS = 10_000;
 const unresponsiveFailure: Failure = {
   code: "UPSTREAM_TIMEOUT",
-  message: `The service hasn't answered for ${UNRESPONSIVE_MS / 1000} s.`,
+  message: `The service hasn't responded for ${UNRESPONSIVE_MS / 1000} s.`,
   status: 0,
 };
 /** If more rows change at once, a snapshot is shorter. */
@@ -37,30 +37,30 @@ export type LiveRead = { text: string; unreadable: number };
 type ReaderOptions = {
   name: TopicName;
   /** The value comes from a service, whose outages are shown to viewers. */
-  isOfService: boolean;
+  isServiceTopic: boolean;
   read(signal: AbortSignal): Promise<Result<LiveRead, Failure>>;
   /** Returns why a value may not be cached. */
-  refusalOf(value: LiveRead): Failure | undefined;
+  getCacheFailure(value: LiveRead): Failure | undefined;
   nextSeq(): number;
   now(): number;
   /** The source reports every change, so polling is rare. */
   hasChangeEvents(): boolean;
-  progressOf(jobId: string, nodesTotal: unknown): LiveProgress | undefined;
-  changed(): void;
+  getProgress(jobId: string, nodesTotal: unknown): LiveProgress | undefined;
+  onChange(): void;
   /** Logs the error. */
   onError(error: unknown): { ok: false; failure: Failure };
 };
 
 export function createReader({
   name,
-  isOfService,
+  isServiceTopic,
   read,
-  refusalOf,
+  getCacheFailure,
   nextSeq,
   now,
   hasChangeEvents,
-  progressOf,
-  changed,
+  getProgress,
+  onChange,
   onError,
 }: ReaderOptions) {
   let value: (LiveRead & { seq: number; atMs: number }) | undefined;
@@ -69,11 +69,11 @@ export function createReader({
   let isActive = false;
   let snapshotSeq = 0;
   let failure: LiveItem | undefined;
-  let failures = 0;
+  let failureCount = 0;
   const updates = new Map<string, LiveItem>();
   const progress = new Map<string, LiveItem>();
   const progressedIds = new Set<string>();
-  const stopping = new AbortController();
+  const stopController = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let progressTimer: NodeJS.Timeout | undefined;
   let [isReading, isOutdated] = [false, false];
@@ -81,11 +81,11 @@ export function createReader({
   let backoffUntilMs = 0;
   let pausedUntilMs = 0;
   let resolveFirst: () => void = () => undefined;
-  const first = new Promise<void>((resolve) => (resolveFirst = resolve));
+  const firstRead = new Promise<void>((resolve) => (resolveFirst = resolve));
 
   function schedule(ms: number): void {
     const atMs = Math.max(performance.now() + ms, backoffUntilMs);
-    if (stopping.signal.aborted || isReading || atMs >= dueMs) return;
+    if (stopController.signal.aborted || isReading || atMs >= dueMs) return;
     clearTimeout(timer);
     dueMs = atMs;
     timer = setTimeout(() => void run(), atMs - performance.now()).unref();
@@ -105,24 +105,24 @@ export function createReader({
     isOutdated = false;
     dueMs = Infinity;
     const startedMs = performance.now();
-    const overdue = setTimeout(() => {
-      if (isOfService && !failure) showFailure(unresponsiveFailure);
+    const overdueTimer = setTimeout(() => {
+      if (isServiceTopic && !failure) showFailure(unresponsiveFailure);
     }, UNRESPONSIVE_MS).unref();
-    const result = await read(stopping.signal).catch(onError);
-    clearTimeout(overdue);
+    const result = await read(stopController.signal).catch(onError);
+    clearTimeout(overdueTimer);
     isReading = false;
     const endedMs = performance.now();
     pausedUntilMs = endedMs + Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, (endedMs - startedMs) * PAUSE_FACTOR));
-    if (stopping.signal.aborted) return;
+    if (stopController.signal.aborted) return;
     try {
-      const readFailure = result.ok ? refusalOf(result.value) : result.failure;
+      const readFailure = result.ok ? getCacheFailure(result.value) : result.failure;
       if (readFailure) applyFailure(readFailure);
       else if (result.ok) applyValue(result.value);
     } catch (error) {
       applyFailure(onError(error).failure);
     }
     resolveFirst();
-    const [activeMs, idleMs] = pollIntervals(name);
+    const [activeMs, idleMs] = getPollIntervals(name);
     if (failure) schedule(0);
     else if (hasChangeEvents()) schedule(RECHECK_MS);
     else schedule(isActive ? activeMs : idleMs);
@@ -130,27 +130,27 @@ export function createReader({
   }
 
   function applyFailure(failure: Failure): void {
-    failures += 1;
-    const [activeMs] = pollIntervals(name);
-    const waitMs = Math.max(failure.retryAfterMs ?? 0, Math.min(MAX_BACKOFF_MS, activeMs * 2 ** Math.min(failures - 1, 10)));
+    failureCount += 1;
+    const [activeMs] = getPollIntervals(name);
+    const waitMs = Math.max(failure.retryAfterMs ?? 0, Math.min(MAX_BACKOFF_MS, activeMs * 2 ** Math.min(failureCount - 1, 10)));
     backoffUntilMs = performance.now() + waitMs;
     showFailure(failure);
   }
 
   function showFailure(reason: Failure): void {
-    if (stopping.signal.aborted) return;
+    if (stopController.signal.aborted) return;
     const { code, message, details, retryAfterMs } = reason;
-    const body = writeExactJson({ code, message, status: statusOf(reason), details, retryAfterMs });
+    const body = writeExactJson({ code, message, status: getFailureStatus(reason), details, retryAfterMs });
     const text = `"failure":${body}`;
     if (failure?.body.endsWith(text)) return;
     failure = { seq: nextSeq(), event: "failure", body: `"atMs":${now()},${text}` };
-    changed();
+    onChange();
   }
 
   function applyValue({ text, unreadable }: LiveRead): void {
     const hasRecovered = failure !== undefined;
     failure = undefined;
-    failures = 0;
+    failureCount = 0;
     backoffUntilMs = 0;
     if (value?.text === text && value.unreadable === unreadable && !hasRecovered) return void (value.atMs = now());
     const atMs = now();
@@ -174,13 +174,13 @@ export function createReader({
       }
     value = { text, unreadable, seq, atMs };
     ({ shape, rows } = parsedRows);
-    changed();
+    onChange();
     // Rows from the service lack live outputs and previews.
     for (const [key] of needsSnapshot ? rows : changes) scheduleProgress(key);
   }
 
   function scheduleProgress(jobId: string): void {
-    if (!rows.get(jobId)?.isOpen || stopping.signal.aborted) return;
+    if (!rows.get(jobId)?.isOpen || stopController.signal.aborted) return;
     progressedIds.add(jobId);
     progressTimer ??= setTimeout(emitProgress, PROGRESS_DELAY_MS).unref();
   }
@@ -213,14 +213,14 @@ export function createReader({
     progressTimer = undefined;
     for (const id of progressedIds) {
       const row = rows.get(id);
-      const newest = row?.isOpen && progressOf(id, row.nodesTotal);
+      const newest = row?.isOpen && getProgress(id, row.nodesTotal);
       if (!newest) continue;
       const body = `"id":${writeExactJson(id)},"progress":${writeExactJson(newest)}`;
       if (progress.get(id)?.body.endsWith(body)) continue;
       progress.set(id, { seq: nextSeq(), event: "job.progress", body: `"atMs":${now()},${body}` });
     }
     progressedIds.clear();
-    changed();
+    onChange();
   }
 
   void run();
@@ -228,9 +228,9 @@ export function createReader({
   return {
     trigger,
     /** Resolves after the first read. */
-    first,
-    progressed: scheduleProgress,
-    length: () => value?.text.length ?? 0,
+    firstRead: firstRead,
+    scheduleProgress,
+    getLength: () => value?.text.length ?? 0,
 
     /** A new viewer gets the cached value first, which may be old. */
     refreshIfOld(): void {
@@ -238,7 +238,7 @@ export function createReader({
     },
 
     /** Returns the events after `cursor`, or all if it is undefined. */
-    since(cursor: number | undefined): LiveItem[] {
+    getItemsSince(cursor: number | undefined): LiveItem[] {
       const isAfterCursor = ({ seq }: LiveItem) => cursor === undefined || seq > cursor;
       const items: LiveItem[] = [];
       if (value && (cursor === undefined || cursor < snapshotSeq)) {
@@ -246,14 +246,14 @@ export function createReader({
         const skipped = unreadable > 0 ? `"unreadable":${unreadable},` : "";
         items.push({ seq, event: "snapshot", body: `"atMs":${atMs},${skipped}"value":${text}` });
         // The snapshot's rows lack earlier progress.
-        items.push(...[...progress.values()].map((live) => ({ ...live, seq: Math.max(live.seq, seq) })));
+        items.push(...[...progress.values()].map((progressItem) => ({ ...progressItem, seq: Math.max(progressItem.seq, seq) })));
       } else items.push(...[...updates.values(), ...progress.values()].filter(isAfterCursor));
       if (failure && isAfterCursor(failure)) items.push(failure);
       return items;
     },
 
     stop(): void {
-      stopping.abort();
+      stopController.abort();
       clearTimeout(timer);
       clearTimeout(progressTimer);
     },
@@ -267,7 +267,7 @@ const RECHECK_MS = 30_000;
 
 const defaultInterval = [1500, 8000] as const;
 const settingsInterval = [3000, 10_000] as const;
-const intervals: Readonly<Partial<Record<TopicName, readonly [movingMs: number, stillMs: number]>>> = {
+const intervals: Readonly<Partial<Record<TopicName, readonly [activeMs: number, idleMs: number]>>> = {
   // An ended job changes only if it is removed.
   job: [1500, 30_000],
   status: [1500, 30_000],
@@ -281,12 +281,12 @@ const intervals: Readonly<Partial<Record<TopicName, readonly [movingMs: number, 
   "runs-by-day": [3000, 60_000],
 };
 
-function pollIntervals(name: TopicName): readonly [movingMs: number, stillMs: number] {
+function getPollIntervals(name: TopicName): readonly [activeMs: number, idleMs: number] {
   return intervals[name] ?? defaultInterval;
 }
 
 /** Expensive sums over many jobs, which are not read after every change. */
-export function isSlow(name: TopicName): boolean {
+export function isExpensiveTopic(name: TopicName): boolean {
   return name === "usage" || name === "runs-by-day";
 }
 
@@ -297,7 +297,7 @@ export function isJobTopic(name: TopicName): boolean {
 
 const isActiveRow = (row: unknown) => {
   const status = asText(asObject(row)?.status ?? asObject(row)?.state);
-  return status === "sending" || (status !== undefined && !isTerminalWord(status) && toJobState(status) !== "unknown");
+  return status === "sending" || (status !== undefined && !isTerminalStatus(status) && toJobState(status) !== "unknown");
 };
 
 function hasActiveJobs(name: TopicName, value: unknown): boolean {

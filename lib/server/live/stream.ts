@@ -20,68 +20,70 @@ export type LiveTopic = { topic: string; isNew: boolean; watch: Result<Watch, Fa
 type ViewerOptions = {
   hub: LiveHub;
   topics: readonly LiveTopic[];
-  after: Position | undefined;
+  lastPosition: Position | undefined;
   /** The member or token whose limits apply. */
   owner: string;
 };
 type Event = { event: string; data: string; id?: string };
 
 /** `collect` returns the events after the viewer's position, and advances it. */
-function createViewer({ hub, topics, after, owner }: ViewerOptions, wake: () => void) {
-  let cursor = after?.at ?? hub.position();
+function createViewer({ hub, topics, lastPosition, owner }: ViewerOptions, wake: () => void) {
+  let cursor = lastPosition?.seq ?? hub.getPosition();
   let isIncomplete = false;
   const failureEvents: Event[] = [];
-  const subscriptions: { topic: string; isNew: boolean; of: Subscription }[] = [];
+  const subscriptions: { topic: string; isNew: boolean; subscription: Subscription }[] = [];
   for (const { topic, isNew, watch } of topics) {
     const result = watch.ok ? hub.subscribe(watch.value, owner, wake) : watch;
     isIncomplete ||= watch.ok && !result.ok;
     // Changes can't be based on values that were read with other rights.
-    if (result.ok) subscriptions.push({ topic, isNew: isNew || !after?.marks.has(result.value.mark), of: result.value });
+    if (result.ok)
+      subscriptions.push({ topic, isNew: isNew || !lastPosition?.topicHashes.has(result.value.topicHash), subscription: result.value });
     else failureEvents.push({ event: "failure", data: writeExactJson({ topic, atMs: Date.now(), failure: result.failure }) });
   }
-  const toEventId = (at: number) =>
-    hub.idOf(
-      at,
-      subscriptions.flatMap(({ isNew, of }) => (isNew ? [] : [of.mark])),
+  const toEventId = (seq: number) =>
+    hub.formatEventId(
+      seq,
+      subscriptions.flatMap(({ isNew, subscription }) => (isNew ? [] : [subscription.topicHash])),
     );
 
   return {
     isIncomplete,
 
-    async first(): Promise<void> {
-      const firstReads = subscriptions.filter(({ isNew }) => isNew).map(({ of }) => of.first);
+    async waitForFirstValues(): Promise<void> {
+      const firstReads = subscriptions.filter(({ isNew }) => isNew).map(({ subscription }) => subscription.firstRead);
       await withTimeout(Promise.all(firstReads), FIRST_VALUE_TIMEOUT_MS, () => undefined);
     },
 
     collect(): Event[] {
-      const isBeginning = subscriptions.some(({ isNew }) => isNew);
-      const items = subscriptions.flatMap((subscription) => {
-        const newItems = subscription.of.since(subscription.isNew ? undefined : cursor);
-        if (newItems.length > 0) subscription.isNew = false;
-        return newItems.map((item) => ({ ...item, topic: subscription.topic }));
+      const hasNewSubscriptions = subscriptions.some(({ isNew }) => isNew);
+      const items = subscriptions.flatMap((topicSubscription) => {
+        const newItems = topicSubscription.subscription.getItemsSince(topicSubscription.isNew ? undefined : cursor);
+        if (newItems.length > 0) topicSubscription.isNew = false;
+        return newItems.map((item) => ({ ...item, topic: topicSubscription.topic }));
       });
-      cursor = hub.position();
+      cursor = hub.getPosition();
       items.sort((a, b) => a.seq - b.seq);
       // The first snapshots may be older than other events, so the viewer may resume only after the last one.
-      const resumePosition = (seq: number, index: number) => (!isBeginning ? seq : index === items.length - 1 ? cursor : undefined);
+      const getResumePosition = (seq: number, index: number) =>
+        !hasNewSubscriptions ? seq : index === items.length - 1 ? cursor : undefined;
       const events = items.map(({ seq, event, topic, body }, index): Event => {
-        const at = resumePosition(seq, index);
-        return { event, data: `{"topic":${writeExactJson(topic)},${body}}`, ...(at !== undefined && { id: toEventId(at) }) };
+        const position = getResumePosition(seq, index);
+        return { event, data: `{"topic":${writeExactJson(topic)},${body}}`, ...(position !== undefined && { id: toEventId(position) }) };
       });
       return [...failureEvents.splice(0), ...events];
     },
 
-    position: () => toEventId(cursor),
-    leave: () => subscriptions.forEach(({ of }) => of.leave()),
+    getPosition: () => toEventId(cursor),
+    unsubscribe: () => subscriptions.forEach(({ subscription }) => subscription.unsubscribe()),
   };
 }
 
 export async function readLiveEvents(options: ViewerOptions): Promise<string> {
   const viewer = createViewer(options, () => undefined);
-  await viewer.first();
+  await viewer.waitForFirstValues();
   const events = viewer.collect().map(({ event, data }) => `{"event":"${event}","data":${data}}`);
-  viewer.leave();
-  return `{"id":"${viewer.position()}","events":[${events.join()}]}`;
+  viewer.unsubscribe();
+  return `{"id":"${viewer.getPosition()}","events":[${events.join()}]}`;
 }
 
 function toEventText({ event, data, id }: Event): string {
@@ -93,18 +95,18 @@ type StreamOptions = ViewerOptions & {
   signal: AbortSignal;
   /** Returns why the stream must end. */
   checkRights(): Promise<Failure | undefined>;
-  heartbeat(): void;
+  onHeartbeat(): void;
 };
 
 /** Undefined if there are too many streams. */
 export function createEventStream(options: StreamOptions): ReadableStream<Uint8Array> | undefined {
-  const { hub, signal, owner, checkRights, heartbeat } = options;
+  const { hub, signal, owner, checkRights, onHeartbeat } = options;
   const encoder = new TextEncoder();
   let wake: () => void = () => undefined;
-  let control: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let streamController: ReadableStreamDefaultController<Uint8Array> | undefined;
   let isPingDue = false;
   let isChecking = false;
-  let ending: { failure?: Failure } | undefined;
+  let endState: { failure?: Failure } | undefined;
 
   const removeStream = hub.addStream(owner, () => finish({}));
   if (!removeStream) return undefined;
@@ -112,7 +114,7 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
   const pendingEvents: Event[] = [{ event: "hello", data: writeExactJson({ heartbeatMs: HEARTBEAT_MS }) }];
   const pingTimer = setInterval(() => {
     isPingDue = true;
-    heartbeat();
+    onHeartbeat();
     wake();
   }, HEARTBEAT_MS).unref();
   const checkTimer = setInterval(() => void check(), RIGHTS_CHECK_MS).unref();
@@ -131,24 +133,24 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
     if (failure) finish({ failure });
   }
 
-  function leave(): void {
+  function cleanUp(): void {
     clearInterval(pingTimer);
     clearInterval(checkTimer);
     clearTimeout(retryTimer);
     signal.removeEventListener("abort", endSilently);
-    viewer.leave();
+    viewer.unsubscribe();
     removeStream?.();
   }
 
   function finish(end: { failure?: Failure }): void {
-    if (ending) return;
-    ending = end;
-    leave();
+    if (endState) return;
+    endState = end;
+    cleanUp();
     wake();
     // Closes the stream of a client that doesn't read.
     setTimeout(() => {
-      control?.error(new Error("the stream has ended"));
-      control = undefined;
+      streamController?.error(new Error("the stream has ended"));
+      streamController = undefined;
     }, FORCE_CLOSE_MS).unref();
   }
 
@@ -162,37 +164,37 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
   }
 
   function takeEvents(): Event[] {
-    if (!ending) {
+    if (!endState) {
       const events = [...pendingEvents.splice(0), ...collect()];
       if (isPingDue) events.push({ event: "ping", data: "{}" });
       isPingDue = false;
       return events;
     }
-    const { failure } = ending;
-    // With other rights the client must start over, which the empty id causes.
+    const { failure } = endState;
+    // After a change of rights, the client must start over. The empty id causes that.
     return failure ? [{ event: "end", data: writeExactJson({ failure }), id: "" }] : [];
   }
 
   return new ReadableStream<Uint8Array>(
     {
-      start: (controller) => void (control = controller),
+      start: (controller) => void (streamController = controller),
       async pull(controller) {
         let events = takeEvents();
-        while (events.length === 0 && !ending) {
+        while (events.length === 0 && !endState) {
           await new Promise<void>((resolve) => (wake = resolve));
           events = takeEvents();
         }
         // The stream was cancelled, or closed because the client did not read.
-        if (control === undefined) return;
+        if (streamController === undefined) return;
         if (events.length > 0) controller.enqueue(encoder.encode(events.map(toEventText).join("")));
-        if (!ending) return;
-        control = undefined;
+        if (!endState) return;
+        streamController = undefined;
         controller.close();
       },
       cancel() {
-        control = undefined;
-        if (!ending) leave();
-        ending ??= {};
+        streamController = undefined;
+        if (!endState) cleanUp();
+        endState ??= {};
         wake();
       },
     },

@@ -7,67 +7,71 @@ import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { asObject, asText } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { requestRedacted } from "../answers/process-response";
-import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { toPage } from "../job-index/list-reader";
-import { type CallInput } from "../upstream/outgoing";
+import { requestRedacted } from "../responses/process-response";
+import { redactForBrowser } from "../responses/redact";
+import { type CallInput } from "../upstream/build-request";
 
-export type AuditTargets = TargetCount & { things: AuditTarget[] };
+export type AuditTargets = TargetCount & { targets: AuditTarget[] };
 
 /** Short, because the operation waits for it. */
 const LOOKUP_LIMITS = { exchangeMs: 5000, attempts: 1 };
 
-export function toAuditThings(ids: readonly string[], access: Access): AuditTarget[] {
+export function toAuditTargets(ids: readonly string[], access: Access): AuditTarget[] {
   const { seenNames } = access.composition;
   const targets = ids.map((id) => ({ id, name: seenNames.find(access.connection.id, id) }));
   return redactForBrowser(targets, access);
 }
 
-export async function auditTargetsFromRequest(operation: Operation, access: Access, input: CallInput): Promise<AuditTargets> {
+export async function getRequestTargets(operation: Operation, access: Access, input: CallInput): Promise<AuditTargets> {
   const { clears } = operation;
-  if (clears && asObject(input.json)?.clear === true) return findThingsToClear(clears, access, input.signal);
-  const address = asText(asObject(input.json)?.source_url);
+  if (clears && asObject(input.json)?.clear === true) return findTargetsToClear(clears, access, input.signal);
+  const sourceUrl = asText(asObject(input.json)?.source_url);
   return {
-    things:
-      address === undefined
-        ? toAuditThings(getRequestedIds(input), access)
-        : [redactForBrowser(toDownloadThing(maskAddress(address)), access)],
+    targets:
+      sourceUrl === undefined
+        ? toAuditTargets(getRequestedIds(input), access)
+        : [redactForBrowser(toDownloadTarget(maskAddress(sourceUrl)), access)],
   };
 }
 
-/** Ids of cleared things in the response replace those listed before. They are also used for new items. */
-export function auditTargetsFromResponse(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
+/** Ids in the response replace the targets listed before a clear. They are also used for new items. */
+export function getResponseTargets(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
   const responseIds = getResponseIds(response);
-  const hasBetterIds = responseIds.length > 0 && (requested.things.length === 0 || requested.count !== undefined);
-  return hasBetterIds ? { things: thingsFromResponse(requested.things, responseIds, access), count: responseIds.length } : requested;
+  const hasBetterIds = responseIds.length > 0 && (requested.targets.length === 0 || requested.count !== undefined);
+  return hasBetterIds ? { targets: mergeTargets(requested.targets, responseIds, access), count: responseIds.length } : requested;
 }
 
-/** The number of stored things is limited. Those listed before come first, then those with a name. */
-function thingsFromResponse(auditThings: readonly AuditTarget[], answered: readonly string[], access: Access): AuditTarget[] {
+/** The number of stored targets is limited. Targets listed before come first, then those with a name. */
+function mergeTargets(requestTargets: readonly AuditTarget[], responseIds: readonly string[], access: Access): AuditTarget[] {
   const { seenNames } = access.composition;
-  const remaining = new Set(answered);
-  const confirmed = auditThings.filter(({ id }) => remaining.has(id));
-  for (const { id } of confirmed) remaining.delete(id);
+  const remainingIds = new Set(responseIds);
+  const confirmedTargets = requestTargets.filter(({ id }) => remainingIds.has(id));
+  for (const { id } of confirmedTargets) remainingIds.delete(id);
   const isNamed = (id: string) => seenNames.find(access.connection.id, id) !== undefined;
-  const [named, others] = [[...remaining].filter(isNamed), [...remaining].filter((id) => !isNamed(id))];
-  return [...confirmed, ...toAuditThings([...named, ...others].slice(0, MAX_TARGETS), access)].slice(0, MAX_TARGETS);
+  const [namedIds, unnamedIds] = [[...remainingIds].filter(isNamed), [...remainingIds].filter((id) => !isNamed(id))];
+  return [...confirmedTargets, ...toAuditTargets([...namedIds, ...unnamedIds].slice(0, MAX_TARGETS), access)].slice(0, MAX_TARGETS);
 }
 
-export function toDownloadThing(source: string, fileName?: string): AuditTarget {
+export function toDownloadTarget(source: string, fileName?: string): AuditTarget {
   return { id: source, name: fileName || getFileName(source) };
 }
 
-/** The newest ones, as lists show them. If listing fails, the operation continues. */
-async function findThingsToClear(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<AuditTargets> {
+/** Lists the newest targets. If listing fails, the operation continues. */
+async function findTargetsToClear(
+  status: readonly KnownJobState[],
+  access: Access,
+  signal: AbortSignal | undefined,
+): Promise<AuditTargets> {
   const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_TARGETS };
   const result = await requestRedacted(operations.listJobs, access, { query, signal, limits: LOOKUP_LIMITS });
-  if (!result.ok) return { things: [] };
+  if (!result.ok) return { targets: [] };
   const response = result.value.value;
   const { jobs, pagination } = response;
   const { isLast, isCut, end } = toPage(response, 0);
   return {
-    things: toAuditThings(
+    targets: toAuditTargets(
       jobs.map(({ id }) => id),
       access,
     ),
@@ -76,7 +80,7 @@ async function findThingsToClear(status: readonly KnownJobState[], access: Acces
   };
 }
 
-const MAX_LENGTH = 500;
+const MAX_OUTCOME_LENGTH = 500;
 const loggedFields = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
 const countedFields = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
 
@@ -93,5 +97,5 @@ export function toOutcome(value: unknown): string | undefined {
     if (Array.isArray(field))
       parts.push(`${name}=${field.length}${field.length > 0 ? ` (${field.slice(0, 5).map(String).join(", ")})` : ""}`);
   }
-  return parts.length === 0 ? undefined : parts.join(" ").slice(0, MAX_LENGTH);
+  return parts.length === 0 ? undefined : parts.join(" ").slice(0, MAX_OUTCOME_LENGTH);
 }

@@ -1,4 +1,4 @@
-// User data files of a folder. A missing folder is empty. Returned paths are relative to the folder for every service (wire facts 3.21).
+// Lists the user data files of a folder. A missing folder counts as empty. Returned paths are relative to the folder for every service (wire facts 3.21).
 
 import "server-only";
 import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
@@ -8,10 +8,10 @@ import { countSkipped, recordSkipped } from "@/lib/contract/json/readers";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { redactForBrowser } from "../answers/redact";
 import { type Context } from "../auth/viewer";
 import { openConnection } from "../connections/access";
 import { readOperationQuery } from "../requests/read-request";
+import { redactForBrowser } from "../responses/redact";
 import { toUpstreamNotFound } from "../upstream/failures";
 import { type Upstream } from "../upstream/upstream";
 
@@ -47,7 +47,7 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
   // Either the paths start at the top, or the folder contains only a folder with the same name. In the latter case, the inner listing has the
   // same files. With paths from the top it never does, because the shortest path of a folder is not inside the folder of its name.
   const inner = await list(dir + dir);
-  // The listing is returned unchanged. A path that was cut wrongly names no existing file, because each file of this folder begins with its name.
+  // If this fails, the paths are cut. A wrongly cut path names no existing file, because each file of this folder starts with its name.
   if (!inner.ok) return inner.failure.status === 401 ? inner : ok(relativeFiles);
   const innerPaths = new Set(inner.value.map(({ path }) => path));
   return relativeFiles.every(({ path }) => innerPaths.has(path)) ? result : ok(relativeFiles);

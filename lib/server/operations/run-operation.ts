@@ -6,40 +6,40 @@ import { RAW_PARAMETER } from "@/lib/contract/console";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { copySpellings } from "@/lib/contract/json/exact-json";
 import { asObject, asText, isObject } from "@/lib/contract/json/json";
+import { looksLikeToken } from "@/lib/contract/members/sign-in";
 import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { looksLikeToken } from "@/lib/contract/people/sign-in";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, parseLabel } from "@/lib/contract/workflow/submission";
 import { formatNamelessWorkflow, getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { subscribeToLiveOutputs } from "../answers/live-progress";
-import { maskJsonStream } from "../answers/mask-stream";
-import { readCatalogue } from "../answers/node-classes";
-import { requestRedacted } from "../answers/process-response";
-import { redactForApi, redactForBrowser } from "../answers/redact";
-import { type Access, openFor } from "../connections/access";
+import { type Access, openForOperation } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { getConnectionParam, getSearchParams, readJson, readOperationQuery } from "../requests/read-request";
 import {
-  bytesResponse,
-  emptyResponse,
-  fileResponse,
-  jsonBytesResponse,
-  jsonResponse,
+  createBytesResponse,
+  createEmptyResponse,
+  createFileResponse,
+  createJsonBytesResponse,
+  createJsonResponse,
+  createRangeFailureResponse,
+  createSharedJsonResponse,
+  createUnreadableHeaders,
   pickRequestHeaders,
-  rangeNotSatisfiable,
-  sharedJsonResponse,
-  unreadableHeaders,
 } from "../requests/responses";
-import { type CallInput, type UploadBody } from "../upstream/outgoing";
-import { type AuditTargets, auditTargetsFromRequest, auditTargetsFromResponse, toOutcome } from "./audit-targets";
+import { subscribeToLiveOutputs } from "../responses/live-progress";
+import { maskJsonStream } from "../responses/mask-stream";
+import { readCatalogue } from "../responses/node-classes";
+import { requestRedacted } from "../responses/process-response";
+import { redactForApi, redactForBrowser } from "../responses/redact";
+import { type CallInput, type UploadBody } from "../upstream/build-request";
+import { type AuditTargets, getRequestTargets, getResponseTargets, toOutcome } from "./audit-targets";
 
 const MAX_NAME_LENGTH = 100;
 
-/** `broken` returns why the stream ended early, if it did. */
-type CountedUpload = { body: UploadBody; broken(): "client-gone" | "truncated" | undefined };
+/** `getStreamError` returns why the stream ended early, if it did. */
+type CountedUpload = { body: UploadBody; getStreamError(): "client-disconnected" | "truncated" | undefined };
 
 function openUpload(request: Request, operation: Operation): Result<CountedUpload, Failure> {
   const contentType = request.headers.get("content-type") ?? "";
@@ -50,7 +50,7 @@ function openUpload(request: Request, operation: Operation): Result<CountedUploa
   const contentLength =
     lengthHeader !== null && /^\d+$/.test(lengthHeader) ? Math.min(Number(lengthHeader), Number.MAX_SAFE_INTEGER) : undefined;
   if (request.body === null && operation.body?.kind === "multipart") return failed(createFailure("MISSING_FILE", "The upload is empty."));
-  let broken: "client-gone" | "truncated" | undefined;
+  let streamError: "client-disconnected" | "truncated" | undefined;
   const reader = (request.body ?? new Blob([]).stream()).getReader();
   let receivedBytes = 0;
   let isAbandoned = false;
@@ -58,13 +58,13 @@ function openUpload(request: Request, operation: Operation): Result<CountedUploa
   const stream = toByteStream(
     async () => {
       const next = await reader.read().catch((error: unknown) => {
-        broken = "client-gone";
+        streamError = "client-disconnected";
         throw error;
       });
       receivedBytes += next.value?.byteLength ?? 0;
       // If the reader has stopped, an early end is not the sender's fault.
       if (!next.done || isAbandoned || contentLength === undefined || receivedBytes === contentLength) return next;
-      broken = "truncated";
+      streamError = "truncated";
       throw new Error(`the upload ended after ${receivedBytes} of ${contentLength} bytes`);
     },
     (reason) => {
@@ -73,7 +73,7 @@ function openUpload(request: Request, operation: Operation): Result<CountedUploa
     },
   );
   const type = operation.body?.kind === "octets" ? "application/octet-stream" : contentType;
-  return ok({ body: { stream, contentType: type, contentLength }, broken: () => broken });
+  return ok({ body: { stream, contentType: type, contentLength }, getStreamError: () => streamError });
 }
 
 export async function runOperation(
@@ -84,7 +84,7 @@ export async function runOperation(
   const search = getSearchParams(context.request);
   const query = readOperationQuery(search, operation);
   // Checked first, so that a member without a connection gets that error and not one about the body.
-  const access = await openFor(context, getConnectionParam(context.request), operation);
+  const access = await openForOperation(context, getConnectionParam(context.request), operation);
   if (!access.ok) return access;
   if (!params.ok) return params;
   if (!query.ok) return query;
@@ -93,14 +93,14 @@ export async function runOperation(
   if (returnsBytes(operation)) return forwardBytes(operation, context, access.value, input);
   if (search.has(RAW_PARAMETER) && operation.method === "GET") return sendRaw(operation, access.value, input);
   if (operation.name === operations.getObjectInfo.name) return sendCatalogue(access.value, input);
-  if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, context, access.value, input);
-  if (operation.body?.kind !== "json") return call(operation, context, access.value, { ...input, waits: "poll" });
+  if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return uploadFile(operation, context, access.value, input);
+  if (operation.body?.kind !== "json") return callService(operation, context, access.value, { ...input, waiter: "poll" });
   const json = await readJson(context, operation.body.schema);
   if (!json.ok) return json;
   const isSubmission = operation.subject === "submission";
   if (isSubmission) subscribeToLiveOutputs(access.value);
   const body = isSubmission ? removeTokens(json.value) : json.value;
-  return call(operation, context, access.value, { ...input, json: body });
+  return callService(operation, context, access.value, { ...input, json: body });
 }
 
 /** Sends a response of any size as a file: masked, but not parsed. */
@@ -109,18 +109,23 @@ async function sendRaw(operation: Operation, access: Access, input: CallInput): 
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
   const { body } = result.value;
   const name = [operation.name, ...Object.values(input.params ?? {})].join("-").replaceAll(/[^\w.-]+/g, "_");
-  return ok(fileResponse(body && maskJsonStream(body, access.apiKey), `${name.slice(0, MAX_NAME_LENGTH)}.json`));
+  return ok(createFileResponse(body && maskJsonStream(body, access.apiKey), `${name.slice(0, MAX_NAME_LENGTH)}.json`));
 }
 
 /** Sends the stored JSON text without parsing it. */
 async function sendCatalogue(access: Access, input: CallInput): Promise<Result<Response, Failure>> {
-  const catalogue = await readCatalogue(access, { ...input, waits: "poll" });
-  return catalogue.ok ? ok(jsonBytesResponse(catalogue.value.json)) : catalogue;
+  const catalogue = await readCatalogue(access, { ...input, waiter: "poll" });
+  return catalogue.ok ? ok(createJsonBytesResponse(catalogue.value.json)) : catalogue;
 }
 
-async function call(operation: Operation, context: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
-  const requestTargets = isRead(operation) ? { things: [] } : await auditTargetsFromRequest(operation, access, input);
-  context.annotateAudit({ outcome: formatTargets(requestTargets.things, undefined, requestTargets) });
+async function callService(
+  operation: Operation,
+  context: AuthedContext,
+  access: Access,
+  input: CallInput,
+): Promise<Result<Response, Failure>> {
+  const requestTargets = isRead(operation) ? { targets: [] } : await getRequestTargets(operation, access, input);
+  context.annotateAudit({ outcome: formatTargets(requestTargets.targets, undefined, requestTargets) });
   const result = await requestRedacted(operation, access, input);
   if (!result.ok) return result;
   const { status, value, skipped } = result.value;
@@ -128,37 +133,37 @@ async function call(operation: Operation, context: AuthedContext, access: Access
   const jobId = operation.subject === "submission" ? asText(asObject(value)?.prompt_id) : undefined;
   const auditTargets: AuditTargets =
     jobId === undefined
-      ? auditTargetsFromResponse(requestTargets, value, access)
-      : { things: [await toSubmittedThing(jobId, context, access, input.json)] };
+      ? getResponseTargets(requestTargets, value, access)
+      : { targets: [await toSubmittedTarget(jobId, context, access, input.json)] };
   context.annotateAudit({
-    outcome: formatTargets(auditTargets.things, toOutcome(value), auditTargets),
+    outcome: formatTargets(auditTargets.targets, toOutcome(value), auditTargets),
     ...(jobId !== undefined && { target: jobId }),
   });
-  if (value === undefined) return ok(emptyResponse(status === 204 ? 204 : 200));
+  if (value === undefined) return ok(createEmptyResponse(status === 204 ? 204 : 200));
   const responseValue = toResponseValue(value, context, access);
-  const headers = unreadableHeaders(skipped);
+  const headers = createUnreadableHeaders(skipped);
   const isShared = operation.reads === "jobs" && typeof responseValue === "object" && responseValue !== null;
-  return ok(isShared ? sharedJsonResponse(responseValue, status, headers) : jsonResponse(responseValue, status, headers));
+  return ok(isShared ? createSharedJsonResponse(responseValue, status, headers) : createJsonResponse(responseValue, status, headers));
 }
 
 function toResponseValue(value: unknown, { composition: { env }, request, viewer }: AuthedContext, { connection }: Access): unknown {
   if (viewer.credential.kind !== "token") return value;
   const host = request.headers.get("host");
-  return redactForApi(value, { env, openedAt: host && `http://${host}`, connectionId: connection.id });
+  return redactForApi(value, { env, requestOrigin: host && `http://${host}`, connectionId: connection.id });
 }
 
-/** The name that lists will show: the workflow's last known name and the label of the request. */
-async function toSubmittedThing(id: string, { request, composition }: AuthedContext, access: Access, json: unknown): Promise<AuditTarget> {
+/** Uses the name that lists will show: the workflow's last known name and the label of the request. */
+async function toSubmittedTarget(id: string, { request, composition }: AuthedContext, access: Access, json: unknown): Promise<AuditTarget> {
   const label = parseLabel(request.headers.get(LABEL_HEADER));
   const extraData = asObject(json)?.extra_data;
   const workflowId = asText(asObject(asObject(asObject(extraData)?.extra_pnginfo)?.workflow)?.id);
-  const storedName = workflowId === undefined ? undefined : await workflowName(workflowId, composition, access);
+  const storedName = workflowId === undefined ? undefined : await findWorkflowName(workflowId, composition, access);
   const workflow = getNameInExtraData(extraData) || (workflowId && (storedName ?? formatNamelessWorkflow(workflowId)));
   const name = [workflow, label].filter(Boolean).join(" · ");
   return redactForBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }
 
-async function workflowName(
+async function findWorkflowName(
   workflowId: string,
   { log, store }: AuthedContext["composition"],
   { connection }: Access,
@@ -172,13 +177,18 @@ async function workflowName(
   }
 }
 
-async function upload(operation: Operation, context: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+async function uploadFile(
+  operation: Operation,
+  context: AuthedContext,
+  access: Access,
+  input: CallInput,
+): Promise<Result<Response, Failure>> {
   const uploadResult = openUpload(context.request, operation);
   if (!uploadResult.ok) return uploadResult;
-  const result = await call(operation, context, access, { ...input, body: uploadResult.value.body });
-  const broken = result.ok ? undefined : uploadResult.value.broken();
-  if (broken === "truncated") return failed(createFailure("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
-  if (broken === "client-gone") return failed({ code: "CLIENT_GONE", message: "The upload was cancelled.", status: 0 });
+  const result = await callService(operation, context, access, { ...input, body: uploadResult.value.body });
+  const streamError = result.ok ? undefined : uploadResult.value.getStreamError();
+  if (streamError === "truncated") return failed(createFailure("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
+  if (streamError === "client-disconnected") return failed({ code: "CLIENT_GONE", message: "The upload was cancelled.", status: 0 });
   return result;
 }
 
@@ -190,7 +200,9 @@ async function forwardBytes(
 ): Promise<Result<Response, Failure>> {
   const result = await access.upstream.forward(operation, { ...input, headers: pickRequestHeaders(context.request) });
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
-  return ok(result.value.status === 416 ? await rangeNotSatisfiable(result.value, context.requestId) : bytesResponse(result.value));
+  return ok(
+    result.value.status === 416 ? await createRangeFailureResponse(result.value, context.requestId) : createBytesResponse(result.value),
+  );
 }
 
 /**

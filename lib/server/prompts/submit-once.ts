@@ -21,7 +21,7 @@ import {
   type SubmissionReport,
 } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
-import { getErrorCode, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
+import { getErrorCode, isFullDisk, isStoreUnavailable } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Dependencies, type SubmissionOutcome } from "../composition-type";
 import { type AuthedContext } from "../context";
@@ -35,7 +35,7 @@ const MAX_RESPONSE_LENGTH = 64 * 1024;
 function toOutcome({ answer, failure }: StoredSubmission): SubmissionOutcome {
   if (answer !== undefined) return ok(answer);
   if (failure) return failed({ ...failure, status: 0 });
-  return failed(createFailure("INTERNAL", "The console stopped while it waited for the service's response."));
+  return failed(createFailure("INTERNAL", "The console stopped while waiting for the service's response."));
 }
 
 function toReport(outcome: SubmissionOutcome): SubmissionReport {
@@ -49,7 +49,7 @@ export function toStoredResponse(text: string): string {
   return text.length <= MAX_RESPONSE_LENGTH ? text : writeExactJson({ prompt_id: asObject(parseJson(text))?.prompt_id });
 }
 
-const RETRY_MS = 1000;
+const RETRY_DELAY_MS = 1000;
 
 type SubmissionDependencies = Dependencies<"store" | "log" | "submissionsInFlight">;
 type EndedSubmission = { contentHash: string; outcome: SubmissionOutcome };
@@ -60,10 +60,10 @@ function toFlightId(memberId: string, key: string): string {
 
 async function storeOutcome(composition: SubmissionDependencies, attempt: Attempt, submission: EndedSubmission): Promise<void> {
   try {
-    await store(composition, attempt, submission.outcome);
+    await writeOutcome(composition, attempt, submission.outcome);
   } catch (err) {
     composition.log.error({ err }, "submission outcome write failed");
-    // If this attempt no longer has a flight, the console is stopping.
+    // If this attempt is no longer in flight, the console is stopping.
     if (isTemporary(err) && composition.submissionsInFlight.has(toFlightId(attempt.memberId, attempt.key)))
       void retryStoreOutcome(composition, attempt, submission);
   }
@@ -79,14 +79,14 @@ async function retryStoreOutcome(
   const id = toFlightId(attempt.memberId, attempt.key);
   const flight = { contentHash, outcome: Promise.resolve(outcome) };
   flights.set(id, flight);
-  const end = await composition.store.peers.beginWork(id);
+  const endWork = await composition.store.peers.startWork(id);
   try {
     for (let isDone = false; !isDone;) {
-      await sleep(RETRY_MS, { unref: true });
+      await sleep(RETRY_DELAY_MS, { unref: true });
       // The console is stopping.
       if (flights.get(id) !== flight) return;
       try {
-        await store(composition, attempt, outcome);
+        await writeOutcome(composition, attempt, outcome);
         isDone = true;
       } catch (err) {
         isDone = !isTemporary(err);
@@ -95,21 +95,25 @@ async function retryStoreOutcome(
     }
     flights.delete(id);
   } finally {
-    await end();
+    await endWork();
   }
 }
 
 /** Temporary failures of a disk or a database: locked, unreachable, or in conflict with another writer. */
-const temporaryErrors = /^(SQLITE_(BUSY|LOCKED|IOERR|READONLY|CANTOPEN|PROTOCOL)|40001$|40P01$|55P03$)/;
+const temporaryErrorPattern = /^(SQLITE_(BUSY|LOCKED|IOERR|READONLY|CANTOPEN|PROTOCOL)|40001$|40P01$|55P03$)/;
 
 function isTemporary(error: unknown): boolean {
-  return isStoreAway(error) || isFullDisk(error) || temporaryErrors.test(String(getErrorCode(error)));
+  return isStoreUnavailable(error) || isFullDisk(error) || temporaryErrorPattern.test(String(getErrorCode(error)));
 }
 
-async function store({ store: { submissions } }: SubmissionDependencies, attempt: Attempt, outcome: SubmissionOutcome): Promise<void> {
-  if (outcome.ok) await submissions.accepted(attempt, toStoredResponse(outcome.value));
-  else if (couldHaveStarted(outcome.failure)) await submissions.unknown(attempt, outcome.failure);
-  else await submissions.forget(attempt);
+async function writeOutcome(
+  { store: { submissions } }: SubmissionDependencies,
+  attempt: Attempt,
+  outcome: SubmissionOutcome,
+): Promise<void> {
+  if (outcome.ok) await submissions.recordResponse(attempt, toStoredResponse(outcome.value));
+  else if (couldHaveStarted(outcome.failure)) await submissions.recordFailure(attempt, outcome.failure);
+  else await submissions.remove(attempt);
 }
 
 /** How long idempotency keys are stored. */
@@ -136,7 +140,7 @@ async function submitInFlight(context: AuthedContext, key: string, body: Uint8Ar
   const contentHash = createHash("sha256").update(new URL(context.request.url).search).update("\n").update(body).digest("hex");
   const activeFlight = flights.get(id);
   if (activeFlight)
-    return activeFlight.contentHash === contentHash ? reportRepeat(context, await activeFlight.outcome) : failed(conflictingContent());
+    return activeFlight.contentHash === contentHash ? annotateRepeat(context, await activeFlight.outcome) : failed(createConflictFailure());
   const flight = { contentHash, outcome: submitOrWait(context, key, { body, contentHash }) };
   flights.set(id, flight);
   try {
@@ -154,21 +158,21 @@ type RawSubmission = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 async function submitOrWait(context: AuthedContext, key: string, submission: RawSubmission): Promise<SubmissionOutcome> {
   const { store, now } = context.composition;
   const { memberId } = context.viewer;
-  const end = await store.peers.beginWork(toFlightId(memberId, key));
+  const endWork = await store.peers.startWork(toFlightId(memberId, key));
   try {
-    const attempt = { memberId, key, begunAt: now() };
-    const times = { now: attempt.begunAt, forgetBefore: attempt.begunAt - SUBMISSION_RETENTION_MS };
-    if (await store.submissions.begin(attempt, { contentHash: submission.contentHash, ...times }))
+    const attempt = { memberId, key, startedAt: now() };
+    const times = { now: attempt.startedAt, forgetBefore: attempt.startedAt - SUBMISSION_RETENTION_MS };
+    if (await store.submissions.start(attempt, { contentHash: submission.contentHash, ...times }))
       return await send(context, attempt, submission);
   } finally {
-    await end();
+    await endWork();
   }
   const storedOutcome = await findStoredOutcome(context, key);
   // The earlier attempt started nothing, so send this one.
   if (!storedOutcome) return submitOrWait(context, key, submission);
   return storedOutcome.contentHash === submission.contentHash
-    ? reportRepeat(context, toOutcome(storedOutcome))
-    : failed(conflictingContent());
+    ? annotateRepeat(context, toOutcome(storedOutcome))
+    : failed(createConflictFailure());
 }
 
 /** Waits while another console is still sending the submission. */
@@ -177,7 +181,7 @@ async function findStoredOutcome(
   key: string,
 ): Promise<StoredSubmission | undefined> {
   const deadlineMs = performance.now() + MAX_WAIT_MS;
-  while ((await store.peers.isUnderWay(toFlightId(memberId, key))) && !signal.aborted && performance.now() < deadlineMs)
+  while ((await store.peers.isInProgress(toFlightId(memberId, key))) && !signal.aborted && performance.now() < deadlineMs)
     await sleep(CHECK_INTERVAL_MS, { signal });
   return store.submissions.find({ memberId, key });
 }
@@ -187,9 +191,9 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
   // Without the browser's signal: a sent submission can't be undone, and its outcome is still needed.
   const request = new Request(url, { method: "POST", headers, body });
   let connectionId: string | undefined;
-  const annotateAudit: AuthedContext["annotateAudit"] = (facts) => {
-    connectionId = facts.connectionId ?? connectionId;
-    context.annotateAudit(facts);
+  const annotateAudit: AuthedContext["annotateAudit"] = (details) => {
+    connectionId = details.connectionId ?? connectionId;
+    context.annotateAudit(details);
   };
   const result = await runOperation(operations.submitPrompt, { ...context, request, annotateAudit }, ok({})).catch(
     async (error: unknown) => {
@@ -199,13 +203,13 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
     },
   );
   const outcome: SubmissionOutcome = result.ok ? ok(await result.value.text()) : result;
-  const facts = {
+  const labels = {
     label: parseLabel(headers.get(LABEL_HEADER)),
     rerunOf: parseRerun(headers.get(RERUN_HEADER)),
     batch: parseBatch(headers.get(BATCH_HEADER)),
   };
-  if (outcome.ok && connectionId !== undefined && Object.values(facts).some((fact) => fact !== undefined))
-    await storeLabel(context, connectionId, { answer: outcome.value, facts });
+  if (outcome.ok && connectionId !== undefined && Object.values(labels).some((fact) => fact !== undefined))
+    await storeLabel(context, connectionId, { responseText: outcome.value, submission: labels });
   await storeOutcome(context.composition, attempt, { contentHash, outcome });
   return outcome;
 }
@@ -213,24 +217,24 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
 async function storeLabel(
   { composition: { store, log, now } }: AuthedContext,
   connectionId: string,
-  labels: { answer: string; facts: JobLabel & { batch?: BatchRef } },
+  submission: { responseText: string; submission: JobLabel & { batch?: BatchRef } },
 ): Promise<void> {
-  const response = asObject(parseJson(labels.answer));
+  const response = asObject(parseJson(submission.responseText));
   const jobId = asText(response?.prompt_id) ?? asText(response?.job_id);
   if (jobId === undefined) return;
   try {
-    await store.jobLabels.remember(connectionId, { jobId, ...labels.facts, now: now() });
+    await store.jobLabels.record(connectionId, { jobId, ...submission.submission, now: now() });
   } catch (err) {
     log.error({ err }, "job label write failed");
   }
 }
 
-function reportRepeat({ annotateAudit }: AuthedContext, outcome: SubmissionOutcome): SubmissionOutcome {
+function annotateRepeat({ annotateAudit }: AuthedContext, outcome: SubmissionOutcome): SubmissionOutcome {
   annotateAudit({ outcome: "the same submission again: nothing was sent" });
   return outcome;
 }
 
-function conflictingContent(): Failure {
+function createConflictFailure(): Failure {
   return createFailure("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another submission.`);
 }
 

@@ -5,25 +5,25 @@ import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, isNotFound } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { type Asset, type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type Asset, type AssetsQuery,type AssetsResponse } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { redactForBrowser } from "../answers/redact";
 import { type Context } from "../auth/viewer";
-import { findConnection, openConnection, readThrough } from "../connections/access";
-import { storeAssetSupport } from "../connections/change";
+import { findConnection, openConnection, readFromService } from "../connections/access";
+import { storeAssetSupport } from "../connections/manage-connections";
 import { type AuthedContext } from "../context";
 import { toOutcome } from "../operations/audit-targets";
 import { getConnectionParam, readJson, readQuery } from "../requests/read-request";
+import { redactForBrowser } from "../responses/redact";
 
-export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
-  const listedAssets = await readThrough(context, connection, operations.listAssets, { query });
+export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsResponse, Failure>> {
+  const listedAssets = await readFromService(context, connection, operations.listAssets, { query });
   const connectionResult = await findConnection(context, connection);
   if (connectionResult.ok) await storeAssetSupport(context.composition, connectionResult.value, listedAssets);
   return listedAssets;
 }
 
 export async function getAsset(context: Context, id: string, connection?: string): Promise<Result<Asset, Failure>> {
-  return readThrough(context, connection, operations.getAsset, { params: { id: id } });
+  return readFromService(context, connection, operations.getAsset, { params: { id } });
 }
 
 export async function getMaskLayer(

@@ -1,7 +1,7 @@
 // Rows of the audit log with names, and as CSV. Also bundled for commands, which have no session.
 
 import "server-only";
-import { type AuditItem, type AuditPart, describeMemberChange, formatPerson, parseMemberChange } from "@/lib/contract/audit/audit";
+import { type AuditItem, type AuditPart, describeMemberChange, formatMemberIdentity, parseMemberChange } from "@/lib/contract/audit/audit";
 import { type AuditTarget, findFamily, parseTargets } from "@/lib/contract/audit/audit-items";
 import { BYTE_ORDER_MARK, formatCsvLine } from "@/lib/shared/text";
 import { type AuditSearch, type StoredEntry } from "../store/audit/audit";
@@ -10,35 +10,35 @@ import { type Store } from "../store/store";
 /** Pages list this many parts of a row. Further ones are only counted. */
 const MAX_PARTS = 100;
 
-/** `actId` is the client's id for one action on many things. */
-export type AuditGroup = AuditItem & { actId?: string };
+/** `actId` is the client's id for one action on many items. */
+export type GroupedAuditItem = AuditItem & { actId?: string };
 
-/** One row per act, newest first. A row's id is the cursor of the next page. */
-export function toAuditRows(acts: readonly (readonly AuditGroup[])[], maxParts = MAX_PARTS): AuditItem[] {
-  return acts.flatMap(([newest, ...rest]) => (newest ? [toRow([newest, ...rest], maxParts)] : []));
+/** Creates one row per group of entries, newest first. A row's id is the cursor of the next page. */
+export function toAuditRows(groups: readonly (readonly GroupedAuditItem[])[], maxParts = MAX_PARTS): AuditItem[] {
+  return groups.flatMap(([newest, ...olderEntries]) => (newest ? [toRow([newest, ...olderEntries], maxParts)] : []));
 }
 
-function toRow(entries: readonly [AuditGroup, ...AuditGroup[]], maxParts: number): AuditItem {
-  const [newest, ...rest] = entries;
+function toRow(entries: readonly [GroupedAuditItem, ...GroupedAuditItem[]], maxParts: number): AuditItem {
+  const [newest, ...olderEntries] = entries;
   const parts = collectParts(entries, maxParts);
-  // A successful entry describes the act. If none succeeded, the newest refusal does.
+  // A successful entry describes the row. If none succeeded, the newest rejected one does.
   const completed = entries.filter(isSuccess);
-  const { outcome, actId: _, ...facts } = completed[0] ?? newest;
-  if (rest.length === 0) {
+  const { outcome, actId: _, ...fields } = completed[0] ?? newest;
+  if (olderEntries.length === 0) {
     const text = parseTargets(outcome).outcome;
     const change = text === undefined ? undefined : parseMemberChange(text);
-    if (change) return { ...facts, change, outcome: describeMemberChange(change), ...parts };
-    return { ...facts, ...(text !== undefined && { outcome: text }), ...parts };
+    if (change) return { ...fields, change, outcome: describeMemberChange(change), ...parts };
+    return { ...fields, ...(text !== undefined && { outcome: text }), ...parts };
   }
-  const isMixed = entries.some(({ action }) => action !== facts.action);
+  const isMixed = entries.some(({ action }) => action !== fields.action);
   const refusedCount = completed.length === 0 ? 0 : entries.length - completed.length;
-  const { target: _target, ...row } = facts;
+  const { target: _target, ...row } = fields;
   return {
     ...row,
     ...parts,
     id: newest.id,
     at: newest.at,
-    action: isMixed ? (findFamily(facts.action) ?? facts.action) : facts.action,
+    action: isMixed ? (findFamily(fields.action) ?? fields.action) : fields.action,
     ...(refusedCount > 0 && { refused: refusedCount }),
   };
 }
@@ -64,11 +64,11 @@ function collectParts(entries: readonly AuditItem[], maxParts: number): Parts {
 }
 
 function toParts(entry: AuditItem): { listed: AuditPart[]; unlisted: number; isAtLeast?: true } {
-  const { things, more: unlisted = 0, isAtLeast, outcome } = parseTargets(entry.outcome);
-  const mark = { at: entry.at, ...(!isSuccess(entry) && { isRefused: true as const }) };
+  const { targets: parsedTargets, omittedCount: unlisted = 0, isAtLeast, outcome } = parseTargets(entry.outcome);
+  const entryFields = { at: entry.at, ...(!isSuccess(entry) && { isRefused: true as const }) };
   const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(.+?)(?= \w+=|$)/.exec(outcome ?? "")?.[1];
-  const targets: readonly AuditTarget[] = things.length > 0 || id === undefined ? things : [{ id }];
-  return { listed: targets.map((thing) => ({ ...thing, ...mark })), unlisted, isAtLeast };
+  const targets: readonly AuditTarget[] = parsedTargets.length > 0 || id === undefined ? parsedTargets : [{ id }];
+  return { listed: targets.map((thing) => ({ ...thing, ...entryFields })), unlisted, isAtLeast };
 }
 
 type LogStore = Pick<Store, "audit" | "members">;
@@ -78,7 +78,7 @@ const EXPORT_PAGE_SIZE = 100;
 const EXPORT_ENTRIES = 1_000;
 
 export async function* writeAuditCsv(store: LogStore, names: Names, filter: AuditSearch): AsyncGenerator<string, void> {
-  const search = { ...filter, upTo: await store.audit.newestId() };
+  const search = { ...filter, upTo: await store.audit.getNewestId() };
   yield (
     BYTE_ORDER_MARK +
     formatCsvLine([
@@ -100,7 +100,10 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
     ])
   );
   for (let before: number | undefined, isLast = false; !isLast;) {
-    const { acts, isOver } = await store.audit.listActs({ ...search, before }, { acts: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES });
+    const { groups: acts, isLastPage: isOver } = await store.audit.listActs(
+      { ...search, before },
+      { groups: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES },
+    );
     const rows = toAuditRows(await toItems(store, acts, names), Number.POSITIVE_INFINITY);
     yield rows.map((row) => formatCsvLine(toCells(row))).join("");
     before = acts.at(-1)?.[0]?.id;
@@ -108,8 +111,8 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
   }
 }
 
-function toCells({ at, member, via, action, connection, target, status, code, outcome, requestId, ...of }: AuditItem) {
-  const { parts = [], moreParts = 0, isAtLeast } = of;
+function toCells({ at, member, via, action, connection, target, status, code, outcome, requestId, ...counts }: AuditItem) {
+  const { parts = [], moreParts = 0, isAtLeast } = counts;
   const cells = [new Date(at).toISOString(), member?.name, member?.id];
   return [
     ...cells,
@@ -132,14 +135,14 @@ function formatPart({ id, name }: AuditPart): string {
   return name === undefined || name === id ? id : `${name} (${id})`;
 }
 
-/** `people` contains labels of members by id. Removed members are added when entries refer to them. */
-type Names = { connections: ReadonlyMap<string, string>; people: Map<string, string>; emails: ReadonlyMap<string, string> };
+/** `members` contains labels of members by id. Removed members are added when entries refer to them. */
+type Names = { connections: ReadonlyMap<string, string>; members: Map<string, string>; emails: ReadonlyMap<string, string> };
 
 export async function readNames(store: LogStore, connections: readonly { id: string; name: string }[]): Promise<Names> {
   const team = await store.members.list();
   return {
     connections: new Map(connections.map(({ id, name }) => [id, name])),
-    people: new Map(team.map((member) => [member.id, formatPerson(member)])),
+    members: new Map(team.map((member) => [member.id, formatMemberIdentity(member)])),
     emails: new Map(team.map(({ id, email }) => [id, email])),
   };
 }
@@ -148,12 +151,13 @@ export async function readNames(store: LogStore, connections: readonly { id: str
 const MEMBER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const memberActions = new Set(["changeMember", "removeMember", "giveJobsView", "takeJobsView"]);
 
-export async function toItems(store: LogStore, acts: readonly (readonly StoredEntry[])[], names: Names): Promise<AuditGroup[][]> {
-  const ids = acts.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
-  const unknown = [...new Set(ids)].filter((id) => !names.people.has(id));
-  if (unknown.length > 0)
-    for (const { id, name, email } of await store.audit.lastNames(unknown)) names.people.set(id, formatPerson({ name, email }));
-  return acts.map((entries) => entries.map((entry) => toItem(entry, names)));
+export async function toItems(store: LogStore, groups: readonly (readonly StoredEntry[])[], names: Names): Promise<GroupedAuditItem[][]> {
+  const ids = groups.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
+  const unknownIds = [...new Set(ids)].filter((id) => !names.members.has(id));
+  if (unknownIds.length > 0)
+    for (const { id, name, email } of await store.audit.listLastNames(unknownIds))
+      names.members.set(id, formatMemberIdentity({ name, email }));
+  return groups.map((entries) => entries.map((entry) => toItem(entry, names)));
 }
 
 /** True if an older row contains the name of a member's private connection, which newer rows omit. */
@@ -161,13 +165,13 @@ function isPrivateName({ action, connectionId }: StoredEntry, { connections }: N
   return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !connections.has(connectionId));
 }
 
-function toItem(stored: StoredEntry, names: Names): AuditGroup {
-  const { memberId, memberName, memberEmail, connectionId, target, ...entry } = stored;
+function toItem(storedEntry: StoredEntry, names: Names): GroupedAuditItem {
+  const { memberId, memberName, memberEmail, connectionId, target, ...entry } = storedEntry;
   const email = memberEmail ?? names.emails.get(memberId ?? "");
   return {
     ...entry,
     ...(target !== undefined &&
-      !isPrivateName(stored, names) && { target: (memberActions.has(entry.action) && names.people.get(target)) || target }),
+      !isPrivateName(storedEntry, names) && { target: (memberActions.has(entry.action) && names.members.get(target)) || target }),
     ...(memberId !== undefined && { member: { id: memberId, name: memberName ?? "", ...(email !== undefined && { email }) } }),
     ...(connectionId !== undefined && { connection: { id: connectionId, name: names.connections.get(connectionId) } }),
   };

@@ -1,40 +1,43 @@
 // The audit log for admins, as a page or a streamed file. Names of other members' private connections are left out.
 
 import "server-only";
-import { type AuditChoices, type AuditFilter, type AuditPage, type AuditQuery, formatPerson } from "@/lib/contract/audit/audit";
+import { type AuditChoices, type AuditFilter, type AuditPage, type AuditQuery, formatMemberIdentity } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole } from "@/lib/contract/people/roles";
+import { hasRole } from "@/lib/contract/members/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { adminOnly, type Context } from "../auth/viewer";
+import { adminRequiredFailure, type Context } from "../auth/viewer";
 import { type Dependencies } from "../composition-type";
-import { usableConnections } from "../connections/access";
+import { listUsableConnections } from "../connections/access";
 import { readNames, toAuditRows, toItems, writeAuditCsv } from "./audit-rows";
 
 const HOUR_MS = 60 * 60_000;
-/** The most entries read for a page, because one act may have a thousand. */
+/** Limits the entries read for a page, because one bulk action may have a thousand. */
 const MAX_ENTRIES = 5_000;
 
 export async function listAudit(context: Context, query: AuditQuery): Promise<Result<AuditPage, Failure>> {
-  if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
+  if (!hasRole(context.viewer.role, "admin")) return failed(adminRequiredFailure);
   const { store } = context.composition;
   const { audit } = store;
-  const names = await readNames(store, await usableConnections(context));
-  const upTo = query.upTo ?? (await audit.newestId());
+  const names = await readNames(store, await listUsableConnections(context));
+  const upTo = query.upTo ?? (await audit.getNewestId());
   const search = { ...toSearch(context.composition, query), upTo };
-  const { acts, isOver } = await audit.listActs({ ...search, before: query.before }, { acts: query.limit + 1, entries: MAX_ENTRIES });
+  const { groups: acts, isLastPage: isOver } = await audit.listActs(
+    { ...search, before: query.before },
+    { groups: query.limit + 1, entries: MAX_ENTRIES },
+  );
   const rows = toAuditRows(await toItems(store, acts.slice(0, query.limit), names));
   return ok({ entries: rows, hasMore: acts.length > query.limit || !isOver, upTo });
 }
 
 export async function listAuditChoices({ composition: { store }, viewer }: Context): Promise<Result<AuditChoices, Failure>> {
-  if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
-  const { members, actions } = await store.audit.choices();
-  return ok({ members: members.map(({ id, name, email }) => ({ id, name: formatPerson({ name, email }) })), actions });
+  if (!hasRole(viewer.role, "admin")) return failed(adminRequiredFailure);
+  const { members, actions } = await store.audit.listChoices();
+  return ok({ members: members.map(({ id, name, email }) => ({ id, name: formatMemberIdentity({ name, email }) })), actions });
 }
 
-export async function* auditCsv(context: Context, filter: AuditFilter): AsyncGenerator<string, void> {
+export async function* streamAuditCsv(context: Context, filter: AuditFilter): AsyncGenerator<string, void> {
   const { store } = context.composition;
-  yield* writeAuditCsv(store, await readNames(store, await usableConnections(context)), toSearch(context.composition, filter));
+  yield* writeAuditCsv(store, await readNames(store, await listUsableConnections(context)), toSearch(context.composition, filter));
 }
 
 function toSearch({ now }: Dependencies<"now">, { member, action, on, from, to, within }: AuditFilter) {

@@ -7,23 +7,23 @@ import { type Failure } from "@/lib/contract/failure";
 import { type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import {
-  type HistoryAnswer,
+  type HistoryResponse,
   type JobDetail,
   type JobListItem,
-  type JobsAnswer,
   type JobsQuery,
+  type JobsResponse,
   type JobStatus,
 } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
-import { recordQueueTotals } from "../answers/live-progress";
-import { readCatalogue } from "../answers/node-classes";
-import { requestRedacted } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
 import { canStopJobs } from "../capabilities/has-capability";
-import { type Access, findVisible, openForJobs, openInBackground, readThrough } from "../connections/access";
+import { type Access, findVisibleConnection, openForJobs, openInBackground, readFromService } from "../connections/access";
+import { recordQueueTotals } from "../responses/live-progress";
+import { readCatalogue } from "../responses/node-classes";
+import { requestRedacted } from "../responses/process-response";
 
-export async function listJobs(context: Context, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
-  return readThrough(context, connection, operations.listJobs, { query });
+export async function listJobs(context: Context, query: JobsQuery, connection?: string): Promise<Result<JobsResponse, Failure>> {
+  return readFromService(context, connection, operations.listJobs, { query });
 }
 
 export async function countJobs(
@@ -37,7 +37,7 @@ export async function countJobs(
     requestRedacted(operations.listJobs, access.value, {
       query: { ...(status.length > 0 && { status }), offset: 0, limit: 1 },
       signal,
-      waits: "poll",
+      waiter: "poll",
     });
   const [jobs, running, pending] = await Promise.all([count(), count("in_progress"), count("pending")]);
   if (!jobs.ok) return jobs;
@@ -49,22 +49,22 @@ export async function countJobs(
 
 /** True if jobs were submitted to or removed from the connection through this console, so it is not new even without jobs. */
 export async function hasRunJobs(context: Context, connection?: string): Promise<boolean> {
-  const visibleResult = await findVisible(context, connection);
+  const visibleResult = await findVisibleConnection(context, connection);
   return visibleResult.ok && context.composition.store.audit.hasEntry(["submitPrompt", "manageHistory"], visibleResult.value.id);
 }
 
-/** The details take precedence. The status adds what only it contains, and may be missing. */
+/** Details take precedence over the status, which only adds missing fields. The status may be unavailable. */
 export async function getJob(
   context: Context,
   jobId: string,
   connection?: string,
 ): Promise<Result<{ detail: JobDetail; status?: JobStatus }, Failure>> {
   const params = { job_id: jobId };
-  const visibleResult = await findVisible(context, connection);
-  const readsStatus = !visibleResult.ok || hasFeature(visibleResult.value, "jobStatus");
+  const visibleResult = await findVisibleConnection(context, connection);
+  const shouldReadStatus = !visibleResult.ok || hasFeature(visibleResult.value, "jobStatus");
   const [detail, status] = await Promise.all([
-    readThrough(context, connection, operations.getJob, { params }),
-    readsStatus ? readThrough(context, connection, operations.getJobStatus, { params }) : undefined,
+    readFromService(context, connection, operations.getJob, { params }),
+    shouldReadStatus ? readFromService(context, connection, operations.getJobStatus, { params }) : undefined,
   ]);
   if (!detail.ok) return detail;
   return ok({ detail: detail.value, ...(status?.ok && { status: status.value }) });
@@ -73,34 +73,34 @@ export async function getJob(
 type HistoryPage = { max_items: number; offset: number };
 
 /** Newest first, page by page. The API has no total. */
-export async function listHistory(context: Context, query: HistoryPage, connection?: string): Promise<Result<HistoryAnswer, Failure>> {
-  return readThrough(context, connection, operations.listHistory, { query });
+export async function listHistory(context: Context, query: HistoryPage, connection?: string): Promise<Result<HistoryResponse, Failure>> {
+  return readFromService(context, connection, operations.listHistory, { query });
 }
 
-export async function listLackingClasses(
+export async function listMissingClasses(
   context: Context,
   names: readonly string[],
   connection?: string,
 ): Promise<Result<LackingClasses, Failure>> {
-  // In the background, so that it also works for unused connections.
+  // Opened in the background, so that it also works for unused connections.
   const access = await openInBackground(context, connection);
   if (!access.ok) return access;
-  const catalogue = await readCatalogue(access.value, { waits: "poll" });
+  const catalogue = await readCatalogue(access.value, { waiter: "poll" });
   if (!catalogue.ok) return catalogue;
   const classes = new Set(catalogue.value.classes.map(([name]) => name));
   return ok({ lacking: names.filter((name) => !classes.has(name)) });
 }
 
-const MAX_ROWS = 1000;
+const MAX_QUEUE_ROWS = 1000;
 
-/** By waiting job. Undefined if the service's queue doesn't contain it. */
+/** Positions by job id. Undefined if the service's queue doesn't contain the job. */
 type QueuePositions = ReadonlyMap<string, number | undefined>;
 
 export async function getQueue(context: Context, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
-  const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_ROWS };
-  const result = await requestRedacted(operations.listJobs, access.value, { query, signal, waits: signal ? "poll" : "page" });
+  const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_QUEUE_ROWS };
+  const result = await requestRedacted(operations.listJobs, access.value, { query, signal, waiter: signal ? "poll" : "page" });
   if (!result.ok) return result;
   const { jobs, pagination, unreadable } = result.value.value;
   const waitingIds = jobs.filter(isPending).map(({ id }) => id);

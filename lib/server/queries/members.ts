@@ -3,28 +3,28 @@
 import "server-only";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { createFailure, type Failure } from "@/lib/contract/failure";
-import { allOperations } from "@/lib/contract/operations";
-import { hasRole } from "@/lib/contract/people/roles";
+import { hasRole } from "@/lib/contract/members/roles";
 import {
   APPS_OPERATION,
   EVENTS_OPERATION,
   type MemberMethods,
   type SignInChoices,
   type SignInMethods,
-} from "@/lib/contract/people/sign-in";
-import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
+} from "@/lib/contract/members/sign-in";
+import { type TokenChoices, type TokenOperation } from "@/lib/contract/members/tokens";
+import { allOperations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { isSignInByAddress } from "../auth/account";
 import { findRoleProvider, listInvitationItems, toMemberView } from "../auth/members";
 import { canUsePassword } from "../auth/sign-in";
-import { adminOnly, type Context } from "../auth/viewer";
+import { adminRequiredFailure, type Context } from "../auth/viewer";
 import { type Composition, type Dependencies } from "../composition-type";
-import { listConnectionViews } from "../connections/views";
+import { listConnectionViews } from "../connections/connection-views";
 import { type StoredIdentity } from "../store/people/identities";
 import { type Member } from "../store/people/members";
 
 export async function listInvitations({ composition, viewer }: Context): Promise<Result<InvitationItem[], Failure>> {
-  return hasRole(viewer.role, "admin") ? ok(await listInvitationItems(composition)) : failed(adminOnly);
+  return hasRole(viewer.role, "admin") ? ok(await listInvitationItems(composition)) : failed(adminRequiredFailure);
 }
 
 export async function getAccount({ composition: { store }, viewer: { memberId } }: Context): Promise<MemberView | undefined> {
@@ -33,7 +33,7 @@ export async function getAccount({ composition: { store }, viewer: { memberId } 
 }
 
 export async function listMembers({ composition, viewer }: Context): Promise<Result<MemberView[], Failure>> {
-  if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
+  if (!hasRole(viewer.role, "admin")) return failed(adminRequiredFailure);
   const { store } = composition;
   const [members, identities] = await Promise.all([store.members.list(), store.identities.list()]);
   const getMethods = createMemberMethods(composition, identities);
@@ -60,7 +60,7 @@ export function getSignInChoices({ env }: Dependencies<"env">): SignInChoices {
   return { password: env.passwordSignIn, providers: env.oidc.map(({ id, label }) => ({ id, label })) };
 }
 
-/** Why a person who was authenticated by the reverse proxy is rejected. */
+/** Returns why a user whom the reverse proxy authenticated is rejected. */
 export async function getProxyRefusal(
   { store }: Dependencies<"store">,
   email: string,
@@ -105,12 +105,12 @@ export async function disconnectProvider(context: Context, id: string): Promise<
   if (!hasPassword && connected.every((provider) => provider.id === id))
     return failed(createFailure("CONFLICT", "This is your only way to sign in."));
   if (await store.identities.unlink(context.viewer.memberId, id)) return ok(undefined);
-  return failed(createFailure("NOT_FOUND", "It is not connected."));
+  return failed(createFailure("NOT_FOUND", "This provider is not connected."));
 }
 
 type SetUpState = "open" | "over" | "unknown" | "noToken";
 
-export async function getSetUp({ store }: Dependencies<"store">, token: string | undefined): Promise<SetUpState> {
+export async function getSetUpState({ store }: Dependencies<"store">, token: string | undefined): Promise<SetUpState> {
   if (await store.members.hasOwner()) return "over";
   if (token === undefined) return "noToken";
   return (await store.setUpToken.has(token)) ? "open" : "unknown";

@@ -37,6 +37,6 @@ export async function removeRunner({ serviceRunners }: Dependencies<"serviceRunn
 }
 
 function toFailure({ code, message }: RunnerFailure): Failure {
-  const failureCode = Object.entries(errorCodes).find(([theirs]) => theirs === code)?.[1] ?? "INTERNAL";
+  const failureCode = Object.entries(errorCodes).find(([runnerCode]) => runnerCode === code)?.[1] ?? "INTERNAL";
   return createFailure(failureCode, message);
 }

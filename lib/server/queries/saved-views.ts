@@ -4,7 +4,7 @@ import "server-only";
 import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/console";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { searchParamNames } from "@/lib/contract/jobs/job-list";
-import { hasRole } from "@/lib/contract/people/roles";
+import { hasRole } from "@/lib/contract/members/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context, type Viewer } from "../auth/viewer";
 import { type StoredView } from "../store/saved-views";
@@ -16,14 +16,17 @@ export async function listSavedViews({ composition: { store }, viewer }: Context
   const { savedViews } = store;
   const [views, defaultId] = await Promise.all([
     savedViews.listFor(viewer.memberId, screen),
-    savedViews.defaultOf(viewer.memberId, screen),
+    savedViews.getDefaultId(viewer.memberId, screen),
   ]);
   return views.map((view) => toSavedView(viewer, view, defaultId));
 }
 
-export async function defaultView({ composition: { store }, viewer }: Context, screen: ViewScreen): Promise<{ query: string } | undefined> {
+export async function getDefaultView(
+  { composition: { store }, viewer }: Context,
+  screen: ViewScreen,
+): Promise<{ query: string } | undefined> {
   const { savedViews } = store;
-  const id = await savedViews.defaultOf(viewer.memberId, screen);
+  const id = await savedViews.getDefaultId(viewer.memberId, screen);
   return id === undefined ? undefined : savedViews.getFor(viewer.memberId, id);
 }
 
@@ -31,10 +34,9 @@ export async function createSavedView(
   { composition: { store, now }, viewer }: Context,
   body: NewSavedView,
 ): Promise<Result<SavedView, Failure>> {
-  if (body.team && !hasRole(viewer.role, "operator"))
-    return failed(createFailure("ROLE_TOO_LOW", "Only operators can make a view of the team."));
+  if (body.team && !hasRole(viewer.role, "operator")) return failed(createFailure("ROLE_TOO_LOW", "Only operators can create team views."));
   if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MAX_VIEWS) {
-    return failed(createFailure("INVALID_BODY", `There are ${MAX_VIEWS} views already.`));
+    return failed(createFailure("INVALID_BODY", `You can have at most ${MAX_VIEWS} views. Remove one first.`));
   }
   const { screen, name, query, team, isDefault } = body;
   const memberId = team ? undefined : viewer.memberId;
@@ -53,20 +55,20 @@ export async function changeSavedView(
   const view = await savedViews.getFor(viewer.memberId, id);
   if (!view) return failed(createFailure("NOT_FOUND", "There is no such view."));
   const { name, query, isDefault } = change;
-  if ((name !== undefined || query !== undefined) && !canChangeView(viewer, view)) return failed(tooLow());
+  if ((name !== undefined || query !== undefined) && !canChangeView(viewer, view)) return failed(createRoleFailure());
   await savedViews.change(id, { name, query: query === undefined ? undefined : cleanQuery(view.screen, query) });
-  const defaultId = await savedViews.defaultOf(viewer.memberId, view.screen);
+  const defaultId = await savedViews.getDefaultId(viewer.memberId, view.screen);
   if (isDefault === true) await savedViews.setDefault(viewer.memberId, view.screen, id);
   if (isDefault === false && defaultId === id) await savedViews.setDefault(viewer.memberId, view.screen, undefined);
   const updatedView = await savedViews.getFor(viewer.memberId, id);
-  return ok(toSavedView(viewer, updatedView ?? view, await savedViews.defaultOf(viewer.memberId, view.screen)));
+  return ok(toSavedView(viewer, updatedView ?? view, await savedViews.getDefaultId(viewer.memberId, view.screen)));
 }
 
 export async function removeSavedView({ composition: { store }, viewer }: Context, id: string): Promise<Result<{ name: string }, Failure>> {
   const { savedViews } = store;
   const view = await savedViews.getFor(viewer.memberId, id);
   if (!view) return failed(createFailure("NOT_FOUND", "There is no such view."));
-  if (!canChangeView(viewer, view)) return failed(tooLow());
+  if (!canChangeView(viewer, view)) return failed(createRoleFailure());
   return (await savedViews.remove(id)) ? ok({ name: view.name }) : failed(createFailure("NOT_FOUND", "There is no such view."));
 }
 
@@ -74,7 +76,7 @@ function canChangeView(viewer: Viewer, view: StoredView): boolean {
   return view.memberId === viewer.memberId || (view.memberId === undefined && hasRole(viewer.role, "operator"));
 }
 
-const tooLow = () => createFailure("ROLE_TOO_LOW", "Only operators can change a view of the team.");
+const createRoleFailure = () => createFailure("ROLE_TOO_LOW", "Only operators can change team views.");
 
 function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undefined): SavedView {
   const { id, name, query, memberId } = view;
@@ -93,11 +95,11 @@ const viewParams: Readonly<Record<ViewScreen, readonly string[]>> = {
 
 function cleanQuery(screen: string, query: string): string {
   const params = new URLSearchParams(query);
-  const clean = new URLSearchParams();
+  const cleanedParams = new URLSearchParams();
   const names = viewParams[viewScreens.find((viewScreen) => viewScreen === screen) ?? "jobs"];
   for (const name of names) {
     const value = params.get(name);
-    if (value) clean.set(name, value);
+    if (value) cleanedParams.set(name, value);
   }
-  return clean.toString();
+  return cleanedParams.toString();
 }

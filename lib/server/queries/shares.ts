@@ -1,13 +1,13 @@
-// The public page of a share, and the list in the settings.
+// The public page of a share, and the list of shares in the settings.
 
 import "server-only";
-import { formatPerson } from "@/lib/contract/audit/audit";
+import { formatMemberIdentity } from "@/lib/contract/audit/audit";
 import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { hasRole } from "@/lib/contract/people/roles";
+import { hasRole } from "@/lib/contract/members/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
 import { getNetwork } from "@/lib/shared/ip-address";
-import { type Context, type SentHeaders } from "../auth/viewer";
+import { type Context, type RequestHeaders } from "../auth/viewer";
 import { type Composition, type Dependencies } from "../composition-type";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { isUnlocked, MIN_ROLE, openShare } from "../shares/open-share";
@@ -19,27 +19,27 @@ type Visit = { kind: "open"; page: SharedPage; hasPassword: boolean } | { kind: 
 export async function visitShare(
   composition: Composition,
   token: string,
-  headers: SentHeaders,
+  headers: RequestHeaders,
 ): Promise<Visit | { kind: "tooMany"; waitMs: number }> {
   const { store, shareLimit, log } = composition;
-  const waitMs = await shareLimit.take(getNetwork(headers.get(ADDRESS_HEADER) ?? "unknown"));
+  const waitMs = await shareLimit.consume(getNetwork(headers.get(ADDRESS_HEADER) ?? "unknown"));
   if (waitMs > 0) return { kind: "tooMany", waitMs };
   const { visit, id } = await findShare(composition, token, headers);
-  if (id !== undefined) await store.shares.viewed(id).catch((err: unknown) => log.warn({ err }, "share view count failed"));
+  if (id !== undefined) await store.shares.recordView(id).catch((err: unknown) => log.warn({ err }, "share view count failed"));
   return visit;
 }
 
-export async function readShare(composition: Composition, token: string, headers: SentHeaders): Promise<Visit> {
+export async function readShare(composition: Composition, token: string, headers: RequestHeaders): Promise<Visit> {
   return (await findShare(composition, token, headers)).visit;
 }
 
-async function findShare(composition: Composition, token: string, headers: SentHeaders): Promise<{ visit: Visit; id?: string }> {
+async function findShare(composition: Composition, token: string, headers: RequestHeaders): Promise<{ visit: Visit; id?: string }> {
   const { store } = composition;
   const openedShare = await openShare(composition, token);
   if (!openedShare) return { visit: { kind: "none" } };
   const { share, maker } = openedShare;
   if (!isUnlocked(composition, share, headers.get("cookie"))) return { visit: { kind: "locked" } };
-  const items = await store.shares.items(share.id);
+  const items = await store.shares.listItems(share.id);
   const { title, expiresAt, keepsMetadata } = share;
   const page = {
     title,
@@ -65,7 +65,7 @@ export async function describeShare({ store }: Dependencies<"store">, id: string
   const member = share && (await store.members.get(share.memberId));
   if (!share || !member) return { target: id };
   const name = share.title === "" ? id : share.title;
-  return { target: name, outcome: formatTargets([{ id, name }], writeExactJson({ of: formatPerson(member) })) };
+  return { target: name, outcome: formatTargets([{ id, name }], writeExactJson({ of: formatMemberIdentity(member) })) };
 }
 
 export async function listShares({ composition: { store, now }, viewer }: Context): Promise<ShareView[]> {

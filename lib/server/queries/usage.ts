@@ -1,12 +1,11 @@
 // Team usage, and runs per day.
 
 import "server-only";
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { isTerminalWord, type JobState, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
-import { operations } from "@/lib/contract/operations";
-import { hasRole } from "@/lib/contract/people/roles";
+import { isTerminalStatus, type JobState, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
+import { hasRole } from "@/lib/contract/members/roles";
 import {
   type Amount,
   amountNames,
@@ -16,17 +15,18 @@ import {
   type UsageQuery,
   type UsageRow,
   type UsageView,
-} from "@/lib/contract/people/usage";
-import { type JobsAnswer } from "@/lib/contract/schemas/job";
+} from "@/lib/contract/members/usage";
+import { operations } from "@/lib/contract/operations";
+import { type JobsResponse } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, formatCsvLine } from "@/lib/shared/text";
-import { requestRedacted } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
 import { type Composition } from "../composition-type";
-import { openForJobs, visibleConnections } from "../connections/access";
+import { listVisibleConnections,openForJobs } from "../connections/access";
 import { type IndexGap } from "../job-index/list-reader";
-import { findReachOfOlder } from "../jobs/job-search";
+import { findReachIgnoringGap } from "../jobs/job-search";
+import { requestRedacted } from "../responses/process-response";
 import { type UsageRange, type UsageSum } from "../store/jobs/job-usage";
 
 const HOUR_MS = 60 * 60_000;
@@ -45,25 +45,25 @@ type UsageGroup = Pick<UsageSum, "memberId" | "token" | "connectionId">;
 
 export async function readUsage(context: Context, query: UsageQuery): Promise<UsageView> {
   const { now, jobIndex, store } = context.composition;
-  await jobIndex.settled();
+  await jobIndex.flush();
   const range = toRange(query, now());
   const isOfAll = hasRole(context.viewer.role, "admin");
   const countsByGroup = new Map<string, RunCounts & UsageGroup>();
   const getCounts = ({ memberId, token, connectionId }: UsageGroup) => {
     const key = [memberId, connectionId, token ?? ""].join("\n");
-    const none = { runs: 0, failed: 0, runMs: 0, untimed: 0, outputs: 0, uncounted: 0, bytes: 0, unsized: 0, lost: 0 };
-    const total = countsByGroup.get(key) ?? { memberId, token, connectionId, ...none };
+    const zeroCounts = { runs: 0, failed: 0, runMs: 0, untimed: 0, outputs: 0, uncounted: 0, bytes: 0, unsized: 0, lost: 0 };
+    const total = countsByGroup.get(key) ?? { memberId, token, connectionId, ...zeroCounts };
     countsByGroup.set(key, total);
     return total;
   };
   for (let fromMs = range.fromMs; fromMs < range.toMs; fromMs += DAYS_PER_QUERY * DAY_MS) {
-    await othersTurn();
+    await yieldToEventLoop();
     const toMs = Math.min(range.toMs, fromMs + DAYS_PER_QUERY * DAY_MS);
-    const part: UsageRange = { fromMs, toMs, ...(!isOfAll && { memberId: context.viewer.memberId }) };
-    const sums = await store.jobUsage.sum(part);
+    const queryRange: UsageRange = { fromMs, toMs, ...(!isOfAll && { memberId: context.viewer.memberId }) };
+    const sums = await store.jobUsage.sum(queryRange);
     for (const sum of sums) addSum(getCounts(sum), sum);
-    const activeStates = [...new Set(sums.map(({ word }) => word).filter((word) => !isTerminalWord(word)))];
-    for (const lost of await store.jobUsage.lost(part, activeStates)) getCounts(lost).lost += lost.jobs;
+    const activeStates = [...new Set(sums.map(({ word }) => word).filter((word) => !isTerminalStatus(word)))];
+    for (const lostGroup of await store.jobUsage.listLost(queryRange, activeStates)) getCounts(lostGroup).lost += lostGroup.jobs;
   }
   const inScope = [...countsByGroup.values()].filter(
     ({ connectionId }) => context.viewer.scope.connections?.includes(connectionId) !== false,
@@ -78,7 +78,7 @@ function addSum(total: RunCounts, { word, jobs, runMs, untimed, outputs, uncount
   total.outputs += outputs;
   total.bytes += bytes;
   if (state === "failed") total.failed += jobs;
-  // Runs that failed or were cancelled before they began have no times and outputs to count.
+  // Runs that failed or were cancelled before they started have no times or outputs to count.
   if (state === "completed") {
     total.untimed += untimed;
     total.uncounted += uncounted;
@@ -92,11 +92,11 @@ function toRange({ within, from, to }: UsageQuery, nowMs: number): { fromMs: num
   return { fromMs: Math.max(fromMs, toMs - MAX_DAYS * DAY_MS), toMs };
 }
 
-async function toNamedRows(context: Context, all: readonly (RunCounts & UsageGroup)[]): Promise<UsageRow[]> {
+async function toNamedRows(context: Context, groups: readonly (RunCounts & UsageGroup)[]): Promise<UsageRow[]> {
   const { store } = context.composition;
   const [names, visible, existingIds] = await Promise.all([
-    store.jobUsage.namesOf([...new Set(all.map(({ memberId }) => memberId))]),
-    visibleConnections(context),
+    store.jobUsage.findNames([...new Set(groups.map(({ memberId }) => memberId))]),
+    listVisibleConnections(context),
     store.connections.listIds(),
   ]);
   const namesById = new Map(visible.map(({ id, name }) => [id, name]));
@@ -106,13 +106,13 @@ async function toNamedRows(context: Context, all: readonly (RunCounts & UsageGro
     return existingIds.has(id) ? { kind: "personal" } : { kind: "removed" };
   };
   const rows = new Map<string, UsageRow>();
-  for (const counted of all) {
-    const { memberId, token } = counted;
-    const connection = toConnection(counted.connectionId);
+  for (const group of groups) {
+    const { memberId, token } = group;
+    const connection = toConnection(group.connectionId);
     // Connections without a name share a row, because they can't be distinguished.
     const key = [memberId, connection.kind, connection.id, token].join("\n");
     const earlierRow = rows.get(key);
-    const figures = toFigures(counted);
+    const figures = toFigures(group);
     const member = { id: memberId, name: names.get(memberId), ...(token !== undefined && { token }) };
     rows.set(key, { member, connection, ...(earlierRow ? sumUsage([earlierRow, figures]) : figures) });
   }
@@ -125,22 +125,22 @@ async function toNamedRows(context: Context, all: readonly (RunCounts & UsageGro
   );
 }
 
-function toFigures({ runs, failed: failures, runMs, untimed, outputs, uncounted, bytes, unsized, lost }: RunCounts) {
+function toFigures({ runs, failed: failedRuns, runMs, untimed, outputs, uncounted, bytes, unsized, lost }: RunCounts) {
   const toAmount = (value: number, unknown: number): Amount => {
     if (unknown === 0) return { value };
     return value > 0 ? { value, isAtLeast: true } : {};
   };
   return {
     runs,
-    // Not by `toAmount`, because most rows have no failed run, and their 0 is exact.
-    failed: lost === 0 ? { value: failures } : { value: failures, isAtLeast: true as const },
+    // Doesn't use `toAmount`, because most rows have no failed runs and their 0 is exact.
+    failed: lost === 0 ? { value: failedRuns } : { value: failedRuns, isAtLeast: true as const },
     seconds: toAmount(Math.round(runMs) / 1000, untimed + lost),
     outputs: toAmount(outputs, uncounted + lost),
     bytes: toAmount(bytes, unsized + lost),
   };
 }
 
-export async function* usageCsv(context: Context, query: UsageQuery): AsyncGenerator<string, void> {
+export async function* streamUsageCsv(context: Context, query: UsageQuery): AsyncGenerator<string, void> {
   yield (
     BYTE_ORDER_MARK +
     formatCsvLine([
@@ -167,7 +167,7 @@ export async function* usageCsv(context: Context, query: UsageQuery): AsyncGener
 }
 
 const MAX_PAGE_JOBS = 200;
-const DAYS = 14;
+const CHART_DAYS = 14;
 
 export async function listRunsByDay(context: Context, zone: string, connection?: string): Promise<Result<RunsByDay, Failure>> {
   const access = await openForJobs(context, connection);
@@ -177,63 +177,63 @@ export async function listRunsByDay(context: Context, zone: string, connection?:
   if (!newest.ok) return newest;
   const { store, jobIndex, now } = context.composition;
   const { id } = access.value.connection;
-  await jobIndex.reader.noteNewest(id, newest.value.value);
+  await jobIndex.reader.recordNewest(id, newest.value.value);
   // Read before counting, because jobs indexed meanwhile are counted only for some days.
-  const gap = jobIndex.reader.gapOf(id);
-  await jobIndex.settled();
+  const gap = jobIndex.reader.getGap(id);
+  await jobIndex.flush();
   const runs: Runs[] = [];
   const nowMs = now();
   for (const state of [...jobStates, "unknown"] as const) {
-    // One day per turn, because up to 200,000 jobs may have the same state.
-    for (let toMs = nowMs + DAY_MS; toMs > nowMs - (DAYS + 1) * DAY_MS; toMs -= DAY_MS) {
-      await othersTurn();
+    // Yields after each day, because up to 200,000 jobs may have the same state.
+    for (let toMs = nowMs + DAY_MS; toMs > nowMs - (CHART_DAYS + 1) * DAY_MS; toMs -= DAY_MS) {
+      await yieldToEventLoop();
       const counts = await store.jobIndexStore.countByTime(id, state, { fromMs: toMs - DAY_MS, toMs });
       for (const { ms, count } of counts) runs.push({ ms, state, count });
     }
   }
-  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await findReachMs(context.composition, id, newest.value.value) }));
+  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await findOldestKnownMs(context.composition, id, newest.value.value) }));
 }
 
-async function findReachMs(
+async function findOldestKnownMs(
   composition: Composition,
   id: string,
-  { jobs, pagination, is_cut: lacksOlder = false }: JobsAnswer,
+  { jobs, pagination, is_cut: isOlderMissing = false }: JobsResponse,
 ): Promise<number | undefined> {
-  const { extent, sinceMs } = await findReachOfOlder(composition, id);
+  const { extent, sinceMs } = await findReachIgnoringGap(composition, id);
   if (extent === "all") return undefined;
   if (extent === "newest" && sinceMs !== undefined) return sinceMs;
-  const isCut = lacksOlder || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);
+  const isCut = isOlderMissing || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);
   if (!isCut) return undefined;
   // Until the list has been read backwards, only the page's jobs are known.
   const times = jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
   const oldestMs = Math.min(sinceMs ?? Number.POSITIVE_INFINITY, ...times);
-  // Without a dated job, the reach is unknown, so the days show what was counted.
+  // Without a dated job, the oldest time is unknown, so all days show their counts.
   return Number.isFinite(oldestMs) ? oldestMs : undefined;
 }
 
 /** `ms` is the quarter of an hour in which the runs were submitted. */
 type Runs = { ms: number; state: JobState; count: number };
 
-type UsageRangeOptions = { zone: string; nowMs: number; sinceMs?: number; gap?: IndexGap };
+type RunsByDayOptions = { zone: string; nowMs: number; sinceMs?: number; gap?: IndexGap };
 
-export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }: UsageRangeOptions): RunsByDay {
+export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }: RunsByDayOptions): RunsByDay {
   const toDay = createDayFormatter(zone);
-  const counted = new Map<string, RunsOfDay>(
-    lastDays(nowMs, toDay).map((day) => [day, { day, completed: 0, failed: 0, cancelled: 0, other: 0 }]),
+  const countsByDay = new Map<string, RunsOfDay>(
+    listLastDays(nowMs, toDay).map((day) => [day, { day, completed: 0, failed: 0, cancelled: 0, other: 0 }]),
   );
   for (const { ms, state, count } of runs) {
     const day = toDay(ms);
-    const dayCounts = counted.get(day);
+    const dayCounts = countsByDay.get(day);
     const column = state === "completed" || state === "failed" || state === "cancelled" ? state : "other";
-    if (dayCounts) counted.set(day, { ...dayCounts, [column]: dayCounts[column] + count });
+    if (dayCounts) countsByDay.set(day, { ...dayCounts, [column]: dayCounts[column] + count });
   }
-  const [firstDay = ""] = counted.keys();
+  const [firstDay = ""] = countsByDay.keys();
   const isComplete = sinceMs === undefined || toDay(sinceMs) < firstDay;
   const isUnread = (day: string) => gap !== undefined && day >= toDay(gap.afterMs) && day <= toDay(gap.beforeMs);
-  const days = [...counted.values()]
+  const days = [...countsByDay.values()]
     .filter(({ day }) => isComplete || day >= toDay(sinceMs))
     .map((dayCounts) => (isUnread(dayCounts.day) ? { ...dayCounts, isUnread: true } : dayCounts));
-  const total = days.reduce((sum, { completed, failed: lost, cancelled, other }) => sum + completed + lost + cancelled + other, 0);
+  const total = days.reduce((sum, { completed, failed: failures, cancelled, other }) => sum + completed + failures + cancelled + other, 0);
   return { days, jobs: total, ...(isComplete ? {} : { sinceMs }) };
 }
 
@@ -243,7 +243,7 @@ function createDayFormatter(zone: string): (ms: number) => string {
 }
 
 /** Uses times half a day apart, because a day may have 23 hours. */
-function lastDays(nowMs: number, toDay: (ms: number) => string): string[] {
-  const moments = Array.from({ length: 2 * DAYS }, (_, index) => nowMs - ((2 * DAYS - 1 - index) * DAY_MS) / 2);
-  return [...new Set(moments.map(toDay))].slice(-DAYS);
+function listLastDays(nowMs: number, toDay: (ms: number) => string): string[] {
+  const times = Array.from({ length: 2 * CHART_DAYS }, (_, index) => nowMs - ((2 * CHART_DAYS - 1 - index) * DAY_MS) / 2);
+  return [...new Set(times.map(toDay))].slice(-CHART_DAYS);
 }

@@ -11,7 +11,7 @@ import { withTimeout, yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, findExceededBound, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type RouteContext } from "../context";
-import { clientGone } from "../upstream/failures";
+import { createClientGoneFailure } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
@@ -24,8 +24,8 @@ export function getIdParam({ params }: Pick<RouteContext, "params">): string {
 }
 
 export function getSearchParams(request: Request): URLSearchParams {
-  const at = request.url.indexOf("?");
-  return new URLSearchParams(at < 0 ? "" : request.url.slice(at + 1).split("#")[0]);
+  const queryIndex = request.url.indexOf("?");
+  return new URLSearchParams(queryIndex < 0 ? "" : request.url.slice(queryIndex + 1).split("#")[0]);
 }
 
 const consoleParameters = [CONNECTION_PARAMETER, RAW_PARAMETER];
@@ -39,13 +39,13 @@ export function readQuery<S extends z.ZodObject>(search: URLSearchParams, schema
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure>;
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure> {
   if (!schema) return ok({});
-  const raw = [...new Set(search.keys())].flatMap((name) => {
+  const entries = [...new Set(search.keys())].flatMap((name) => {
     const values = search.getAll(name);
     return consoleParameters.includes(name) ? [] : [[name, values.length > 1 ? values : values[0]]];
   });
-  const parsed = schema.safeParse(Object.fromEntries(raw));
+  const parsed = schema.safeParse(Object.fromEntries(entries));
   if (!parsed.success) {
-    // To the client, a list in the query is a single text, so positions in it are left out.
+    // Clients send a list as a single text, so positions in the list are left out.
     return failed(
       toInvalidRequest(
         "INVALID_QUERY",
@@ -58,9 +58,9 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
 
 export function readOperationQuery(search: URLSearchParams, { query }: Operation): ReturnType<typeof readQuery> {
   const names = [...search.keys()].filter((name) => !consoleParameters.includes(name));
-  const unknown = query && findUnknownFilter(query, names);
-  return unknown
-    ? failed(toInvalidRequest("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }]))
+  const unknownFilter = query && findUnknownFilter(query, names);
+  return unknownFilter
+    ? failed(toInvalidRequest("INVALID_QUERY", [{ path: [unknownFilter.field], message: unknownFilter.message }]))
     : readQuery(search, query);
 }
 
@@ -75,7 +75,7 @@ export async function readBody(
   // A body ends early only if the sender disconnected.
   const bodyPromise = readBytes(request.body, maxBytes).catch(() => "client-gone" as const);
   const bytes = await withTimeout(bodyPromise, requestTimeoutMs, () => "late" as const);
-  if (bytes === "client-gone") return failed(clientGone());
+  if (bytes === "client-gone") return failed(createClientGoneFailure());
   if (bytes === "late") return failed(createFailure("REQUEST_TIMEOUT", `The body was not complete after ${requestTimeoutMs / 1000} s.`));
   return bytes ? ok(new Uint8Array(bytes)) : failed(createFailure("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`));
 }
@@ -84,16 +84,18 @@ export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes
   const bytes = await readBody(sender, maxBytes);
   if (!bytes.ok) return bytes;
   let json: unknown;
-  // Large bodies are handled one per turn, so that other requests run in between.
+  // Yields between the steps of large bodies, so that other requests can run.
   const yieldIfLarge = () => (bytes.value.byteLength > LARGE_BODY_LENGTH ? yieldInOrder() : undefined);
   await yieldIfLarge();
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
     // The service has the same limit. Without it, the stack could overflow.
-    const exceeded = findExceededBound(text, { depth: MAX_JSON_DEPTH, ...bodyBounds });
-    if (exceeded === "depth") return failed(createFailure("INVALID_JSON", `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep.`));
-    if (exceeded) return failed(createFailure("INVALID_JSON", `The JSON has more than ${bodyBounds[exceeded]} ${exceeded}.`));
-    // Some operations take no body at all.
+    const exceededBound = findExceededBound(text, { depth: MAX_JSON_DEPTH, ...bodyBounds });
+    if (exceededBound === "depth")
+      return failed(createFailure("INVALID_JSON", `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep.`));
+    if (exceededBound)
+      return failed(createFailure("INVALID_JSON", `The JSON has more than ${bodyBounds[exceededBound]} ${exceededBound}.`));
+    // Some operations have no body.
     json =
       text.trim() === "" && schema.safeParse(undefined).success ? undefined : parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch (error) {
@@ -110,6 +112,6 @@ type Issue = { path: readonly PropertyKey[]; message: string };
 
 function toInvalidRequest(code: "INVALID_QUERY" | "INVALID_BODY", problems: readonly Issue[]): Failure {
   const issues = problems.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
-  const first = issues[0];
-  return createFailure(code, first ? `${first.path || "body"}: ${first.message}` : "The request is not valid.", issues);
+  const firstIssue = issues[0];
+  return createFailure(code, firstIssue ? `${firstIssue.path || "body"}: ${firstIssue.message}` : "The request is not valid.", issues);
 }

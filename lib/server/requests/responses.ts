@@ -20,7 +20,7 @@ const commonHeaders: Readonly<Record<string, string>> = {
 /** Sent when a credential is missing. Browsers show no dialog for this scheme. */
 export const CHALLENGE = 'Bearer realm="Lightdesk"';
 
-export function jsonResponse(value: unknown, status = 200, headers = new Headers()): Response {
+export function createJsonResponse(value: unknown, status = 200, headers = new Headers()): Response {
   return buildTextResponse(writeExactJson(value), status, headers);
 }
 
@@ -30,33 +30,33 @@ export function toJsonResponse<T>(
   toBody: (value: T) => unknown = (value) => value,
   status = 200,
 ): Result<Response, Failure> {
-  return result.ok ? ok(jsonResponse(toBody(result.value), status)) : result;
+  return result.ok ? ok(createJsonResponse(toBody(result.value), status)) : result;
 }
 
 /** An empty response on success, or the failure. */
 export function toEmptyResponse(result: Result<unknown, Failure>): Result<Response, Failure> {
-  return result.ok ? ok(emptyResponse()) : result;
+  return result.ok ? ok(createEmptyResponse()) : result;
 }
 
 const serializedBodies = new WeakMap<object, Uint8Array<ArrayBuffer>>();
 
 /** For immutable values that several requests share. They are serialized once. */
-export function sharedJsonResponse(value: object, status: number, headers: Headers): Response {
+export function createSharedJsonResponse(value: object, status: number, headers: Headers): Response {
   const body = serializedBodies.get(value) ?? new TextEncoder().encode(writeExactJson(value));
   serializedBodies.set(value, body);
   return buildJsonResponse(body, body.byteLength, status, headers);
 }
 
-export function jsonTextResponse(json: string): Response {
+export function createJsonTextResponse(json: string): Response {
   return buildTextResponse(json, 200, new Headers());
 }
 
 /** Doesn't copy the bytes, which may be 30 MB. */
-export function jsonBytesResponse(json: Uint8Array): Response {
+export function createJsonBytesResponse(json: Uint8Array): Response {
   return buildJsonResponse(toStream(json), json.byteLength, 200, new Headers());
 }
 
-export function unreadableHeaders(count: number): Headers {
+export function createUnreadableHeaders(count: number): Headers {
   return new Headers(count > 0 ? { [UNREADABLE_HEADER]: String(count) } : {});
 }
 
@@ -73,40 +73,40 @@ function buildJsonResponse(body: BodyInit, length: number, status: number, heade
   headers.set("content-type", "application/json");
   headers.set("content-length", String(length));
   const response = new Response(body, { status: status === 204 || status === 205 ? 200 : status, headers });
-  if (body instanceof Uint8Array) knownBodies.set(response, body);
+  if (body instanceof Uint8Array) bufferedBodies.set(response, body);
   return response;
 }
 
-const knownBodies = new WeakMap<Response, Uint8Array>();
+const bufferedBodies = new WeakMap<Response, Uint8Array>();
 
-/** The body of a response that was written at once, without reading its stream. */
-export function getKnownBody(response: Response): Uint8Array | undefined {
-  return knownBodies.get(response);
+/** Returns the body of a response that was created from bytes, without reading its stream. */
+export function getBufferedBody(response: Response): Uint8Array | undefined {
+  return bufferedBodies.get(response);
 }
 
-export function emptyResponse(status = 204): Response {
+export function createEmptyResponse(status = 204): Response {
   return new Response(null, { status });
 }
 
 /** The code determines the status. For unknown codes, the service's status is used. */
-export function failureResponse(failure: Failure, requestId: string): Response {
+export function createFailureResponse(failure: Failure, requestId: string): Response {
   const { code, message, details, nodeErrors, promptError, retryAfterMs } = failure;
-  // A refused prompt also has the fields that workflow authors know from ComfyUI, even if no node is at fault.
-  const promptShape = (promptError ?? nodeErrors) && {
+  // A rejected prompt also has ComfyUI's error fields, even if no node failed.
+  const promptFields = (promptError ?? nodeErrors) && {
     error: promptError ?? { type: code, message, details: typeof details === "string" ? details : "", extra_info: {} },
     node_errors: nodeErrors ?? {},
   };
-  const body = writeExactJson({ code, message, ...(details !== undefined && { details }), ...promptShape, request_id: requestId });
+  const body = writeExactJson({ code, message, ...(details !== undefined && { details }), ...promptFields, request_id: requestId });
   const headers = new Headers();
   if (retryAfterMs !== undefined) headers.set("retry-after", String(Math.ceil(retryAfterMs / 1000)));
-  const status = statusOf(failure);
+  const status = getFailureStatus(failure);
   if (status === 401) headers.set("www-authenticate", CHALLENGE);
-  // The rest of a body that is too large or too late is not read, so the connection cannot be reused.
+  // A body that is too large or too slow is not read to its end, so the connection can't be reused.
   if (status === 413 || status === 408) headers.set("connection", "close");
   return buildTextResponse(body, status, headers);
 }
 
-export function statusOf({ code, status }: Failure): number {
+export function getFailureStatus({ code, status }: Failure): number {
   if (code === "CLIENT_GONE") return 499;
   if (isErrorCode(code)) return errorStatus[code];
   // The browser also falls back to the status if it doesn't know the code.
@@ -137,22 +137,25 @@ export function pickRequestHeaders(request: Request): Record<string, string> {
   return Object.fromEntries(headers);
 }
 
-export function bytesResponse(from: Response): Response {
+export function createBytesResponse(upstreamResponse: Response): Response {
   const headers = new Headers();
   for (const name of forwardedResponseHeaders) {
-    const value = from.headers.get(name);
+    const value = upstreamResponse.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
-  const type = (from.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  const type = (upstreamResponse.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const isInline = isMedia(type);
   headers.set("content-type", isInline ? type : "application/octet-stream");
-  headers.set("content-disposition", `${isInline ? "inline" : "attachment"}${toNameParams(from.headers.get("content-disposition"))}`);
-  // Private and revalidated each time: validators make that cheap, and a signed-out browser gets nothing.
+  headers.set(
+    "content-disposition",
+    `${isInline ? "inline" : "attachment"}${toNameParams(upstreamResponse.headers.get("content-disposition"))}`,
+  );
+  // Revalidated on each request, so that a signed-out browser gets nothing.
   headers.set("cache-control", "private, no-cache");
-  return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
+  return new Response(upstreamResponse.status === 304 ? null : upstreamResponse.body, { status: upstreamResponse.status, headers });
 }
 
-export function fileResponse(body: ReadableStream<Uint8Array> | null, name: string): Response {
+export function createFileResponse(body: ReadableStream<Uint8Array> | null, name: string): Response {
   const headers = {
     "content-type": "application/json",
     "content-disposition": `attachment; filename="${name}"`,
@@ -162,10 +165,10 @@ export function fileResponse(body: ReadableStream<Uint8Array> | null, name: stri
 }
 
 /** The failure with the size of the whole file, so that the client can retry with a valid range. */
-export async function rangeNotSatisfiable(from: Response, requestId: string): Promise<Response> {
-  await from.body?.cancel();
-  const response = failureResponse(createFailure("RANGE_NOT_SATISFIABLE", "The file does not have this range."), requestId);
-  const range = from.headers.get("content-range");
+export async function createRangeFailureResponse(upstreamResponse: Response, requestId: string): Promise<Response> {
+  await upstreamResponse.body?.cancel();
+  const response = createFailureResponse(createFailure("RANGE_NOT_SATISFIABLE", "The file does not have this range."), requestId);
+  const range = upstreamResponse.headers.get("content-range");
   if (range !== null) response.headers.set("content-range", range);
   return response;
 }
@@ -177,35 +180,37 @@ function isMedia(type: string): boolean {
 /** Only complete names are forwarded, because a truncated name could be another file's. */
 function toNameParams(disposition: string | null): string {
   // Splits off quoted strings first, so that nothing inside them is parsed as a parameter.
-  const parts = disposition?.match(/(?:"(?:[^"\\]|\\.)*"?|[^";])+/g)?.map((part) => part.trim()) ?? [];
-  const plain = parts.find((part) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(part));
-  // The exact name, if the plain one only approximates it.
-  const exact = parts.find((part) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(part));
-  const names = [plain && cleanPlainName(plain), exact && cleanExactName(exact)];
+  const params = disposition?.match(/(?:"(?:[^"\\]|\\.)*"?|[^";])+/g)?.map((part) => part.trim()) ?? [];
+  const plainParam = params.find((part) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(part));
+  // The extended parameter has the exact name if the plain one only approximates it.
+  const extendedParam = params.find((part) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(part));
+  const names = [plainParam && cleanPlainName(plainParam), extendedParam && cleanExactName(extendedParam)];
   return names.map((name) => (name === undefined ? "" : `; ${name}`)).join("");
 }
 
-/** Node decodes each header byte as one character, browsers decode them as UTF-8. */
+/** Node decodes each header byte as one character. Browsers decode the bytes as UTF-8. */
 function cleanPlainName(part: string): string {
   const text = Buffer.from(part, "latin1").toString("utf8");
-  const line = toPlainLine(text);
-  return line === text ? part : Buffer.from(line, "utf8").toString("latin1");
+  const cleanName = toPlainLine(text);
+  return cleanName === text ? part : Buffer.from(cleanName, "utf8").toString("latin1");
 }
 
 function cleanExactName(part: string): string | undefined {
-  const [, head = "", name = ""] = /^(filename\*=utf-8'[^']*')(.*)$/i.exec(part) ?? [];
-  if (head === "") return part;
+  const [, prefix = "", name = ""] = /^(filename\*=utf-8'[^']*')(.*)$/i.exec(part) ?? [];
+  if (prefix === "") return part;
   const text = decodePercent(name);
   if (text === undefined) return undefined;
-  const line = toPlainLine(text);
-  return line === text ? part : head + encodeURIComponent(line).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  const cleanName = toPlainLine(text);
+  return cleanName === text
+    ? part
+    : prefix + encodeURIComponent(cleanName).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
-export function textStream(pieces: AsyncGenerator<string, void>, onGone: () => void = () => undefined): ReadableStream<Uint8Array> {
+export function createTextStream(chunks: AsyncGenerator<string, void>, onCancel: () => void = () => undefined): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return toByteStream(async () => {
-    let piece = await pieces.next();
-    while (!piece.done && piece.value === "") piece = await pieces.next();
-    return piece.done ? piece : { value: encoder.encode(piece.value) };
-  }, onGone);
+    let chunk = await chunks.next();
+    while (!chunk.done && chunk.value === "") chunk = await chunks.next();
+    return chunk.done ? chunk : { value: encoder.encode(chunk.value) };
+  }, onCancel);
 }

@@ -1,7 +1,7 @@
 // Opens and reads the original bytes of shared items.
 
 import "server-only";
-import { setImmediate as waitForTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset } from "@/lib/contract/schemas/asset";
@@ -70,8 +70,8 @@ async function findUnchangedAsset(
 /** The offset in the file at which the response begins. Undefined for anything but a whole file or a range. */
 export function getRangeStart({ status, headers }: Response): number | undefined {
   if (status === 200) return 0;
-  const [, begin] = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "") ?? [];
-  return status === 206 && begin !== undefined ? Number(begin) : undefined;
+  const [, start] = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "") ?? [];
+  return status === 206 && start !== undefined ? Number(start) : undefined;
 }
 
 /** The service disconnected or did not deliver the file. A retry may succeed. */
@@ -80,12 +80,12 @@ export class UnreadableItemError extends Error {}
 /** Yields bytes as they arrive. If the caller stops early, the response is cancelled. */
 export async function* readBytes({ body }: Response): AsyncGenerator<Uint8Array, void> {
   const reader = body?.getReader();
-  const next = () =>
+  const readNext = () =>
     reader?.read().catch((cause: unknown) => {
-      throw new UnreadableItemError("the service broke off", { cause });
+      throw new UnreadableItemError("the service disconnected", { cause });
     });
   try {
-    for (let part = await next(); part && !part.done; part = await next()) yield part.value;
+    for (let part = await readNext(); part && !part.done; part = await readNext()) yield part.value;
   } finally {
     await reader?.cancel().catch(() => undefined);
   }
@@ -94,23 +94,23 @@ export async function* readBytes({ body }: Response): AsyncGenerator<Uint8Array,
 const BLOCK_BYTES = 256 * 1024;
 const MAX_BUFFERED_BLOCKS = 16;
 const MAX_READ_BYTES = 128 * 1024 ** 2;
-/** Rejects malicious files with countless small parts, which would block the console. */
-const MAX_PARTS = 500_000;
-const PARTS_PER_TURN = 1000;
+/** Rejects malicious files with countless small parts, which would block the process. */
+const MAX_READS = 500_000;
+const READS_PER_TURN = 1000;
 
-type Source = { answer: Response; blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
+type Source = { response: Response; blocks: AsyncGenerator<Buffer, void>; next: number; isWholeFile: boolean };
 
-/** Throws `UnreadableItemError` if the file is missing or breaks off, `NotCleanableError` if too much of it would have to be read. */
+/** Throws `UnreadableItemError` if the file is missing or truncated, and `NotCleanableError` if too much of it would have to be read. */
 export async function readOriginal<T>(
   access: Access,
   item: ShareItem,
   signal: AbortSignal,
   work: (file: MediaReader) => Promise<T>,
 ): Promise<T> {
-  const buffered = new Map<number, Buffer>();
+  const bufferedBlocks = new Map<number, Buffer>();
   let source: Source | undefined;
   let bytesRead = 0;
-  let parts = 0;
+  let readCount = 0;
 
   async function openBlock(index: number): Promise<number | undefined> {
     await release(source);
@@ -118,11 +118,12 @@ export async function readOriginal<T>(
     const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK_BYTES - 1}` } });
     if (!originalResult.ok) throw new UnreadableItemError(originalResult.failure.message);
     const { status, headers } = originalResult.value;
-    const isWhole = status === 200;
-    source = { answer: originalResult.value, blocks: readBlocks(originalResult.value), next: isWhole ? 0 : index, isWhole };
-    if (getRangeStart(originalResult.value) !== (isWhole ? 0 : from)) throw new UnreadableItemError("the service sends something else");
-    const size = Number((isWhole ? headers.get("content-length") : headers.get("content-range")?.split("/")[1]) ?? Number.NaN);
-    if (!isWhole && !Number.isSafeInteger(size)) throw new UnreadableItemError("the service does not say how long the file is");
+    const isWholeFile = status === 200;
+    source = { response: originalResult.value, blocks: readBlocks(originalResult.value), next: isWholeFile ? 0 : index, isWholeFile };
+    if (getRangeStart(originalResult.value) !== (isWholeFile ? 0 : from))
+      throw new UnreadableItemError("the service returned a different range than requested");
+    const size = Number((isWholeFile ? headers.get("content-length") : headers.get("content-range")?.split("/")[1]) ?? Number.NaN);
+    if (!isWholeFile && !Number.isSafeInteger(size)) throw new UnreadableItemError("the service did not report the file size");
     return Number.isSafeInteger(size) ? size : undefined;
   }
 
@@ -131,18 +132,18 @@ export async function readOriginal<T>(
     if (!source || !next || next.done) return undefined;
     bytesRead += next.value.length;
     if (bytesRead > MAX_READ_BYTES) throw new NotCleanableError("too much of the file would have to be read");
-    if (buffered.size >= MAX_BUFFERED_BLOCKS) buffered.delete(Math.min(...buffered.keys()));
-    buffered.set(source.next, next.value);
+    if (bufferedBlocks.size >= MAX_BUFFERED_BLOCKS) bufferedBlocks.delete(Math.min(...bufferedBlocks.keys()));
+    bufferedBlocks.set(source.next, next.value);
     source.next += 1;
-    await waitForTurn();
+    await yieldToEventLoop();
     return next.value;
   }
 
   async function getBlock(index: number): Promise<Buffer> {
-    const cachedBlock = buffered.get(index);
+    const cachedBlock = bufferedBlocks.get(index);
     if (cachedBlock) return cachedBlock;
-    // Without ranges, reads on to the block, or again from the beginning.
-    if (!source?.isWhole || source.next > index) await openBlock(index);
+    // If the service ignores ranges, continues to the block, or restarts from the beginning.
+    if (!source?.isWholeFile || source.next > index) await openBlock(index);
     for (;;) {
       const isNeeded = source?.next === index;
       const bytes = await readNextBlock();
@@ -152,8 +153,8 @@ export async function readOriginal<T>(
   }
 
   async function findSize(): Promise<number> {
-    const declared = await openBlock(0);
-    if (declared !== undefined) return declared;
+    const declaredSize = await openBlock(0);
+    if (declaredSize !== undefined) return declaredSize;
     let size = 0;
     for (let bytes = await readNextBlock(); bytes; bytes = await readNextBlock()) size += bytes.length;
     return size;
@@ -163,15 +164,15 @@ export async function readOriginal<T>(
     const size = await findSize();
     return await work({
       size,
-      async read(at, length) {
-        parts += 1;
-        if (parts > MAX_PARTS) throw new NotCleanableError("too many parts");
-        if (parts % PARTS_PER_TURN === 0) await waitForTurn();
+      async read(offset, length) {
+        readCount += 1;
+        if (readCount > MAX_READS) throw new NotCleanableError("too many reads");
+        if (readCount % READS_PER_TURN === 0) await yieldToEventLoop();
         const buffers: Buffer[] = [];
-        const end = Math.min(size, at + length);
-        for (let index = Math.floor(at / BLOCK_BYTES); index * BLOCK_BYTES < end; index++) {
+        const end = Math.min(size, offset + length);
+        for (let index = Math.floor(offset / BLOCK_BYTES); index * BLOCK_BYTES < end; index++) {
           const from = index * BLOCK_BYTES;
-          buffers.push((await getBlock(index)).subarray(Math.max(0, at - from), end - from));
+          buffers.push((await getBlock(index)).subarray(Math.max(0, offset - from), end - from));
         }
         return buffers.length === 1 && buffers[0] ? buffers[0] : Buffer.concat(buffers);
       },
@@ -184,20 +185,20 @@ export async function readOriginal<T>(
 /** Cancels the body here if no block was requested, because then the generator has not locked it. */
 async function release(source: Source | undefined): Promise<void> {
   await source?.blocks.return();
-  if (source?.answer.body?.locked === false) await source.answer.body.cancel();
+  if (source?.response.body?.locked === false) await source.response.body.cancel();
 }
 
 async function* readBlocks(response: Response): AsyncGenerator<Buffer, void> {
-  let parts: Uint8Array[] = [];
+  let chunks: Uint8Array[] = [];
   let length = 0;
   for await (const bytes of readBytes(response)) {
-    parts.push(bytes);
+    chunks.push(bytes);
     length += bytes.byteLength;
     if (length < BLOCK_BYTES) continue;
-    const buffer = Buffer.concat(parts);
-    let at = 0;
-    for (; at + BLOCK_BYTES <= buffer.length; at += BLOCK_BYTES) yield buffer.subarray(at, at + BLOCK_BYTES);
-    [parts, length] = [[buffer.subarray(at)], buffer.length - at];
+    const buffer = Buffer.concat(chunks);
+    let offset = 0;
+    for (; offset + BLOCK_BYTES <= buffer.length; offset += BLOCK_BYTES) yield buffer.subarray(offset, offset + BLOCK_BYTES);
+    [chunks, length] = [[buffer.subarray(offset)], buffer.length - offset];
   }
-  if (length > 0) yield Buffer.concat(parts);
+  if (length > 0) yield Buffer.concat(chunks);
 }

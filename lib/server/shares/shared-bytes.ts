@@ -8,21 +8,21 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
-import { bytesResponse } from "../requests/responses";
+import { createBytesResponse } from "../requests/responses";
 import { type ShareItem } from "../store/shares";
 import { cleanFile, CLEANING_VERSION } from "./clean/clean";
 import { getPieceLength, NotCleanableError, type Piece } from "./clean/pieces";
 import { getRangeStart, openOriginal, readOriginal, UnreadableItemError } from "./item-source";
 import { type OpenedShare, shareNotFound, tooManyShareRequests } from "./open-share";
 
-/** The parts of the pieces between two offsets of the cleaned file. */
+/** Returns the parts of the pieces between two offsets of the cleaned file. */
 export function selectPieces(pieces: readonly Piece[], from: number, to: number): Piece[] {
   const selection: Piece[] = [];
-  let at = 0;
+  let offset = 0;
   for (const piece of pieces) {
     const length = getPieceLength(piece);
-    const [start, end] = [Math.max(0, from - at), Math.min(length, to - at)];
-    at += length;
+    const [start, end] = [Math.max(0, from - offset), Math.min(length, to - offset)];
+    offset += length;
     if (start >= end) continue;
     if ("to" in piece) selection.push({ from: piece.from + start, to: piece.from + end });
     else if ("zeros" in piece) selection.push({ zeros: end - start });
@@ -31,7 +31,7 @@ export function selectPieces(pieces: readonly Piece[], from: number, to: number)
   return selection;
 }
 
-/** The range of the original that the pieces need, or undefined if they need none. */
+/** Returns the range of the original that the pieces need, or undefined if they need none. */
 export function findOriginalRange(pieces: readonly Piece[]): { from: number; to: number } | undefined {
   const copiedPieces = pieces.filter((piece) => "to" in piece);
   const [first, last] = [copiedPieces[0], copiedPieces.at(-1)];
@@ -43,10 +43,10 @@ const ZERO_CHUNK_BYTES = 64 * 1024;
 export function createCleanStream(
   pieces: readonly Piece[],
   original: ReadableStream<Uint8Array> | null,
-  at: number,
+  startOffset: number,
 ): ReadableStream<Uint8Array> {
   const source = original?.getReader();
-  const output = writePieces(pieces, source, at);
+  const output = writePieces(pieces, source, startOffset);
   return toByteStream(
     async () => {
       const next = await output.next();
@@ -60,10 +60,10 @@ export function createCleanStream(
 async function* writePieces(
   pieces: readonly Piece[],
   source: ReadableStreamDefaultReader<Uint8Array> | undefined,
-  at: number,
+  startOffset: number,
 ): AsyncGenerator<Uint8Array, void> {
   let chunk: Uint8Array = new Uint8Array(0);
-  let begin = at;
+  let chunkStart = startOffset;
   for (const piece of pieces) {
     if ("bytes" in piece) yield Buffer.from(piece.bytes, "base64");
     else if ("zeros" in piece) {
@@ -71,13 +71,13 @@ async function* writePieces(
         yield new Uint8Array(Math.min(remaining, ZERO_CHUNK_BYTES));
     } else {
       for (let from = piece.from; from < piece.to;) {
-        const part = chunk.subarray(Math.max(0, from - begin), Math.max(0, piece.to - begin));
+        const part = chunk.subarray(Math.max(0, from - chunkStart), Math.max(0, piece.to - chunkStart));
         if (part.byteLength > 0) {
           yield part;
           from += part.byteLength;
           continue;
         }
-        begin += chunk.byteLength;
+        chunkStart += chunk.byteLength;
         const next = await source?.read();
         if (!next || next.done) throw new Error("the original ended too early");
         chunk = next.value;
@@ -116,9 +116,9 @@ export async function fetchSharedBytes(
   headers.delete("last-modified");
   headers.set("cache-control", "private, no-store");
   headers.set("x-robots-tag", "noindex, nofollow");
-  const isShown = !bytesQuery.isDownload && headers.get("content-disposition")?.startsWith("inline");
+  const isInline = !bytesQuery.isDownload && headers.get("content-disposition")?.startsWith("inline");
   const name = encodeURIComponent(toFileName(target.item.name)).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
-  headers.set("content-disposition", `${isShown ? "inline" : "attachment"}; filename*=UTF-8''${name}`);
+  headers.set("content-disposition", `${isInline ? "inline" : "attachment"}; filename*=UTF-8''${name}`);
   return result;
 }
 
@@ -126,8 +126,8 @@ async function fetchOriginal({ access }: OpenedShare, item: ShareItem, { range, 
   const original = await openOriginal(access, item, { signal, headers: range === null ? {} : { range } });
   if (!original.ok) return original;
   const { status } = original.value;
-  if (status === 416) return rangeNotSatisfiable(original.value, original.value.headers.get("content-range"));
-  return ok(bytesResponse(original.value));
+  if (status === 416) return createRangeFailure(original.value, original.value.headers.get("content-range"));
+  return ok(createBytesResponse(original.value));
 }
 
 async function fetchCleaned(
@@ -135,59 +135,57 @@ async function fetchCleaned(
   target: ShareTarget,
   { range, signal }: BytesQuery,
 ): Promise<Result<Response, Failure>> {
-  const piecesResult = await findStoredOrNewPieces(openedShare, target, signal);
+  const piecesResult = await getPieces(openedShare, target, signal);
   if (!piecesResult.ok) return piecesResult;
   const { value: pieceList } = piecesResult;
   if (pieceList.length === 0) return failed(shareNotFound);
   const size = pieceList.reduce((sum, piece) => sum + getPieceLength(piece), 0);
-  const part = parseRange(range, size);
-  if (part === "none") return rangeNotSatisfiable(undefined, `bytes */${size}`);
-  const { from, to } = part ?? { from: 0, to: size };
+  const requestedRange = parseRange(range, size);
+  if (requestedRange === "none") return createRangeFailure(undefined, `bytes */${size}`);
+  const { from, to } = requestedRange ?? { from: 0, to: size };
   const pieces = selectPieces(pieceList, from, to);
   const originalRange = findOriginalRange(pieces);
   const headers = { range: `bytes=${originalRange?.from ?? 0}-${(originalRange?.to ?? 1) - 1}` };
   const original = await openOriginal(openedShare.access, target.item, { signal, headers });
   if (!original.ok) return original;
-  const begin = getRangeStart(original.value);
-  // In a different range than requested, the pieces would not match.
-  if (begin === undefined || (begin !== 0 && begin !== originalRange?.from)) {
+  const rangeStart = getRangeStart(original.value);
+  // The pieces would not match a different range than requested.
+  if (rangeStart === undefined || (rangeStart !== 0 && rangeStart !== originalRange?.from)) {
     await original.value.body?.cancel();
     return failed(shareNotFound);
   }
-  const stream = createCleanStream(pieces, original.value.body, begin);
-  const response = bytesResponse(new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }));
+  const stream = createCleanStream(pieces, original.value.body, rangeStart);
+  const response = createBytesResponse(
+    new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }),
+  );
   response.headers.set("content-length", String(to - from));
   response.headers.set("accept-ranges", "bytes");
-  if (!part) return ok(response);
+  if (!requestedRange) return ok(response);
   response.headers.set("content-range", `bytes ${from}-${to - 1}/${size}`);
   return ok(new Response(response.body, { status: 206, headers: response.headers }));
 }
 
 /** Computed once, because the shared content does not change. */
-async function findStoredOrNewPieces(
-  openedShare: OpenedShare,
-  target: ShareTarget,
-  signal: AbortSignal,
-): Promise<Result<Piece[], Failure>> {
+async function getPieces(openedShare: OpenedShare, target: ShareTarget, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
   const storedPieces = readPieces(target.pieces);
   if (storedPieces) return ok(storedPieces);
   if (activeScans >= MAX_CONCURRENT_SCANS + MAX_PENDING_SCANS) return failed(tooManyShareRequests);
   activeScans += 1;
   try {
-    return await limitScans(() => findPieces(openedShare, target, signal));
+    return await limitScans(() => computePieces(openedShare, target, signal));
   } finally {
     activeScans -= 1;
   }
 }
 
-async function findPieces(
+async function computePieces(
   { share, access }: OpenedShare,
   { number, item }: ShareTarget,
   signal: AbortSignal,
 ): Promise<Result<Piece[], Failure>> {
   const { shares } = access.composition.store;
   // The previous request in the queue may have stored them.
-  const storedPieces = readPieces((await shares.item(share.id, number))?.pieces);
+  const storedPieces = readPieces((await shares.findItem(share.id, number))?.pieces);
   if (storedPieces) return ok(storedPieces);
   let pieces: Piece[] | undefined;
   try {
@@ -196,7 +194,7 @@ async function findPieces(
     if (error instanceof UnreadableItemError) return failed(shareNotFound);
     if (!(error instanceof NotCleanableError)) throw error;
   }
-  await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING_VERSION, pieces: pieces ?? [] }));
+  await shares.savePieces(share.id, number, writeExactJson({ version: CLEANING_VERSION, pieces: pieces ?? [] }));
   return ok(pieces ?? []);
 }
 
@@ -204,7 +202,7 @@ function readPieces(pieces: string | undefined): Piece[] | undefined {
   return pieces === undefined ? undefined : piecesSchema.safeParse(JSON.parse(pieces)).data?.pieces;
 }
 
-/** Supports a single range, as players request it. For several ranges or an invalid header, the whole file is sent. */
+/** Supports a single range, as players request it. Multiple ranges and invalid headers get the whole file. */
 function parseRange(range: string | null, size: number): { from: number; to: number } | "none" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range ?? "") ?? [];
   if (first === "" && last === "") return undefined;
@@ -213,7 +211,7 @@ function parseRange(range: string | null, size: number): { from: number; to: num
   return Number(first) < to ? { from: Number(first), to } : "none";
 }
 
-async function rangeNotSatisfiable(from: Response | undefined, range: string | null): Promise<Result<Response, Failure>> {
-  await from?.body?.cancel();
+async function createRangeFailure(upstreamResponse: Response | undefined, range: string | null): Promise<Result<Response, Failure>> {
+  await upstreamResponse?.body?.cancel();
   return ok(new Response(null, { status: 416, headers: { "content-range": range ?? "bytes */*" } }));
 }

@@ -25,7 +25,7 @@ type NewConnection = {
   hasAssets?: boolean;
   createdAt: number;
 };
-/** Absent fields are unchanged. An empty account URL is removed. */
+/** Absent fields are unchanged. An empty account URL removes the stored one. */
 type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect; hasAssets?: boolean };
 
 export function createConnectionStore(database: Database) {
@@ -111,7 +111,7 @@ export function createKeyStore(database: Database) {
       });
     },
 
-    getOf: (connectionId: string): Promise<StoredKey | undefined> => findByConnection(connectionId),
+    getByConnection: (connectionId: string): Promise<StoredKey | undefined> => findByConnection(connectionId),
 
     list: (): Promise<StoredKey[]> => database.selectFrom("apiKeys").selectAll().orderBy("id").execute(),
   };

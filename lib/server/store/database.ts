@@ -127,7 +127,7 @@ function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonl
       sqlite.close();
       if (statSync(file).size === 0) rmSync(file);
       throw new Error(
-        `The console's database ${file} is empty or missing, though ${key} shows that there was one. Restore it from a backup; to begin anew, take ${key} away first.`,
+        `The console's database ${file} is empty or missing, though ${key} shows that there was one. Restore it from a backup. To start with an empty database, remove ${key} first.`,
       );
     }
     // From now on the database counts as initialized, even if this process dies before it creates a table.
@@ -155,7 +155,7 @@ export async function hasEffect(statement: { executeTakeFirst(): Promise<WriteRe
   return ("numDeletedRows" in result ? result.numDeletedRows : (result.numInsertedOrUpdatedRows ?? 0n)) > 0n;
 }
 
-/** Deletes rows older than `time`. */
+/** Deletes rows whose time in `column` is before `time`. */
 export async function deleteBefore(
   database: Database,
   table: keyof Tables,
@@ -166,14 +166,14 @@ export async function deleteBefore(
 }
 
 /** Statements that delete, end a session or revoke access. A full disk must not prevent them. */
-const mayUseReserve =
+const reserveStatements =
   /^(delete from |insert into "((ended_)?sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
 
 /** Caches statements, because preparing one takes longer than running it. The cache is bounded, because lists of ids vary the SQL. */
 function createStatementCache(sqlite: SqliteConnection, folder: string): SqliteDatabase {
   const prepare = (sql: string): SqliteStatement => {
     const statement: SqliteStatement = sqlite.prepare(sql);
-    if (!mayUseReserve.test(sql)) return statement;
+    if (!reserveStatements.test(sql)) return statement;
     // Only single statements are retried, because a full disk rolls back a whole transaction.
     const runWithReserve = <T>(work: () => T) => (sqlite.inTransaction ? work() : retryWithReserve(folder, work));
     return {

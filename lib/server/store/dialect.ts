@@ -14,9 +14,9 @@ type StoreDialect = {
   /** Runs tasks of the same name sequentially across processes, so that what a task reads cannot change before it writes. */
   runExclusive<T>(database: Kysely<Tables>, name: string, task: (trx: Kysely<Tables>) => Promise<T>): Promise<T>;
   /** The current time in ms. On PostgreSQL it is the database's, because the clocks of several consoles may differ. */
-  currentTime(now: number): RawBuilder<number>;
+  selectCurrentTime(now: number): RawBuilder<number>;
   /** A table expression with the column `value`. */
-  textRows(texts: readonly string[]): RawBuilder<unknown>;
+  selectTextRows(texts: readonly string[]): RawBuilder<unknown>;
   contains(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
   writeWords(trx: Kysely<Tables>, key: bigint, body: string): Promise<void>;
   /** Selects the keys from `from` to below `to` of jobs that match all terms. Needs at least one term. */
@@ -26,8 +26,8 @@ type StoreDialect = {
 const sqliteDialect: StoreDialect = {
   isSqlite: true,
   runExclusive: (database, _name, work) => database.transaction().execute(work),
-  currentTime: (now) => sql`${now}`,
-  textRows: (texts) => sql`json_each(${writeExactJson(texts)})`,
+  selectCurrentTime: (now) => sql`${now}`,
+  selectTextRows: (texts) => sql`json_each(${writeExactJson(texts)})`,
   contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
 
   async writeWords(trx, key, body) {
@@ -51,9 +51,9 @@ const postgresDialect: StoreDialect = {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
       return work(trx);
     }),
-  currentTime: () => sql`(extract(epoch FROM statement_timestamp()) * 1000)::bigint`,
+  selectCurrentTime: () => sql`(extract(epoch FROM statement_timestamp()) * 1000)::bigint`,
   // Not JSON, because a JSON escape can represent a character that PostgreSQL rejects.
-  textRows: (texts) => sql`unnest(${[...texts]}::text[]) AS texts (value)`,
+  selectTextRows: (texts) => sql`unnest(${[...texts]}::text[]) AS texts (value)`,
   contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
 
   async writeWords(trx, key, body) {
@@ -70,15 +70,17 @@ const postgresDialect: StoreDialect = {
 
 function toCondition(pieces: Term): RawBuilder<unknown> {
   const wholePieces = pieces.filter(isWholePiece);
-  const others = pieces.filter((piece) => !isWholePiece(piece)).map((piece) => sql`body LIKE ${`%${piece.replace(/[\\%_]/g, "\\$&")}%`}`);
-  return sql`(${sql.join([...(wholePieces.length > 0 ? [sql`marks && ${wholePieces}::text[]`] : []), ...others], sql` OR `)})`;
+  const substringConditions = pieces
+    .filter((piece) => !isWholePiece(piece))
+    .map((piece) => sql`body LIKE ${`%${piece.replace(/[\\%_]/g, "\\$&")}%`}`);
+  return sql`(${sql.join([...(wholePieces.length > 0 ? [sql`marks && ${wholePieces}::text[]`] : []), ...substringConditions], sql` OR `)})`;
 }
 
 export function getDialect(database: Kysely<Tables>): StoreDialect {
   return database.getExecutor().adapter instanceof PostgresAdapter ? postgresDialect : sqliteDialect;
 }
 
-/** For `column in`: binds any number of texts as one value, so that the SQL stays the same. */
+/** For `column in`: binds any number of texts as one value, so that the SQL text doesn't vary. */
 export function selectTexts(database: Kysely<Tables>, texts: readonly string[]): RawBuilder<string> {
-  return sql<string>`(SELECT value FROM ${getDialect(database).textRows(texts)})`;
+  return sql<string>`(SELECT value FROM ${getDialect(database).selectTextRows(texts)})`;
 }

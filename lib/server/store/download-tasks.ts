@@ -64,7 +64,7 @@ export function createDownloadTaskStore(database: Database) {
       return selectWithMember().where("downloadTasks.id", "=", id).executeTakeFirst();
     },
 
-    async countUnderWay(connectionId: string): Promise<number> {
+    async countActive(connectionId: string): Promise<number> {
       const row = await database
         .selectFrom("downloadTasks")
         .select((select) => select.fn.countAll().as("count"))

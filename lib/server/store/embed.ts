@@ -1,5 +1,5 @@
 // Host pages that may embed the console, and the sessions opened with their tickets, one per slot. Changing or removing a host ends its
-// sessions; secrets are stored sealed.
+// sessions. Secrets are stored encrypted.
 
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -37,8 +37,8 @@ export function createEmbedHostId(): string {
 export function createEmbedHostStore(database: Database) {
   const findById = prepareQuery(database, database.selectFrom("embedHosts").selectAll().where("id", "=", ""));
   return {
-    async create(id: string, body: EmbedHostBody, keeping: HostSecrets, createdAt: number): Promise<EmbedHost> {
-      const row = { id, ...toColumns(body, keeping), version: 1, createdAt };
+    async create(id: string, body: EmbedHostBody, secrets: HostSecrets, createdAt: number): Promise<EmbedHost> {
+      const row = { id, ...toColumns(body, secrets), version: 1, createdAt };
       return toHost(await database.insertInto("embedHosts").values(row).returningAll().executeTakeFirstOrThrow());
     },
 
@@ -52,11 +52,11 @@ export function createEmbedHostStore(database: Database) {
     },
 
     /** May also change the secret or the key URL. Ends every session of the host. */
-    async change(id: string, body: EmbedHostBody, keeping: HostSecrets): Promise<EmbedHost | undefined> {
+    async change(id: string, body: EmbedHostBody, secrets: HostSecrets): Promise<EmbedHost | undefined> {
       const row = await database
         .updateTable("embedHosts")
         .set((expression) => ({
-          ...toColumns(body, keeping),
+          ...toColumns(body, secrets),
           version: expression("version", "+", 1),
           refusedAt: null,
           refusal: null,
@@ -97,7 +97,7 @@ function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: 
 }
 
 function toHost(row: Row<"embedHosts">): EmbedHost {
-  const { refusedAt: at, refusal, keptBy: keeper } = row;
+  const { refusedAt: at, refusal, keptBy: editorId } = row;
   const old = toSealed(row.oldRingKeyId, row.oldCiphertext);
   return {
     id: row.id,
@@ -110,7 +110,7 @@ function toHost(row: Row<"embedHosts">): EmbedHost {
     jwksUrl: row.jwksUrl ?? null,
     sealed: toSealed(row.ringKeyId, row.ciphertext),
     old: old && { sealed: old, until: row.oldUntil ?? 0 },
-    keptBy: keeper === undefined ? undefined : { id: keeper, name: row.keptByName ?? "" },
+    keptBy: editorId === undefined ? undefined : { id: editorId, name: row.keptByName ?? "" },
     version: row.version,
     createdAt: row.createdAt,
     refused: at !== undefined && refusal !== undefined ? { at, why: refusal } : undefined,
@@ -129,7 +129,7 @@ export function createEmbedSessionStore(database: Database) {
   const findByToken = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("tokenHash", "=", ""));
   const findById = prepareQuery(database, database.selectFrom("embedSessions").selectAll().where("id", "=", ""));
   return {
-    async begin(token: string, session: NewEmbedSession, now: number): Promise<EmbedSession> {
+    async create(token: string, session: NewEmbedSession, now: number): Promise<EmbedSession> {
       const id = randomUUID();
       const row = { ...session, id, tokenHash: hashToken(token), pages: writeExactJson(session.pages) };
       await database.deleteFrom("embedSessions").where("expiresAt", "<=", now).execute();

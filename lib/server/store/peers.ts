@@ -3,12 +3,12 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { createPostgresLine } from "@/lib/shared/database/postgres-line";
+import { createPostgresListener } from "@/lib/shared/database/postgres-listener";
 import { type Database } from "./database";
 
 /** Data changed at a service or through a connection. If both are missing, it changed elsewhere in the console. */
 export type DataChange = { baseUrl?: string; connectionId?: string };
-/** Receives notices of other processes. Undefined means that anything may have changed, because notices may have been lost. */
+/** Receives notifications of other processes. Undefined: anything may have changed, because notifications may have been lost. */
 export type PeerListener = {
   /** A connection has a different service, key or list, so cached data about it is invalid. */
   onConnection(connectionId: string | undefined): void;
@@ -19,19 +19,19 @@ export type PeerListener = {
 export type Peers = {
   start(listener: PeerListener): Promise<void>;
   notifyChange(connectionId: string): Promise<void>;
-  /** The first notice of a burst is sent at once, the others together. */
+  /** Sends the first notification of a burst at once, and the others together. */
   publishData(change: DataChange): void;
   /** Returns a function that ends the work, which the caller must call. */
-  beginWork(name: string): Promise<() => Promise<void>>;
-  isUnderWay(name: string): Promise<boolean>;
+  startWork(name: string): Promise<() => Promise<void>>;
+  isInProgress(name: string): Promise<boolean>;
   close(): Promise<void>;
 };
 
-/** Counts this process's work by name, because several requests may do the same. */
+/** Counts this process's work by name, because several requests may do the same work. */
 function createWorkCounter() {
   const counts = new Map<string, number>();
   return {
-    names: () => counts.keys(),
+    listNames: () => counts.keys(),
     has: (name: string) => counts.has(name),
     add(name: string): boolean {
       counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -45,65 +45,65 @@ function createWorkCounter() {
   };
 }
 
-export function createNoPeers(): Peers {
+export function createLocalPeers(): Peers {
   const work = createWorkCounter();
   return {
     start: () => Promise.resolve(),
     notifyChange: () => Promise.resolve(),
     publishData: () => undefined,
-    beginWork(name) {
+    startWork(name) {
       work.add(name);
       return Promise.resolve(() => Promise.resolve(void work.remove(name)));
     },
-    isUnderWay: (name) => Promise.resolve(work.has(name)),
+    isInProgress: (name) => Promise.resolve(work.has(name)),
     close: () => Promise.resolve(),
   };
 }
 
 const CHANNEL = "lightdesk_console";
-const NOTICE_INTERVAL_MS = 300;
-/** Must match `isUnderWay`. */
+const NOTIFICATION_INTERVAL_MS = 300;
+/** Must match the query of `isInProgress`. */
 const LOCK_KEY = "hashtextextended('under way: ' || $1, 0)";
 
 export function createPostgresPeers(database: Database, url: string): Peers {
   const processId = randomUUID();
   const work = createWorkCounter();
   let listener: PeerListener | undefined;
-  /** Recently sent notices, and whether each must be sent again. */
-  const recentNotices = new Map<string, boolean>();
+  /** Recently sent notifications, and whether each must be sent again. */
+  const recentNotifications = new Map<string, boolean>();
   const lockedNames = new Set<string>();
   let lastTask: Promise<unknown> = Promise.resolve();
 
-  const line = createPostgresLine({
+  const listenConnection = createPostgresListener({
     url,
     channel: CHANNEL,
-    receive(payload) {
+    onNotification(payload) {
       const [from, kind, baseUrl, connectionId] = payload.split(" ");
       if (from === processId) return;
       if (kind === "data") listener?.onData({ baseUrl: baseUrl || undefined, connectionId: connectionId || undefined });
       else listener?.onConnection(kind);
     },
-    async setUp() {
+    async onConnected() {
       lockedNames.clear();
-      for (const name of [...work.names()]) await lock(name);
+      for (const name of [...work.listNames()]) await lock(name);
     },
-    missed() {
+    onMissed() {
       listener?.onConnection(undefined);
       listener?.onData(undefined);
     },
   });
 
-  const notify = (notice: string) => sql`SELECT pg_notify(${CHANNEL}, ${`${processId} ${notice}`})`.execute(database);
+  const notify = (notification: string) => sql`SELECT pg_notify(${CHANNEL}, ${`${processId} ${notification}`})`.execute(database);
 
-  function publish(notice: string): void {
-    if (recentNotices.has(notice)) return void recentNotices.set(notice, true);
-    recentNotices.set(notice, false);
-    notify(notice).catch((error: unknown) => listener?.onError(error));
+  function publish(notification: string): void {
+    if (recentNotifications.has(notification)) return void recentNotifications.set(notification, true);
+    recentNotifications.set(notification, false);
+    notify(notification).catch((error: unknown) => listener?.onError(error));
     setTimeout(() => {
-      const isDue = recentNotices.get(notice);
-      recentNotices.delete(notice);
-      if (isDue) publish(notice);
-    }, NOTICE_INTERVAL_MS).unref();
+      const isDue = recentNotifications.get(notification);
+      recentNotifications.delete(notification);
+      if (isDue) publish(notification);
+    }, NOTIFICATION_INTERVAL_MS).unref();
   }
 
   function runInSequence<T>(work: () => Promise<T>): Promise<T> {
@@ -112,35 +112,35 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     return result;
   }
 
-  /** Errors are ignored, because a new connection takes the locks again. */
-  const runOnLine = (text: string, name: string) => line.ask(text, [name]).catch(() => undefined);
+  /** Errors are ignored, because a new connection acquires the locks again. */
+  const runOnListenConnection = (text: string, name: string) => listenConnection.query(text, [name]).catch(() => undefined);
   const lock = (name: string) =>
     runInSequence(async () => {
       if (!work.has(name) || lockedNames.has(name)) return;
       lockedNames.add(name);
-      await runOnLine(`SELECT pg_advisory_lock_shared(${LOCK_KEY})`, name);
+      await runOnListenConnection(`SELECT pg_advisory_lock_shared(${LOCK_KEY})`, name);
     });
   const unlock = (name: string) =>
     runInSequence(async () => {
-      if (!work.has(name) && lockedNames.delete(name)) await runOnLine(`SELECT pg_advisory_unlock_shared(${LOCK_KEY})`, name);
+      if (!work.has(name) && lockedNames.delete(name)) await runOnListenConnection(`SELECT pg_advisory_unlock_shared(${LOCK_KEY})`, name);
     });
 
   return {
     async start(receiver) {
       listener = receiver;
-      await line.start();
+      await listenConnection.start();
     },
     async notifyChange(connectionId) {
       await notify(connectionId);
     },
     publishData: ({ baseUrl = "", connectionId = "" }) => publish(`data ${baseUrl} ${connectionId}`),
-    async beginWork(name) {
+    async startWork(name) {
       if (work.add(name)) await lock(name);
       return async () => {
         if (work.remove(name)) await unlock(name);
       };
     },
-    async isUnderWay(name) {
+    async isInProgress(name) {
       if (work.has(name)) return true;
       const { rows } = await sql`
         SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ShareLock' AND granted
@@ -149,8 +149,8 @@ export function createPostgresPeers(database: Database, url: string): Peers {
       return rows.length > 0;
     },
     close() {
-      recentNotices.clear();
-      return line.close();
+      recentNotifications.clear();
+      return listenConnection.close();
     },
   };
 }

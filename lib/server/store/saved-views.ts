@@ -35,7 +35,7 @@ export function createSavedViewStore(database: Database) {
       return hasEffect(database.deleteFrom("savedViews").where("id", "=", id));
     },
 
-    async defaultOf(memberId: string, screen: string): Promise<string | undefined> {
+    async getDefaultId(memberId: string, screen: string): Promise<string | undefined> {
       const row = await database
         .selectFrom("openingViews")
         .select("viewId")

@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { mediaKinds } from "@/lib/contract/views/outputs-view";
 import { type Database, deleteBefore } from "./database";
 import { hashToken } from "./settings";
@@ -75,7 +75,7 @@ export function createShareStore(database: Database) {
       return (await selectOpen(now).select("shares.id").where("shares.id", "=", id).executeTakeFirst()) !== undefined;
     },
 
-    async items(shareId: string): Promise<{ number: number; item: ShareItem }[]> {
+    async listItems(shareId: string): Promise<{ number: number; item: ShareItem }[]> {
       const rows = await database
         .selectFrom("shareItems")
         .select(["number", "item"])
@@ -85,7 +85,7 @@ export function createShareStore(database: Database) {
       return rows.map(({ number, item }) => ({ number, item: itemSchema.parse(JSON.parse(item)) }));
     },
 
-    async item(shareId: string, number: number): Promise<{ item: ShareItem; pieces: string | undefined } | undefined> {
+    async findItem(shareId: string, number: number): Promise<{ item: ShareItem; pieces: string | undefined } | undefined> {
       const row = await database
         .selectFrom("shareItems")
         .select(["item", "pieces"])
@@ -95,12 +95,12 @@ export function createShareStore(database: Database) {
       return row && { item: itemSchema.parse(JSON.parse(row.item)), pieces: row.pieces };
     },
 
-    async keepPieces(shareId: string, number: number, pieces: string): Promise<void> {
+    async savePieces(shareId: string, number: number, pieces: string): Promise<void> {
       await database.updateTable("shareItems").set({ pieces }).where("shareId", "=", shareId).where("number", "=", number).execute();
     },
 
-    viewed: (id: string) => increment(id, "views"),
-    downloaded: (id: string) => increment(id, "downloads"),
+    recordView: (id: string) => increment(id, "views"),
+    recordDownload: (id: string) => increment(id, "downloads"),
 
     async list(memberId?: string): Promise<ListedShare[]> {
       const rows = await database

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type CopyResult, isUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
-import { isMissingTable, toStartFailure } from "@/lib/shared/database/postgres";
+import { type CopyResult, createLeftBehindMessage,isUnfinishedCopy } from "@/lib/shared/database/copy-tables";
+import { isMissingTable, toStartupError } from "@/lib/shared/database/postgres";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { createAppFileStore } from "./apps/app-files";
 import { createAppRunStore } from "./apps/app-runs";
@@ -24,7 +24,7 @@ import { createJobIndexStore } from "./jobs/job-index-store";
 import { createJobUsageStore } from "./jobs/job-usage";
 import { createJobViewerStore } from "./jobs/job-viewers";
 import { createJobLabelStore, createSubmissionStore, createWorkflowNameStore } from "./jobs/submissions";
-import { createNoPeers, createPostgresPeers, type Peers } from "./peers";
+import { createLocalPeers, createPostgresPeers, type Peers } from "./peers";
 import { createIdentityStore } from "./people/identities";
 import { createInvitationStore } from "./people/invitations";
 import { createMemberStore } from "./people/members";
@@ -35,14 +35,14 @@ import { createAttemptStore, createSettingStore, createSetUpTokenStore } from ".
 import { createShareStore } from "./shares";
 import { createWebhookStore } from "./webhooks";
 
-// Stored for an hour: selections of assets to download as one archive.
+// Selections of assets to download as one archive, stored for an hour.
 type StoredArchive = { connectionId: string; choice: ArchiveChoice };
 
 const ARCHIVE_RETENTION_MS = 60 * 60_000;
 
 function createArchiveStore(database: Database) {
   return {
-    async keep(memberId: string, { connectionId, choice }: StoredArchive, now: number): Promise<string> {
+    async save(memberId: string, { connectionId, choice }: StoredArchive, now: number): Promise<string> {
       await deleteBefore(database, "archives", "createdAt", now - ARCHIVE_RETENTION_MS);
       const id = randomUUID();
       const row = { id, memberId, connectionId, choice: writeExactJson(choice), createdAt: now };
@@ -87,15 +87,15 @@ function openLocation({ dataDir = "", url }: StoreLocation, keys: readonly strin
     return { database, peers: createPostgresPeers(database, url), migrate: () => migratePostgres(url) };
   }
   const file = join(dataDir, DATABASE_FILE);
-  return { ...openDatabase(file, keys), peers: createNoPeers() };
+  return { ...openDatabase(file, keys), peers: createLocalPeers() };
 }
 
 export type StoreLocation = { dataDir?: string; url?: string };
-/** Called before the first write. The returned function runs before the copy ends. `isGoingOn`: resumes an interrupted copy. */
-type PrepareCopy = (isGoingOn: boolean) => Promise<() => Promise<void>>;
+/** Called before the first write. The returned function runs before the copy ends. `isResumed`: continues an interrupted copy. */
+type PrepareCopy = (isResumed: boolean) => Promise<() => Promise<void>>;
 
-/** `isReturning`: the target has an earlier state of the same store, which may be overwritten. */
-type CopyOptions = { isReturning?: boolean; prepare?: PrepareCopy };
+/** `canOverwrite`: the target has an earlier state of the same store. */
+type CopyOptions = { canOverwrite?: boolean; prepare?: PrepareCopy };
 
 export async function copyBetween(
   from: StoreLocation,
@@ -103,14 +103,14 @@ export async function copyBetween(
   logProgress: (progress: string) => void,
   options: CopyOptions = {},
 ): Promise<CopyResult> {
-  const { isReturning = false, prepare } = options;
+  const { canOverwrite: canOverwrite = false, prepare } = options;
   const [source, target] = [openLocation(from), openLocation(to)];
   try {
     await source.migrate();
     await target.migrate();
-    if (!isReturning) await requireEmptyTarget(target.database);
-    const alongside = await prepare?.(await isUnfinishedCopy(target.database));
-    return await copyStore({ from: source.database, to: target.database, logProgress, alongside });
+    if (!canOverwrite) await requireEmptyTarget(target.database);
+    const finishCopy = await prepare?.(await isUnfinishedCopy(target.database));
+    return await copyStore({ from: source.database, to: target.database, logProgress, finishCopy });
   } finally {
     await Promise.all([source.database.destroy(), target.database.destroy()]);
   }
@@ -121,7 +121,7 @@ export async function requireCopyTarget(url: string): Promise<void> {
   await queryIfMigrated(url, requireEmptyTarget);
 }
 
-/** True if a console was set up there. Creates no tables. */
+/** True if the location contains a console. Creates no tables. */
 export async function containsConsole({ dataDir, url }: StoreLocation): Promise<boolean> {
   return url === undefined ? hasStore(dataDir ?? "") : (await listDatabaseMembers(url)).size > 0;
 }
@@ -135,7 +135,7 @@ export async function isMovedConsole({ dataDir = "" }: StoreLocation, { url = ""
 
 export async function requireConsoleRows(dataDir: string, url: string | undefined): Promise<void> {
   if (url === undefined || listFolderMembers(dataDir).length === 0 || (await containsConsole({ url }))) return;
-  throw new Error(leftBehindMessage(join(dataDir, DATABASE_FILE)));
+  throw new Error(createLeftBehindMessage(join(dataDir, DATABASE_FILE)));
 }
 
 async function listDatabaseMembers(url: string): Promise<ReadonlySet<string>> {
@@ -159,7 +159,7 @@ async function queryIfMigrated<T>(url: string, runQuery: (database: Database) =>
   try {
     return await runQuery(database);
   } catch (error) {
-    if (!isMissingTable(error)) throw toStartFailure(error);
+    if (!isMissingTable(error)) throw toStartupError(error);
     return undefined;
   } finally {
     await database.destroy();

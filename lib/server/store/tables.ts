@@ -6,7 +6,7 @@ import { type ColumnType, type Generated, type Selectable } from "kysely";
 import { type AppRunState } from "@/lib/contract/apps/app";
 import { type Dialect } from "@/lib/contract/connections";
 import { type EmbedRole } from "@/lib/contract/embed/embedding";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type DeliveryProblem, type DeliveryState, type WebhookFormat } from "@/lib/contract/webhook-events";
 
 type Optional<T> = ColumnType<T | undefined, T | null | undefined, T | null | undefined>;
@@ -143,7 +143,7 @@ type IndexedJobTable = OptionalTexts<"memberId" | "runner"> & {
   runMs: Optional<number>;
   number: number;
   jobId: string;
-  /** Larger than a double can represent, so never read it as a number. */
+  /** Exceeds a double's precision, so never read it as a number. */
   key: bigint;
   /** True if the service reported the time in the key, to the millisecond. */
   isExact: boolean;
@@ -208,7 +208,7 @@ type AppRunTable = Texts<"id" | "appId" | "memberId" | "contentHash" | "inputs">
     state: AppRunState;
     /** The error's details, except its message. */
     errorFacts: Optional<Json>;
-    /** Its outputs, once it has ended. */
+    /** The outputs of a run that has ended. */
     results: Optional<Json>;
   };
 

@@ -27,11 +27,11 @@ const SEND_LEASE_MS = 30_000;
 const eventsSchema = z.array(z.enum(webhookEvents)).catch([]);
 
 export function createWebhookStore(database: Database) {
-  const { currentTime } = getDialect(database);
+  const { selectCurrentTime: currentTime } = getDialect(database);
   const addMilliseconds = (now: number, ms: number): RawBuilder<number> => sql<number>`${currentTime(now)} + ${Math.round(ms)}`;
   const enabledIds = database.selectFrom("webhooks").select("id").where("isEnabled", "=", true);
 
-  async function deleteBeyondLimit(trx: Database, webhookId: string): Promise<void> {
+  async function deleteSurplusDeliveries(trx: Database, webhookId: string): Promise<void> {
     const surplusIds = trx
       .selectFrom("webhookDeliveries")
       .select("id")
@@ -44,8 +44,8 @@ export function createWebhookStore(database: Database) {
     await trx.deleteFrom("webhookDeliveries").where("id", "in", surplusIds).execute();
   }
 
-  /** Fails deliveries of disabled webhooks whose time is over. */
-  async function failPaused(now: number): Promise<void> {
+  /** Fails expired deliveries of disabled webhooks. */
+  async function failExpiredPaused(now: number): Promise<void> {
     const failExpired = database.updateTable("webhookDeliveries").set({ state: "failed", nextAt: null });
     // A delivery that is being sent has a lease in the future.
     const unclaimed = failExpired.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", currentTime(now));
@@ -65,7 +65,7 @@ export function createWebhookStore(database: Database) {
         .executeTakeFirst();
       if (newRow) addedRows.push(newRow);
     }
-    for (const id of new Set(addedRows.map(({ webhookId }) => webhookId))) await deleteBeyondLimit(trx, id);
+    for (const id of new Set(addedRows.map(({ webhookId }) => webhookId))) await deleteSurplusDeliveries(trx, id);
     return addedRows;
   }
 
@@ -88,7 +88,7 @@ export function createWebhookStore(database: Database) {
     async change(before: Webhook, after: Webhook, now: number): Promise<boolean> {
       // Events from before it was enabled are not sent.
       await removeUnwatched();
-      await failPaused(now);
+      await failExpiredPaused(now);
       const { id: _id, connectionId: _connectionId, createdAt: _createdAt, ...columns } = toRow(after);
       const update = database.updateTable("webhooks").set({ ...columns, oldUntil: columns.oldUntil ?? null });
       const isChanged = await hasEffect(update.where("id", "=", before.id).where("ciphertext", "=", before.sealed.ciphertext));
@@ -103,7 +103,7 @@ export function createWebhookStore(database: Database) {
     },
 
     /** The newest delivery of each webhook. */
-    async lastDeliveries(): Promise<Map<string, { state: Delivery["state"]; at: number }>> {
+    async listLastDeliveries(): Promise<Map<string, { state: Delivery["state"]; at: number }>> {
       const newest = database
         .selectFrom("webhookDeliveries")
         .select(["webhookId", (max) => max.fn.max("createdAt").as("at")])
@@ -129,7 +129,7 @@ export function createWebhookStore(database: Database) {
       return (await database.transaction().execute((trx) => addDeliveries(trx, [delivery], now, SEND_LEASE_MS)))[0];
     },
 
-    /** Claims the next due delivery for this process, except those of the given webhooks. */
+    /** Claims the next due delivery for this process, except those of the webhooks in `except`. */
     async claimDue(now: number, except: readonly string[]): Promise<Delivery | undefined> {
       const isDue = (alias: RawBuilder<number>) => sql<boolean>`${sql.ref("nextAt")} <= ${alias}`;
       const next = database
@@ -193,7 +193,7 @@ export function createWebhookStore(database: Database) {
     },
 
     /** Enabled webhooks by connection. */
-    async watched(): Promise<Map<string, Webhook[]>> {
+    async listEnabledByConnection(): Promise<Map<string, Webhook[]>> {
       const rows = await database.selectFrom("webhooks").selectAll().where("isEnabled", "=", true).execute();
       const byConnection = new Map<string, Webhook[]>();
       for (const webhook of rows.map(toWebhook))
@@ -201,8 +201,11 @@ export function createWebhookStore(database: Database) {
       return byConnection;
     },
 
-    /** Takes or renews the lease of a connection's watch. Undefined while another process has it. A new watch has an empty state. */
-    async takeWatch(connectionId: string, { holder, ms, now }: { holder: string; ms: number; now: number }): Promise<string | undefined> {
+    /** Acquires or renews the lease of a connection's watch. Undefined while another process has it. A new watch has an empty state. */
+    async acquireWatch(
+      connectionId: string,
+      { holder, ms, now }: { holder: string; ms: number; now: number },
+    ): Promise<string | undefined> {
       const row = await database
         .insertInto("webhookWatches")
         .values({ connectionId, holder, state: "", heldUntil: addMilliseconds(now, ms) })
@@ -235,7 +238,7 @@ export function createWebhookStore(database: Database) {
     },
 
     async prune(now: number): Promise<void> {
-      await failPaused(now);
+      await failExpiredPaused(now);
       await deleteBefore(database, "webhookDeliveries", "createdAt", now - RETENTION_MS);
     },
 

@@ -9,11 +9,11 @@ import { asNumber, asObject, asText, getOwn } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { redactForBrowser } from "../answers/redact";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
-import { toDownloadThing } from "../operations/audit-targets";
+import { toDownloadTarget } from "../operations/audit-targets";
 import { getConnectionParam, getIdParam, getSearchParams } from "../requests/read-request";
+import { redactForBrowser } from "../responses/redact";
 import { type DownloadUpdate, type StoredDownload } from "../store/download-tasks";
 import { openRequest } from "./sealed-request";
 
@@ -56,7 +56,7 @@ function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): Downl
   const reason = asText(task.error_message) ?? asText(result?.error);
   const doneBytes = toCount(task.bytes_downloaded) ?? toCount(result?.bytes_downloaded);
   const totalBytes = toCount(task.bytes_total);
-  const share = toShare(task.progress) ?? (doneBytes !== undefined && totalBytes ? Math.min(1, doneBytes / totalBytes) : undefined);
+  const share = toProgress(task.progress) ?? (doneBytes !== undefined && totalBytes ? Math.min(1, doneBytes / totalBytes) : undefined);
   return {
     state,
     word: task.status.slice(0, 100),
@@ -72,7 +72,7 @@ function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): Downl
 }
 
 /** Services that report a task's bytes can also cancel it. */
-function reportsBytes(task: z.output<typeof taskSchema>): boolean {
+function hasByteCounts(task: z.output<typeof taskSchema>): boolean {
   return task.bytes_downloaded !== undefined;
 }
 
@@ -81,7 +81,7 @@ function toCount(value: unknown): number | undefined {
   return count !== undefined && count >= 0 ? Math.floor(count) : undefined;
 }
 
-function toShare(value: unknown): number | undefined {
+function toProgress(value: unknown): number | undefined {
   const share = asNumber(value);
   return share !== undefined && share >= 0 && share <= 1 ? share : undefined;
 }
@@ -93,15 +93,16 @@ const FAILED_CHECK_PERIOD_MS = 2 * 60_000;
 
 export async function listDownloads(context: AuthedContext): Promise<Result<DownloadTasks, Failure>> {
   const { composition, request } = context;
-  const search = getSearchParams(request);
+  const searchParams = getSearchParams(request);
   const connection = await findConnection(context, getConnectionParam(request));
   if (!connection.ok) return connection;
   const { id } = connection.value;
   const { downloadTasks } = composition.store;
-  const countOnly = search.get("count") === "true";
-  if (countOnly) return ok({ tasks: [], underWay: await downloadTasks.countUnderWay(id) });
-  const activeDownloads = (await downloadTasks.list(id)).filter((row) => mayChange(row, composition.now()));
-  const failure = activeDownloads.length > 0 ? await refreshAll(context, id, activeDownloads.slice(0, REFRESH_BATCH_SIZE * 2)) : undefined;
+  const isCountOnly = searchParams.get("count") === "true";
+  if (isCountOnly) return ok({ tasks: [], underWay: await downloadTasks.countActive(id) });
+  const activeDownloads = (await downloadTasks.list(id)).filter((row) => canStillChange(row, composition.now()));
+  const failure =
+    activeDownloads.length > 0 ? await refreshDownloads(context, id, activeDownloads.slice(0, REFRESH_BATCH_SIZE * 2)) : undefined;
   const rows = await downloadTasks.list(id);
   return ok({
     tasks: rows.map(toDownloadTask),
@@ -110,20 +111,24 @@ export async function listDownloads(context: AuthedContext): Promise<Result<Down
   });
 }
 
-function mayChange({ state, endedAt }: StoredDownload, now: number): boolean {
+function canStillChange({ state, endedAt }: StoredDownload, now: number): boolean {
   return endedAt === undefined || (state === "failed" && now - endedAt < FAILED_CHECK_PERIOD_MS);
 }
 
-/** Returns the first failure, if any. It is usually the service's and the same for all. */
-async function refreshAll(context: AuthedContext, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
+/** Returns the first failure, if any. All downloads usually fail for the same reason. */
+async function refreshDownloads(
+  context: AuthedContext,
+  connectionId: string,
+  rows: readonly StoredDownload[],
+): Promise<Failure | undefined> {
   const access = await openConnection(context, connectionId);
   if (!access.ok) return access.failure;
   const oldest = [...rows].sort((row, other) => row.checkedAt - other.checkedAt).slice(0, REFRESH_BATCH_SIZE);
-  const failures = await Promise.all(oldest.map((row) => refreshOne(context, access.value, row)));
+  const failures = await Promise.all(oldest.map((row) => refreshDownload(context, access.value, row)));
   return failures.find((failure) => failure !== undefined);
 }
 
-async function refreshOne({ composition, request }: AuthedContext, access: Access, row: StoredDownload): Promise<Failure | undefined> {
+async function refreshDownload({ composition, request }: AuthedContext, access: Access, row: StoredDownload): Promise<Failure | undefined> {
   const { downloadTasks } = composition.store;
   const now = composition.now();
   if (!(await downloadTasks.claim(row.id, now, row.endedAt === undefined ? CHECK_INTERVAL_MS : FAILED_CHECK_INTERVAL_MS))) return undefined;
@@ -135,7 +140,7 @@ async function refreshOne({ composition, request }: AuthedContext, access: Acces
   }
   const task = redactForBrowser(result.value, access);
   const update = toDownloadUpdate(task, now);
-  const canCancel = row.canCancel || reportsBytes(task) || composition.capabilities.get(access.connection.id, "tasks.list") ? 1 : 0;
+  const canCancel = row.canCancel || hasByteCounts(task) || composition.capabilities.get(access.connection.id, "tasks.list") ? 1 : 0;
   // A failed task that is checked again keeps the time of its first failure.
   const endedAt = update.state === "failed" && row.endedAt !== undefined ? row.endedAt : update.endedAt;
   await downloadTasks.change(row.id, { ...update, endedAt, canCancel: row.canCancel < 0 ? row.canCancel : canCancel });
@@ -156,7 +161,7 @@ export async function cancelDownload(context: AuthedContext): Promise<Result<Dow
     return failed(redactForBrowser(result.failure, access));
   }
   await downloadTasks.change(row.id, { checkedAt: 0 });
-  return reload(context, access, row.id);
+  return reloadDownload(context, access, row.id);
 }
 
 export async function retryDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
@@ -164,7 +169,7 @@ export async function retryDownload(context: AuthedContext): Promise<Result<Down
   if (!task.ok) return task;
   const { row, access } = task.value;
   if (!toDownloadTask(row).canRetry) return failed(createFailure("CONFLICT", "The download has not failed."));
-  const body = openRequest(context.composition.ring, row);
+  const body = openRequest(context.composition.keyRing, row);
   if (!body) return failed(createFailure("CONFLICT", "The address of this download can no longer be read. Enter it again."));
   const result = await access.upstream.exchange(operations.downloadAsset, { json: body });
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
@@ -190,10 +195,10 @@ export async function retryDownload(context: AuthedContext): Promise<Result<Down
       endedAt: context.composition.now(),
     });
   }
-  return reload(context, access, row.id);
+  return reloadDownload(context, access, row.id);
 }
 
-export async function forgetDownload(context: AuthedContext): Promise<Result<undefined, Failure>> {
+export async function removeDownload(context: AuthedContext): Promise<Result<undefined, Failure>> {
   const result = await findDownload(context);
   if (!result.ok) return result;
   const { row } = result.value;
@@ -208,15 +213,15 @@ async function findDownload(context: AuthedContext): Promise<Result<{ row: Store
   if (!row) return notFound;
   const access = await openConnection(context, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? notFound : access;
-  const targets = redactForBrowser([toDownloadThing(row.source, row.fileName)], access.value);
+  const targets = redactForBrowser([toDownloadTarget(row.source, row.fileName)], access.value);
   context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: formatTargets(targets, undefined) });
   return ok({ row, access: access.value });
 }
 
-async function reload(context: AuthedContext, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
+async function reloadDownload(context: AuthedContext, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
   const { downloadTasks } = context.composition.store;
   const storedRow = await downloadTasks.get(id);
-  if (storedRow && storedRow.endedAt === undefined) await refreshOne(context, access, storedRow);
+  if (storedRow && storedRow.endedAt === undefined) await refreshDownload(context, access, storedRow);
   const row = await downloadTasks.get(id);
   return row ? ok(toDownloadTask(row)) : failed(createFailure("NOT_FOUND", "There is no such download."));
 }

@@ -2,9 +2,9 @@
 
 import "server-only";
 import { type Metadata } from "sharp";
-import { drawThumbnail, ImageTooLarge, readImageHeader, withImage } from "@/lib/shared/decode-image";
+import { drawThumbnail, ImageTooLargeError, readImageHeader, withImage } from "@/lib/shared/decode-image";
 
-/** `whole` shows the whole picture. `fill` is for boxes that crop, so that a very long picture isn't reduced to a thin strip. */
+/** `whole` shows the whole image. `fill` is for boxes that crop, so that a very long image isn't reduced to a thin strip. */
 export const thumbnailFits = ["whole", "fill"] as const;
 export type ThumbnailFit = (typeof thumbnailFits)[number];
 
@@ -13,26 +13,26 @@ const MAX_RATIO = 2;
 type Size = { width: number; height: number };
 type ResizedImage = {
   thumbnail: Uint8Array;
-  /** The longer edge that the source needs, if this one is too small for its proportions. */
+  /** The longer edge to request instead, if this source is too small for its proportions. */
   largerEdge?: number;
 };
 
 type ResizeTarget = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
-/** A picture file's size in pixels. Undefined for other files. Reads only the header. */
-export async function pictureSize(path: string): Promise<Size | undefined> {
+/** Returns an image file's size in pixels, or undefined for other files. Reads only the header. */
+export async function readImageSize(path: string): Promise<Size | undefined> {
   return readImageHeader(path).catch(() => undefined);
 }
 
-/** "unreadable": the bytes are not a supported picture. Undefined: not rendered for another reason, such as a timeout. */
-export async function toThumbnail(
+/** "unreadable": the bytes are not a supported image. Undefined: not rendered for another reason, such as a timeout. */
+export async function renderThumbnail(
   bytes: Uint8Array,
   target: ResizeTarget,
 ): Promise<ResizedImage | { tooLarge: Size } | "unreadable" | undefined> {
   try {
     return await withImage(bytes, (header) => drawImage(bytes, header, target));
   } catch (cause) {
-    if (cause instanceof ImageTooLarge) return cause.size && { tooLarge: cause.size };
+    if (cause instanceof ImageTooLargeError) return cause.size && { tooLarge: cause.size };
     return cause instanceof Error && cause.message.includes("timeout") ? undefined : "unreadable";
   }
 }
@@ -56,12 +56,12 @@ async function drawImage(
   };
 }
 
-/** True if the service has already resized it. Redrawing would only blur it, and is needed only if it may contain metadata. */
+/** True if the service has already resized the image. Redrawing would blur it, and is only needed to remove metadata. */
 function isThumbnail(bytes: Uint8Array, { format, pages = 1, exif, xmp }: Metadata, edge: number): boolean {
-  return format === "webp" && pages === 1 && !exif && !xmp && bytes.length <= edge ** 2 && isWholeWebp(bytes);
+  return format === "webp" && pages === 1 && !exif && !xmp && bytes.length <= edge ** 2 && isCompleteWebp(bytes);
 }
 
-function isWholeWebp(bytes: Uint8Array): boolean {
+function isCompleteWebp(bytes: Uint8Array): boolean {
   return bytes.length >= 12 && Buffer.from(bytes.buffer, bytes.byteOffset, 12).readUInt32LE(4) + 8 === bytes.length;
 }
 

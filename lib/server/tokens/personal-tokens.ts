@@ -2,29 +2,29 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { formatPerson } from "@/lib/contract/audit/audit";
+import { formatMemberIdentity } from "@/lib/contract/audit/audit";
 import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { createFailure, createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { hasRole } from "@/lib/contract/people/roles";
-import { type NewTokenView, type TokenBody, type TokenView } from "@/lib/contract/people/tokens";
+import { hasRole } from "@/lib/contract/members/roles";
+import { type NewTokenView, type TokenBody, type TokenView } from "@/lib/contract/members/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { isSelectableOperation, isTokenExpired } from "../auth/credentials";
-import { adminOnly, type Context, roleTooLow } from "../auth/viewer";
+import { adminRequiredFailure, type Context, createRoleTooLowFailure } from "../auth/viewer";
 import { type Dependencies } from "../composition-type";
-import { usableConnections } from "../connections/access";
+import { listUsableConnections } from "../connections/access";
 import { MAX_TOKENS, type Token } from "../store/people/tokens";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 export async function createToken(context: Context, body: TokenBody): Promise<Result<NewTokenView, Failure>> {
   const { store, now } = context.composition;
-  if (!hasRole(context.viewer.role, body.role)) return failed(roleTooLow(context.viewer.role, body.role));
+  if (!hasRole(context.viewer.role, body.role)) return failed(createRoleTooLowFailure(context.viewer.role, body.role));
   const { operations, connection, connections } = body;
   if (Array.isArray(operations) && !operations.every(isSelectableOperation))
     return failed(createFieldFailure("operations", "contains an unknown operation"));
-  const usable = new Set((await usableConnections(context)).map(({ id }) => id));
-  if (![connection, ...(connections ?? [])].every((id) => usable.has(id)))
+  const usableIds = new Set((await listUsableConnections(context)).map(({ id }) => id));
+  if (![connection, ...(connections ?? [])].every((id) => usableIds.has(id)))
     return failed(createFieldFailure("connections", "contains a connection that you can't use"));
   if (connections && !connections.includes(connection))
     return failed(createFieldFailure("connection", "is not one of the chosen connections"));
@@ -44,16 +44,16 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
   // Names must differ, because the audit log identifies tokens by name.
   if (newToken === "taken") return failed(createFieldFailure("name", "is already used by another of your tokens"));
   if (newToken === "full") return failed(tooManyTokens);
-  const [view] = await toViews(context, [newToken]);
-  return view ? ok({ token, view }) : failed(noSuchToken);
+  const [view] = await toTokenViews(context, [newToken]);
+  return view ? ok({ token, view }) : failed(tokenNotFound);
 }
 
 export async function listTokens(context: Context, scope: "own" | "others"): Promise<Result<TokenView[], Failure>> {
   const { tokens } = context.composition.store;
-  if (scope === "own") return ok(await toViews(context, await tokens.list(context.viewer.memberId)));
-  if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
+  if (scope === "own") return ok(await toTokenViews(context, await tokens.list(context.viewer.memberId)));
+  if (!hasRole(context.viewer.role, "admin")) return failed(adminRequiredFailure);
   return ok(
-    await toViews(
+    await toTokenViews(
       context,
       (await tokens.list()).filter(({ memberId }) => memberId !== context.viewer.memberId),
     ),
@@ -64,23 +64,23 @@ export async function listTokens(context: Context, scope: "own" | "others"): Pro
 export async function revokeToken(context: Context, id: string): Promise<Result<TokenView, Failure>> {
   const { store, now } = context.composition;
   const token = await store.tokens.get(id);
-  if (!token || (token.memberId !== context.viewer.memberId && !hasRole(context.viewer.role, "admin"))) return failed(noSuchToken);
+  if (!token || (token.memberId !== context.viewer.memberId && !hasRole(context.viewer.role, "admin"))) return failed(tokenNotFound);
   await store.tokens.revoke(id, now());
-  const [view] = await toViews(context, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
-  return view ? ok(view) : failed(noSuchToken);
+  const [view] = await toTokenViews(context, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
+  return view ? ok(view) : failed(tokenNotFound);
 }
 
 export async function describeToken({ store }: Dependencies<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const token = await store.tokens.get(id);
   const member = token && (await store.members.get(token.memberId));
   if (!token || !member) return { target: id };
-  return { target: token.name, outcome: formatTargets([{ id, name: token.name }], writeExactJson({ of: formatPerson(member) })) };
+  return { target: token.name, outcome: formatTargets([{ id, name: token.name }], writeExactJson({ of: formatMemberIdentity(member) })) };
 }
 
 /** Returns connection names only if the viewer may use them. */
-async function toViews(context: Context, tokens: readonly Token[]): Promise<TokenView[]> {
+async function toTokenViews(context: Context, tokens: readonly Token[]): Promise<TokenView[]> {
   const { store, now } = context.composition;
-  const [members, connections] = await Promise.all([store.members.list(), usableConnections(context)]);
+  const [members, connections] = await Promise.all([store.members.list(), listUsableConnections(context)]);
   const memberNames = new Map(members.map(({ id, name }) => [id, name]));
   const names = new Map(connections.map(({ id, name }) => [id, name]));
   const toNamedConnection = (id: string) => ({ id, name: names.get(id) });
@@ -99,5 +99,5 @@ async function toViews(context: Context, tokens: readonly Token[]): Promise<Toke
   }));
 }
 
-const noSuchToken = createFailure("NOT_FOUND", "There is no such token.");
+const tokenNotFound = createFailure("NOT_FOUND", "There is no such token.");
 const tooManyTokens = createFailure("CONFLICT", `You have ${MAX_TOKENS} tokens. Revoke one first.`);

@@ -7,35 +7,35 @@ import { operations } from "@/lib/contract/operations";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok } from "@/lib/shared/result";
-import { type AnswerReader, type ClassIndex } from "./answer-reader";
-import { MAX_CATALOGUE_BYTES, type ReadOptions, TooLargeAnswer } from "./read-body";
+import { MAX_CATALOGUE_BYTES, type ReadOptions, ResponseTooLargeError } from "./read-body";
+import { type ClassIndex,type ResponseReader } from "./response-reader";
 import { readBytes } from "./streams";
 
-export type ReadAnswer<T> = { ok: true; value: T } | { ok: false; reason: string };
-/** Parses a JSON response. Throws TooLargeAnswer. */
-export type JsonReader<T> = (response: Response, options: Omit<ReadOptions, "isMasked">, signal: AbortSignal) => Promise<ReadAnswer<T>>;
+export type ReadResult<T> = { ok: true; value: T } | { ok: false; reason: string };
+/** Parses a JSON response. Throws ResponseTooLargeError. */
+export type JsonReader<T> = (response: Response, options: Omit<ReadOptions, "isMasked">, signal: AbortSignal) => Promise<ReadResult<T>>;
 
 export type Catalogue = {
   classes: ClassIndex;
   json: Uint8Array;
-  /** The descriptions of these classes. Undefined if they can't be read now. */
+  /** Returns the descriptions of these classes, or undefined if they can't be read now. */
   pick(names: readonly string[]): Promise<ObjectInfo | undefined>;
 };
 
 const NEWLINE = 10;
 
-type CatalogueReaderOptions = { answers: AnswerReader; cache: DiskCache<string>; connectionId: string };
+type CatalogueReaderOptions = { responseReader: ResponseReader; cache: DiskCache<string>; connectionId: string };
 
 /** Cached by content, because installed files change a catalogue without a new version of the service. */
-export function createCatalogueReader({ answers, cache, connectionId }: CatalogueReaderOptions): JsonReader<Catalogue> {
+export function createCatalogueReader({ responseReader, cache, connectionId }: CatalogueReaderOptions): JsonReader<Catalogue> {
   return async (response, options, signal) => {
     // Includes the key, because masking depends on it.
     const contentHash = createHmac("sha256", options.apiKey ?? "");
     const bytes = await readBytes(response.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => contentHash.update(chunk) });
-    if (!bytes) throw new TooLargeAnswer();
+    if (!bytes) throw new ResponseTooLargeError();
     const name = ["catalogue", connectionId, contentHash.digest("hex")];
-    const cached = await cache.get({ name, asker: { signal } }, async (work) => {
-      const result = await answers.json(bytes, { ...options, isMasked: true, isCatalogue: true }, work);
+    const cached = await cache.get({ name, caller: { signal } }, async (workSignal) => {
+      const result = await responseReader.readJson(bytes, { ...options, isMasked: true, isCatalogue: true }, workSignal);
       return result.ok ? ok(result.json) : failed(result.reason);
     });
     if (!cached.ok) return { ok: false, reason: cached.failure };
@@ -49,7 +49,7 @@ export function createCatalogueReader({ answers, cache, connectionId }: Catalogu
         json,
         async pick(names) {
           const pickOptions = { ...options, operation: operations.getObjectInfo, isMasked: true, isCatalogue: true };
-          const pickedJson = await answers.json(new Uint8Array(json), pickOptions, signal, names);
+          const pickedJson = await responseReader.readJson(new Uint8Array(json), pickOptions, signal, names);
           return pickedJson.ok ? parseExactJson<ObjectInfo>(toText(pickedJson.json)) : undefined;
         },
       },

@@ -2,19 +2,19 @@
 
 import "server-only";
 
-export function createDeadline(limitMs: number, outer?: AbortSignal | null, maxMs = Infinity) {
+export function createDeadline(limitMs: number, callerSignal?: AbortSignal | null, maxMs = Infinity) {
   const controller = new AbortController();
   const endMs = performance.now() + maxMs;
-  let expired = false;
+  let hasExpired = false;
   const expire = () => {
-    expired = true;
+    hasExpired = true;
     controller.abort(new Error("time limit"));
   };
   let timer: NodeJS.Timeout | undefined = setTimeout(expire, Math.min(limitMs, maxMs));
   return {
     // Keeps the caller's abort reason, so that an abort isn't reported as an error. Adds no listener to the caller's signal, which may be
     // used for hundreds of calls.
-    signal: outer ? AbortSignal.any([controller.signal, outer]) : controller.signal,
+    signal: callerSignal ? AbortSignal.any([controller.signal, callerSignal]) : controller.signal,
     expire,
     touch(): void {
       if (timer === undefined) return;
@@ -27,17 +27,17 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, maxM
       timer = undefined;
     },
     get expired(): boolean {
-      return expired;
+      return hasExpired;
     },
   };
 }
 
 export type ResponseTracker = {
-  answered(service: string): void;
+  recordResponse(service: string): void;
   /** Returns a function that ends the read, which the caller must call. */
-  begin(service: string, unresponsiveMs: number, abort: AbortRead): () => void;
+  startRead(service: string, unresponsiveMs: number, abort: AbortRead): () => void;
 };
-/** `quietMs` is how long the service was silent. `answered`: another request got a response. */
+/** `quietMs` is how long the service was unresponsive. `answered`: another request got a response. */
 export type AbortRead = (reason: { quietMs: number } | "answered") => void;
 
 /** While a service is unresponsive, one read keeps the full timeout and one probes it. All others get the short timeout. */
@@ -45,44 +45,44 @@ const MAX_LONG_READS = 2;
 const SHORT_TIMEOUT_MS = 500;
 
 type PendingRead = { startMs: number; abort: AbortRead };
-type State = { pendingReads: Set<PendingRead>; lastReplyMs: number; unresponsiveSinceMs?: number; patientRead?: PendingRead };
+type State = { pendingReads: Set<PendingRead>; lastReplyMs: number; unresponsiveSinceMs?: number; fullTimeoutRead?: PendingRead };
 
 export function createResponseTracker(now: () => number = () => performance.now()): ResponseTracker {
   const states = new Map<string, State>();
   return {
-    answered(service) {
+    recordResponse(service) {
       const state = states.get(service);
       if (!state) return;
       state.lastReplyMs = now();
       const wasUnresponsive = state.unresponsiveSinceMs !== undefined;
       state.unresponsiveSinceMs = undefined;
-      state.patientRead = undefined;
-      // A read that has just begun may get the next response.
+      state.fullTimeoutRead = undefined;
+      // A read that has just started may get the next response.
       if (wasUnresponsive)
         for (const { startMs, abort: abortRead } of [...state.pendingReads])
           if (startMs < state.lastReplyMs - SHORT_TIMEOUT_MS) abortRead("answered");
     },
-    begin(service, unresponsiveMs, abort) {
+    startRead(service, unresponsiveMs, abort) {
       const state = states.get(service) ?? { pendingReads: new Set<PendingRead>(), lastReplyMs: -Infinity };
       states.set(service, state);
       const startMs = now();
-      const readState: PendingRead = { startMs, abort: abort };
+      const pendingRead: PendingRead = { startMs, abort };
       const isShort = state.unresponsiveSinceMs !== undefined && state.pendingReads.size >= MAX_LONG_READS;
       let timer: NodeJS.Timeout | undefined;
       const checkSilence = () => {
         const fromMs = Math.max(startMs, state.lastReplyMs);
-        const leftMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_TIMEOUT_MS : unresponsiveMs) - now();
-        if (leftMs > 0) return void (timer = setTimeout(checkSilence, leftMs));
+        const remainingMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_TIMEOUT_MS : unresponsiveMs) - now();
+        if (remainingMs > 0) return void (timer = setTimeout(checkSilence, remainingMs));
         state.unresponsiveSinceMs ??= fromMs;
-        state.patientRead ??= readState;
-        if (state.patientRead !== readState) abort({ quietMs: now() - state.unresponsiveSinceMs });
+        state.fullTimeoutRead ??= pendingRead;
+        if (state.fullTimeoutRead !== pendingRead) abort({ quietMs: now() - state.unresponsiveSinceMs });
       };
       checkSilence();
-      state.pendingReads.add(readState);
+      state.pendingReads.add(pendingRead);
       return () => {
         clearTimeout(timer);
-        state.pendingReads.delete(readState);
-        if (state.patientRead === readState) state.patientRead = undefined;
+        state.pendingReads.delete(pendingRead);
+        if (state.fullTimeoutRead === pendingRead) state.fullTimeoutRead = undefined;
         if (state.pendingReads.size === 0) states.delete(service);
       };
     },

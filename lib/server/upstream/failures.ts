@@ -3,30 +3,30 @@
 import "server-only";
 import { ROOT_FOLDER } from "@/lib/contract/assets/file-refs";
 import { type Failure, getCodeByStatus, parseFailure } from "@/lib/contract/failure";
-import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
+import { isTerminalStatus, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { asText, getOwn, isObject } from "@/lib/contract/json/json";
 import { isRead, type Operation, returnsBytes } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { getErrorCode } from "@/lib/shared/error-codes";
-import { type CallInput } from "./outgoing";
+import { type CallInput } from "./build-request";
 
 export function isAbsentStatus(operation: Operation, status: number): boolean {
   return status === 405 || status === 501 || (status === 404 && operation.item === undefined && canBeMissing(operation));
 }
 
-/** Something that every service has was not found: an outage, or a wrong URL. */
+/** True if the service lacks something that every service has, because of an outage or a wrong URL. */
 function isMissingService(operation: Operation, status: number): boolean {
   return status === 404 && operation.item === undefined && !canBeMissing(operation);
 }
 
-/** Of the core operations, only the user may be missing: local servers have none, and are recognised by that. */
+/** Of the core operations, only the user may be missing, because local servers have no users. */
 function canBeMissing(operation: Operation): boolean {
   return operation.tier === "extension" || operation.isLackedByLocal === true;
 }
 
-/** `only`: this item may belong to another user or be damaged, so one refusal proves nothing, but refusals of two items do. */
-type Lookup = { operation: Operation; input: CallInput; only?: string; finds(response: unknown): boolean };
+/** `uncertainItem` may belong to another user or be damaged, so only refusals of two items prove a missing operation. */
+type Lookup = { operation: Operation; input: CallInput; uncertainItem?: string; matches(response: unknown): boolean };
 
 /**
  * Returns a read that shows whether the item of a refused extension exists, in a state that the operation accepts. Undefined if there is no
@@ -34,30 +34,30 @@ type Lookup = { operation: Operation; input: CallInput; only?: string; finds(res
  */
 export function findLookup(operation: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
   const { item, capability } = operation;
-  const shared = { signal, limits };
+  const sharedInput = { signal, limits };
   const jobId = params.job_id ?? (isObject(json) ? asText(json.prompt_id) : undefined);
   const { id, task_id, file } = params;
   if (capability === undefined || returnsBytes(operation)) return undefined;
   if (item === "asset" && id !== undefined)
-    return { operation: operations.getAsset, input: { ...shared, params: { id } }, only: id, finds: isMutableAsset };
+    return { operation: operations.getAsset, input: { ...sharedInput, params: { id } }, uncertainItem: id, matches: isMutableAsset };
   if (item === "job" && jobId !== undefined) {
-    const finds = isRead(operation)
+    const matches = isRead(operation)
       ? isObject
       : capability === "interrupt"
         ? isInState("in_progress")
         : isInState("pending", "in_progress");
-    return { operation: operations.getJob, input: { ...shared, params: { job_id: jobId } }, finds };
+    return { operation: operations.getJob, input: { ...sharedInput, params: { job_id: jobId } }, matches };
   }
   if (item === "task" && task_id !== undefined)
-    return { operation: operations.getTask, input: { ...shared, params: { task_id } }, finds: isRunningTask };
+    return { operation: operations.getTask, input: { ...sharedInput, params: { task_id } }, matches: isRunningTask };
   if (item !== "file" || file === undefined) return undefined;
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
   const query = { dir: folder || ROOT_FOLDER, recurse: false, split: false, full_info: true };
   // Some services list paths relative to the folder, some from the top.
   const names = [file, file.slice(folder.length)];
   const isFile = ({ path }: UserdataFile) => names.includes(path.replace(/^\/+/, ""));
-  const finds = (response: unknown) => operations.listUserdata.answers[200].schema.safeParse(response).data?.some(isFile) ?? false;
-  return { operation: operations.listUserdata, input: { ...shared, query }, only: file, finds };
+  const matches = (response: unknown) => operations.listUserdata.responses[200].schema.safeParse(response).data?.some(isFile) ?? false;
+  return { operation: operations.listUserdata, input: { ...sharedInput, query }, uncertainItem: file, matches };
 }
 
 function isMutableAsset(asset: unknown): boolean {
@@ -69,18 +69,18 @@ function isInState(...states: readonly KnownJobState[]) {
 }
 
 function isRunningTask(task: unknown): boolean {
-  return isObject(task) && !isTerminalWord(asText(task.status) ?? "");
+  return isObject(task) && !isTerminalStatus(asText(task.status) ?? "");
 }
 
-export function unreachable(baseUrl: string, error: unknown): Failure {
+export function createUnreachableFailure(baseUrl: string, error: unknown): Failure {
   const message = `The service at ${getHost(baseUrl)} cannot be reached${describeReason(error)}.`;
   return { code: "UPSTREAM_UNREACHABLE", message, status: 0, ...(wasNeverSent(error) && { details: { sent: false } }) };
 }
 
-export function timedOut(baseUrl: string, limitMs: number): Failure {
+export function createTimeoutFailure(baseUrl: string, limitMs: number): Failure {
   return {
     code: "UPSTREAM_TIMEOUT",
-    message: `The service at ${getHost(baseUrl)} gave no answer within ${Math.ceil(limitMs / 1000)} s.`,
+    message: `The service at ${getHost(baseUrl)} did not respond within ${Math.ceil(limitMs / 1000)} s.`,
     status: 0,
   };
 }
@@ -90,12 +90,12 @@ export function isUnresponsive({ code, status }: Failure): boolean {
   return code === "UPSTREAM_TIMEOUT" && status === 0;
 }
 
-export function unreadable(baseUrl: string, status: number, reason: string): Failure {
+export function createUnreadableFailure(baseUrl: string, status: number, reason: string): Failure {
   return { code: "UPSTREAM_UNREADABLE", message: `The server at ${getHost(baseUrl)} does not implement the API: ${reason}.`, status };
 }
 
 /** `download` is the console's path of the same response as a file, without its base path. */
-export function tooLarge(baseUrl: string, download: string | undefined): Failure {
+export function createTooLargeFailure(baseUrl: string, download: string | undefined): Failure {
   return {
     code: "UPSTREAM_TOO_LARGE",
     message: `The response of ${getHost(baseUrl)} is too large to show.`,
@@ -104,18 +104,18 @@ export function tooLarge(baseUrl: string, download: string | undefined): Failure
   };
 }
 
-export function clientGone(): Failure {
+export function createClientGoneFailure(): Failure {
   return { code: "CLIENT_GONE", message: "The request was cancelled.", status: 0 };
 }
 
 /** `failure` is the service's own refusal, if it was requested. */
-export function notImplementedByService({ capability, name }: Operation, failure?: Failure): Failure {
-  const storedFailure = failure ?? { message: `This service does not have ${capability ?? name}.`, status: 501 };
+export function createNotImplementedFailure({ capability, name }: Operation, failure?: Failure): Failure {
+  const baseFailure = failure ?? { message: `This service does not have ${capability ?? name}.`, status: 501 };
   const details = failure && isObject(failure.details) ? failure.details : {};
-  return { ...storedFailure, code: "NOT_IMPLEMENTED", ...(capability !== undefined && { details: { ...details, capability } }) };
+  return { ...baseFailure, code: "NOT_IMPLEMENTED", ...(capability !== undefined && { details: { ...details, capability } }) };
 }
 
-export function invalidIdFailure(): Failure {
+export function createInvalidIdFailure(): Failure {
   return { code: "NOT_FOUND", message: "This id contains characters that are not allowed in a URL.", status: 404 };
 }
 
@@ -123,39 +123,39 @@ export function invalidIdFailure(): Failure {
 const consoleCodes = new Set(["INTERNAL", "UNAUTHORIZED", "ROLE_TOO_LOW", "FOREIGN_ORIGIN", "NO_CONNECTION", "API_KEY_MISSING"]);
 
 /** Converts a service's refusal. Its 401 is about our key and must not look like the end of the member's session. */
-export function refusal(response: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {
+export function toRefusalFailure(response: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {
   const failure = parseFailure(response, body, now);
   const { status } = response;
   if (status === 401) return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
   if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
   if (operation && isMissingService(operation, status)) return toUpstreamNotFound(failure);
-  if (operation && isAbsentStatus(operation, status)) return notImplementedByService(operation, failure);
+  if (operation && isAbsentStatus(operation, status)) return createNotImplementedFailure(operation, failure);
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: getCodeByStatus(failure) };
-  // The input is in the body, so the query can't be wrong, whatever the service reports.
+  // The input is in the body, so the query can't be wrong.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };
   return failure;
 }
 
-/** For something that every service has, or for an item if nothing else is found there either. */
+/** For a missing core operation, or a missing item if the service finds no other items either. */
 export function toUpstreamNotFound(failure: Failure): Failure {
   return { ...failure, code: "UPSTREAM_NOT_FOUND" };
 }
 
 function getHost(baseUrl: string): string {
-  return URL.canParse(baseUrl) ? new URL(baseUrl).host : "an address that is none";
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : "an invalid URL";
 }
 
 const reasonsByCode: Readonly<Record<string, string>> = {
-  FORBIDDEN_ADDRESS: "this address is never opened",
+  FORBIDDEN_ADDRESS: "this address is not allowed",
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "the host name is unknown",
   EAI_AGAIN: "the host name cannot be looked up now",
   ECONNRESET: "it closed the connection",
   UND_ERR_SOCKET: "it closed the connection",
-  UND_ERR_CONNECT_TIMEOUT: "it does not take connections",
-  EHOSTUNREACH: "there is no way to the host",
-  ENETUNREACH: "there is no way to the network",
+  UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
+  EHOSTUNREACH: "the host is unreachable",
+  ENETUNREACH: "the network is unreachable",
   CERT_HAS_EXPIRED: "its certificate has expired",
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate cannot be verified",
@@ -163,11 +163,11 @@ const reasonsByCode: Readonly<Record<string, string>> = {
 };
 
 /** All codes except these occur before any byte of the request is sent. */
-const duringExchange = new Set(["ECONNRESET", "UND_ERR_SOCKET"]);
+const codesDuringExchange = new Set(["ECONNRESET", "UND_ERR_SOCKET"]);
 
 function wasNeverSent(error: unknown): boolean {
   const code = String(getErrorCode(error));
-  return Object.hasOwn(reasonsByCode, code) && !duringExchange.has(code);
+  return Object.hasOwn(reasonsByCode, code) && !codesDuringExchange.has(code);
 }
 
 function describeReason(error: unknown): string {

@@ -4,11 +4,18 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { buildKeyHeader, buildRequest, buildUrl, type CallInput } from "./build-request";
 import { createDeadline } from "./deadline";
-import { clientGone, refusal, timedOut, tooLarge, unreachable, unreadable } from "./failures";
-import { createKeyGate } from "./key-gate";
-import { buildKeyHeader, buildRequest, buildUrl, type CallInput } from "./outgoing";
-import { TooLargeAnswer } from "./read-body";
+import {
+  createClientGoneFailure,
+  createTimeoutFailure,
+  createTooLargeFailure,
+  createUnreachableFailure,
+  createUnreadableFailure,
+  toRefusalFailure,
+} from "./failures";
+import { createKeyRedactor } from "./key-redactor";
+import { ResponseTooLargeError } from "./read-body";
 import { type Send } from "./send";
 import { readBytes } from "./streams";
 
@@ -32,10 +39,10 @@ export async function openBytes(options: OpenOptions, operation: Operation, inpu
 }
 
 /** For a URL that a service returned, such as a preview. The key is sent only to the service's own origin, not along redirects. */
-export async function openAddress(options: OpenOptions, url: URL, input: CallInput): Promise<Result<Response, Failure>> {
+export async function openUrl(options: OpenOptions, url: URL, input: CallInput): Promise<Result<Response, Failure>> {
   const isOwnOrigin = url.origin === new URL(options.baseUrl).origin;
-  const withKey = isOwnOrigin ? { ...input, headers: { ...input.headers, ...buildKeyHeader(options.apiKey) } } : input;
-  return followRedirects(options, { url, input, open: (signal) => sendToUrl(options, url, withKey, signal), record: () => undefined });
+  const inputWithKey = isOwnOrigin ? { ...input, headers: { ...input.headers, ...buildKeyHeader(options.apiKey) } } : input;
+  return followRedirects(options, { url, input, open: (signal) => sendToUrl(options, url, inputWithKey, signal), record: () => undefined });
 }
 
 type OpenedExchange = {
@@ -46,33 +53,34 @@ type OpenedExchange = {
   record(status: number): void;
 };
 
-async function followRedirects(options: OpenOptions, opened: OpenedExchange): Promise<Result<Response, Failure>> {
-  const { input } = opened;
+async function followRedirects(options: OpenOptions, exchange: OpenedExchange): Promise<Result<Response, Failure>> {
+  const { input } = exchange;
   const deadline = createDeadline(options.limitMs, input.signal);
   try {
-    let { url } = opened;
-    let response = await opened.open(deadline.signal);
-    opened.record(response.status);
-    // A refusal by another host says nothing about the operation.
-    const operation = response.status >= 400 ? opened.operation : undefined;
+    let { url } = exchange;
+    let response = await exchange.open(deadline.signal);
+    exchange.record(response.status);
+    // A refusal by another host doesn't apply to the operation.
+    const operation = response.status >= 400 ? exchange.operation : undefined;
     for (let hops = 0; response.status >= 300 && response.status < 400 && response.status !== 304; hops += 1) {
       await response.body?.cancel();
       const location = response.headers.get("location");
       if (hops === MAX_HOPS || location === null || !URL.canParse(location, url))
-        return failed(unreadable(options.baseUrl, response.status, "it redirects without a Location header"));
+        return failed(createUnreadableFailure(options.baseUrl, response.status, "it redirects without a Location header"));
       url = new URL(location, url);
       response = await sendToUrl(options, url, input, deadline.signal);
     }
     if (response.status < 400 || isRefusedRange(response, input)) return ok(response);
     const body = await readBytes(response.body, MAX_REFUSAL_BYTES);
-    const text = body ? await createKeyGate(options.apiKey).text(new TextDecoder().decode(body)) : "";
-    return failed(refusal(response, text, { operation, now: options.now() }));
+    const text = body ? await createKeyRedactor(options.apiKey).redact(new TextDecoder().decode(body)) : "";
+    return failed(toRefusalFailure(response, text, { operation, now: options.now() }));
   } catch (error) {
     // A local server's response that is too large to be translated is returned as sent.
-    if (error instanceof TooLargeAnswer) return error.whole ? ok(new Response(error.whole)) : failed(tooLarge(options.baseUrl, undefined));
-    if (deadline.expired) return failed(timedOut(options.baseUrl, options.limitMs));
-    if (input.signal?.aborted) return failed(clientGone());
-    return failed(unreachable(options.baseUrl, error));
+    if (error instanceof ResponseTooLargeError)
+      return error.whole ? ok(new Response(error.whole)) : failed(createTooLargeFailure(options.baseUrl, undefined));
+    if (deadline.expired) return failed(createTimeoutFailure(options.baseUrl, options.limitMs));
+    if (input.signal?.aborted) return failed(createClientGoneFailure());
+    return failed(createUnreachableFailure(options.baseUrl, error));
   } finally {
     deadline.clear();
   }
@@ -86,7 +94,7 @@ function isRefusedRange(response: Response, { headers }: CallInput): boolean {
 async function sendToUrl(options: OpenOptions, url: URL, input: CallInput, signal: AbortSignal): Promise<Response> {
   const isOwnOrigin = url.origin === new URL(options.baseUrl).origin;
   const send = isOwnOrigin ? options.send : options.sendForeign;
-  if (!send || (url.protocol !== "https:" && url.protocol !== "http:")) throw new Error("the address may not be opened");
+  if (!send || (url.protocol !== "https:" && url.protocol !== "http:")) throw new Error("the URL is not allowed");
   const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...input.headers });
   return send(new Request(url, { headers, signal, redirect: "manual" }));
 }

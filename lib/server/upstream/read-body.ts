@@ -1,15 +1,15 @@
 // Parses a service's JSON response: limits, key redaction, schema and masks. Runs on the main thread and in the worker.
 
 import "server-only";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { z } from "zod";
 import { asNumber, isObject } from "@/lib/contract/json/json";
 import { parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { countSkipped } from "@/lib/contract/json/readers";
-import { findCoreList, type Operation, type OperationAnswer } from "@/lib/contract/operation";
+import { findCoreList, type Operation, type OperationResponse } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { findExceededBound } from "@/lib/shared/json-depth";
-import { createKeyGate } from "./key-gate";
+import { createKeyRedactor } from "./key-redactor";
 import { readUpTo, toStream } from "./streams";
 
 /** Larger responses are not parsed. The client gets a failure, and can download the response. */
@@ -24,10 +24,10 @@ const catalogueBounds = { values: 8_000_000, names: 4_000_000 } as const;
 /** Each distinct name costs ten times as much as a repeated one. */
 const MAX_DISTINCT_NAMES = 64_000;
 
-/** The response exceeds a limit. `whole` is all of it, unread, and whoever catches this must read or cancel it. */
-export class TooLargeAnswer extends Error {
+/** The response exceeds a limit. `body` is the unread response, which the catching code must read or cancel. */
+export class ResponseTooLargeError extends Error {
   constructor(readonly whole?: ReadableStream<Uint8Array>) {
-    super("the answer is too large");
+    super("the response is too large");
   }
 
   discard(): void {
@@ -41,9 +41,9 @@ export type ReadOptions = {
   operation: Operation;
   status: number;
   apiKey: string | undefined;
-  mostRows?: number;
+  maxRows?: number;
   /** Cache key of the value for the same bytes. */
-  memo?: string;
+  cacheKey?: string;
   isMasked: boolean;
   isCatalogue?: boolean;
 };
@@ -51,34 +51,35 @@ export type ReadOptions = {
 export type ReadBody = { ok: true; value: unknown; skipped: number } | { ok: false; reason: string };
 
 export async function readBody(bytes: Uint8Array, options: ReadOptions): Promise<ReadBody> {
-  const { operation, status, apiKey, mostRows, isMasked, isCatalogue = false } = options;
-  const expected = findExpectedAnswer(operation, status);
-  if (expected?.kind !== "json") return { ok: true, value: undefined, skipped: 0 };
+  const { operation, status, apiKey, maxRows, isMasked, isCatalogue = false } = options;
+  const expectedResponse = findExpectedResponse(operation, status);
+  if (expectedResponse?.kind !== "json") return { ok: true, value: undefined, skipped: 0 };
   const raw = new TextDecoder().decode(bytes);
-  if (!isWithinBounds(raw, isCatalogue)) throw new TooLargeAnswer();
-  const json = parseRedacted(raw, await createKeyGate(apiKey).text(raw), apiKey);
-  if (json === TOO_MANY_NUMBERS) throw new TooLargeAnswer();
-  if (!json.ok) return { ok: false, reason: "its answer is not JSON" };
-  if (!isCatalogue && raw.length > MAX_DISTINCT_NAMES && hasManyNames(json.value)) throw new TooLargeAnswer();
-  const { schema } = expected;
-  const parsed = schema.safeParse(limitRows(operation, json.value, mostRows));
-  if (!parsed.success) return { ok: false, reason: `its answer to ${operation.name} has another shape${formatPath(parsed.error.issues)}` };
+  if (!isWithinBounds(raw, isCatalogue)) throw new ResponseTooLargeError();
+  const json = parseRedacted(raw, await createKeyRedactor(apiKey).redact(raw), apiKey);
+  if (json === TOO_MANY_NUMBERS) throw new ResponseTooLargeError();
+  if (!json.ok) return { ok: false, reason: "its response is not JSON" };
+  if (!isCatalogue && raw.length > MAX_DISTINCT_NAMES && hasManyNames(json.value)) throw new ResponseTooLargeError();
+  const { schema } = expectedResponse;
+  const parsed = schema.safeParse(limitRows(operation, json.value, maxRows));
+  if (!parsed.success)
+    return { ok: false, reason: `its response to ${operation.name} has an unexpected format${formatPath(parsed.error.issues)}` };
   const { value, skipped } = parseAndCountSkipped(schema, parsed.data);
   return { ok: true, value: isMasked ? maskSecrets(value, apiKey === undefined ? [] : [apiKey]) : value, skipped };
 }
 
 /**
- * Parses JSON without a schema, for responses that are translated before `readBody`. Long ones are parsed in a separate turn.
- * Throws TooLargeAnswer.
+ * Parses JSON without a schema, for responses that are translated before `readBody`. Yields to the event loop after a long one.
+ * Throws ResponseTooLargeError.
  */
 export async function parseResponse(body: ReadableStream<Uint8Array> | null): Promise<{ ok: true; value: unknown } | { ok: false }> {
   const head = await readUpTo(body, MAX_JSON_BYTES);
-  if ("stream" in head) throw new TooLargeAnswer(head.stream);
+  if ("stream" in head) throw new ResponseTooLargeError(head.stream);
   const { bytes } = head;
   const raw = new TextDecoder().decode(bytes);
   const json = isWithinBounds(raw, false) ? parseJson(raw) : undefined;
-  if (!json || json === TOO_MANY_NUMBERS) throw new TooLargeAnswer(toStream(bytes));
-  if (bytes.byteLength > MAX_INLINE_BYTES) await nextTurn();
+  if (!json || json === TOO_MANY_NUMBERS) throw new ResponseTooLargeError(toStream(bytes));
+  if (bytes.byteLength > MAX_INLINE_BYTES) await yieldToEventLoop();
   return json;
 }
 
@@ -87,11 +88,11 @@ function isWithinBounds(raw: string, isCatalogue: boolean): boolean {
   return raw.length <= names || findExceededBound(raw, { values, names }) === undefined;
 }
 
-export function findExpectedAnswer({ answers }: Operation, status: number): OperationAnswer | undefined {
-  return answers[status] ?? Object.values(answers)[0];
+export function findExpectedResponse({ responses }: Operation, status: number): OperationResponse | undefined {
+  return responses[status] ?? Object.values(responses)[0];
 }
 
-/** The number of skipped entries, including the response's own count, because a translation may have skipped more. */
+/** Counts skipped entries. Adds the response's own count, because a translation may have skipped more. */
 function parseAndCountSkipped(schema: z.ZodType, value: unknown): { value: unknown; skipped: number } {
   const lists = isObject(value) ? [value, ...Object.values(value)] : [value];
   const skipped = lists.reduce<number>((sum, list) => sum + countSkipped(list), 0);
@@ -131,9 +132,9 @@ function formatPath(issues: readonly { path: readonly PropertyKey[] }[]): string
 }
 
 /** A key of digits may be part of a number, where masking it breaks the JSON. Then it is masked in each text after parsing. */
-function parseRedacted(raw: string, clean: string, apiKey: string | undefined): Parsed {
-  const json = parseJson(clean);
-  if (json === TOO_MANY_NUMBERS || json.ok || clean === raw || apiKey === undefined) return json;
+function parseRedacted(raw: string, redacted: string, apiKey: string | undefined): Parsed {
+  const json = parseJson(redacted);
+  if (json === TOO_MANY_NUMBERS || json.ok || redacted === raw || apiKey === undefined) return json;
   const parsed = parseJson(raw);
   return parsed !== TOO_MANY_NUMBERS && parsed.ok ? { ok: true, value: maskSecrets(parsed.value, [apiKey]) } : parsed;
 }

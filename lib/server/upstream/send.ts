@@ -50,7 +50,7 @@ export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?
 /** Node's and the browser's types declare the same class differently. */
 function toNodeStream(body: unknown): Readable | null {
   if (body === null) return null;
-  if (!(body instanceof ReadableStream)) throw new TypeError("the body of a request is no stream");
+  if (!(body instanceof ReadableStream)) throw new TypeError("the request body is not a stream");
   return Readable.fromWeb(body);
 }
 
@@ -74,7 +74,7 @@ type Options = { trustedHosts: readonly string[]; connectTimeoutMs?: number; res
 export function createGuardedSend({ trustedHosts, connectTimeoutMs: timeout = 5000, resolve = systemLookup }: Options): GuardedSend {
   const createError = () => new ForbiddenAddressError("not a public https address");
   const connectPlain = buildConnector({ timeout });
-  const connectGuarded = createPublicConnector({ resolve, refusal: createError }, (lookup) => buildConnector({ timeout, lookup }));
+  const connectGuarded = createPublicConnector({ resolve, createError }, (lookup) => buildConnector({ timeout, lookup }));
   const connect: buildConnector.connector = (target, done) => {
     if (isTrustedHost(trustedHosts, target.hostname, target.port)) return connectPlain(target, done);
     if (target.protocol !== "https:") return done(createError(), null);

@@ -4,9 +4,9 @@ import "server-only";
 import { WebSocket } from "ws";
 import { isTooLarge, openSocket } from "@/lib/comfyui/socket";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
-import { buildKeyHeader } from "./outgoing";
+import { buildKeyHeader } from "./build-request";
 
-/** Previews have a few hundred kilobytes. */
+/** Previews are a few hundred kilobytes. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
@@ -15,7 +15,7 @@ type ServiceEndpoint = { baseUrl: string; apiKey: string | undefined };
 export function subscribeToService({ baseUrl, apiKey }: ServiceEndpoint, clientId: string | undefined, target: FeedTarget): Feed {
   let hasEnded = false;
   let wasOpen = false;
-  let hasAnswered = true;
+  let hasReceivedPong = true;
   const end = (feedEnd: FeedEnd) => {
     if (hasEnded) return;
     hasEnded = true;
@@ -25,19 +25,19 @@ export function subscribeToService({ baseUrl, apiKey }: ServiceEndpoint, clientI
     baseUrl,
     clientId,
     headers: buildKeyHeader(apiKey),
-    handshakeMs: HANDSHAKE_TIMEOUT_MS,
+    handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
     maxBytes: MAX_MESSAGE_BYTES,
   });
   if (!socket) {
     end(unreachable);
-    return { stop: () => undefined, objection: () => undefined };
+    return { stop: () => undefined, findDenialReason: () => undefined };
   }
   socket.on("message", (data, isBinary) => {
     // Always a Buffer, because `binaryType` is not changed.
     if (!hasEnded && Buffer.isBuffer(data)) target.send(isBinary ? data : data.toString("utf8"));
   });
   socket.on("open", () => (wasOpen = true));
-  socket.on("pong", () => (hasAnswered = true));
+  socket.on("pong", () => (hasReceivedPong = true));
   socket.on("unexpected-response", (request, { statusCode = 0 }) => {
     end(toFeedEnd(statusCode));
     request.destroy();
@@ -52,15 +52,15 @@ export function subscribeToService({ baseUrl, apiKey }: ServiceEndpoint, clientI
       hasEnded = true;
       socket.terminate();
     },
-    /** Never objects. Sends a ping, because this is called regularly. */
-    objection() {
+    /** Never returns a reason. Sends a ping, because this is called regularly. */
+    findDenialReason() {
       if (socket.readyState !== WebSocket.OPEN) return undefined;
-      if (!hasAnswered) {
+      if (!hasReceivedPong) {
         end(closed);
         socket.terminate();
         return undefined;
       }
-      hasAnswered = false;
+      hasReceivedPong = false;
       socket.ping();
       return undefined;
     },

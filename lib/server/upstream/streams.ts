@@ -18,8 +18,8 @@ export function watchChunks(source: ReadableStream<Uint8Array>, onChunk: () => v
 
 type ReadOptions = { signal?: AbortSignal; onChunk?: (chunk: Uint8Array) => void };
 
-/** Reads until there are `enough` bytes. `rest` contains everything, including what was read, and the caller must read or cancel it. */
-async function readFirst(source: ReadableStream<Uint8Array> | null, enough: number, { signal, onChunk }: ReadOptions = {}) {
+/** Reads at least `minBytes` if available. `rest` returns a stream of all bytes, which the caller must read or cancel. */
+async function readFirst(source: ReadableStream<Uint8Array> | null, minBytes: number, { signal, onChunk }: ReadOptions = {}) {
   const reader = (source ?? new Blob([]).stream()).getReader();
   // Node doesn't forward a request's signal once the request is collected, so the body is cancelled explicitly.
   const cancelReader = () => void reader.cancel(signal?.reason).catch(() => undefined);
@@ -28,7 +28,7 @@ async function readFirst(source: ReadableStream<Uint8Array> | null, enough: numb
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    while (size < enough) {
+    while (size < minBytes) {
       const next = await reader.read();
       if (next.done) break;
       onChunk?.(next.value);
@@ -50,7 +50,7 @@ async function readFirst(source: ReadableStream<Uint8Array> | null, enough: numb
   return { size, bytes: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)), rest };
 }
 
-/** Undefined if there are more than `limit` bytes; the rest is not read. Rejects as soon as `signal` is aborted. Reports each chunk. */
+/** Returns undefined if there are more than `limit` bytes. Rejects as soon as `signal` is aborted. Reports each chunk. */
 export async function readBytes(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
@@ -65,7 +65,7 @@ export async function readBytes(
   return undefined;
 }
 
-/** All bytes, or a stream of them if there are more than `limit`, which the caller must read or cancel. */
+/** Returns all bytes, or a stream of them if there are more than `limit`. The caller must read or cancel the stream. */
 export async function readUpTo(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
@@ -74,8 +74,8 @@ export async function readUpTo(
   return size <= limit ? { bytes: bytes() } : { stream: rest() };
 }
 
-/** The first `max` bytes, or fewer if there are no more. Cancels the rest. */
-export async function readBeginning(source: ReadableStream<Uint8Array> | null, max: number, options?: ReadOptions): Promise<Uint8Array> {
+/** Returns the first `max` bytes, or fewer if there are no more. Cancels the stream. */
+export async function readHead(source: ReadableStream<Uint8Array> | null, max: number, options?: ReadOptions): Promise<Uint8Array> {
   const { bytes, rest } = await readFirst(source, max, options);
   const head = bytes().subarray(0, max);
   await rest()
@@ -84,9 +84,9 @@ export async function readBeginning(source: ReadableStream<Uint8Array> | null, m
   return head;
 }
 
-/** `head` has at least the first `enough` bytes, if available. `rest` is everything, which the caller must read or cancel. */
-export async function splitHead(source: ReadableStream<Uint8Array>, enough: number) {
-  const { bytes, rest } = await readFirst(source, enough);
+/** `head` has at least the first `minBytes`, if available. `rest` is a stream of all bytes, which the caller must read or cancel. */
+export async function splitHead(source: ReadableStream<Uint8Array>, minBytes: number) {
+  const { bytes, rest } = await readFirst(source, minBytes);
   return { head: bytes(), rest: rest() };
 }
 

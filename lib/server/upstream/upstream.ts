@@ -4,32 +4,32 @@ import "server-only";
 import { type Failure, isMissingOperation, isPlainRateLimit } from "@/lib/contract/failure";
 import { getOwn } from "@/lib/contract/json/json";
 import { recordSkipped } from "@/lib/contract/json/readers";
-import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
+import { isRead, type Operation, type ResponseOf } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { sleep } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { observe } from "@/lib/shared/telemetry";
-import { type ParsedAnswers, SHARED_MS } from "./answer-cache";
-import { type AnswerReader } from "./answer-reader";
-import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-reader";
+import { buildRawPath, buildRequest, buildUrl, type CallInput, isAddressable } from "./build-request";
+import { type Catalogue, type JsonReader, type ReadResult } from "./catalogue-reader";
 import { type AbortRead, createDeadline, type ResponseTracker } from "./deadline";
 import {
-  clientGone,
+  createClientGoneFailure,
+  createInvalidIdFailure,
+  createNotImplementedFailure,
+  createTimeoutFailure,
+  createTooLargeFailure,
+  createUnreachableFailure,
+  createUnreadableFailure,
   findLookup,
-  invalidIdFailure,
-  notImplementedByService,
-  refusal,
-  timedOut,
-  tooLarge,
+  toRefusalFailure,
   toUpstreamNotFound,
-  unreachable,
-  unreadable,
 } from "./failures";
-import { createKeyGate } from "./key-gate";
+import { createKeyRedactor } from "./key-redactor";
 import { openBytes } from "./open-bytes";
-import { buildRawPath, buildRequest, buildUrl, type CallInput, isAddressable } from "./outgoing";
-import { findExpectedAnswer, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, TooLargeAnswer } from "./read-body";
+import { findExpectedResponse, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, ResponseTooLargeError } from "./read-body";
+import { type ParsedResponses, SHARED_MS } from "./response-cache";
+import { type ResponseReader } from "./response-reader";
 import { type Send } from "./send";
 import { readBytes, watchChunks } from "./streams";
 
@@ -42,31 +42,33 @@ type ResponseContext<T> = {
   baseUrl: string;
   apiKey: string | undefined;
   now: number;
-  readJson(): Promise<ReadAnswer<T>>;
+  readJson(): Promise<ReadResult<T>>;
 };
 
 async function readResponse<T>(response: Response, context: ResponseContext<T>): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
   const { operation, baseUrl, now, apiKey } = context;
-  const gate = createKeyGate(apiKey);
+  const gate = createKeyRedactor(apiKey);
   if (response.status >= 400) {
     const body = await readBytes(response.body, MAX_REFUSAL_LENGTH);
-    return failed(refusal(response, body ? await gate.text(toText(body)) : "", { operation, now }));
+    return failed(toRefusalFailure(response, body ? await gate.redact(toText(body)) : "", { operation, now }));
   }
   if (response.status >= 300) {
     await response.body?.cancel();
-    return failed(unreadable(baseUrl, response.status, `it redirects (${response.status})`));
+    return failed(createUnreadableFailure(baseUrl, response.status, `it redirects (${response.status})`));
   }
-  const expected = findExpectedAnswer(operation, response.status);
-  if (expected?.kind !== "json") {
+  const expectedResponse = findExpectedResponse(operation, response.status);
+  if (expectedResponse?.kind !== "json") {
     await response.body?.cancel();
     return ok({ status: response.status, value: undefined });
   }
   if (/^\s*text\/html\b/i.test(response.headers.get("content-type") ?? "")) {
     await response.body?.cancel();
-    return failed(unreadable(baseUrl, response.status, "it returned a web page"));
+    return failed(createUnreadableFailure(baseUrl, response.status, "it returned a web page"));
   }
   const json = await context.readJson();
-  return json.ok ? ok({ status: response.status, value: json.value }) : failed(unreadable(baseUrl, response.status, json.reason));
+  return json.ok
+    ? ok({ status: response.status, value: json.value })
+    : failed(createUnreadableFailure(baseUrl, response.status, json.reason));
 }
 
 function toText(bytes: Uint8Array): string {
@@ -90,9 +92,9 @@ function observeCall<T extends { status: number }>(
     {
       spanName: `call ${name}`,
       attributes: { operation: name },
-      outcomeOf: (result) =>
+      getOutcome: (result) =>
         result.ok ? "ok" : (getOwn(outcomesByCode, result.failure.code) ?? (result.failure.status >= 500 ? "error" : "refused")),
-      statusOf: (result) => (result.ok ? result.value : result.failure).status,
+      getStatus: (result) => (result.ok ? result.value : result.failure).status,
       recordMetrics(metrics, outcome, seconds) {
         metrics.count("lightdesk_upstream_calls_total", { operation: name, outcome });
         metrics.observe("lightdesk_upstream_call_duration_seconds", { operation: name }, seconds);
@@ -105,7 +107,7 @@ function observeCall<T extends { status: number }>(
 export type UpstreamLimits = {
   readMs: number;
   pageMs: number;
-  /** Timeout of a read that someone waits for, if the service responds to nothing else meanwhile. */
+  /** Timeout of a read that a page waits for, if the service responds to nothing else meanwhile. */
   unresponsiveMs: number;
   /** Timeout of a change. For uploads, the time without progress. */
   writeMs: number;
@@ -113,7 +115,7 @@ export type UpstreamLimits = {
   attempts: number;
   firstRetryMs: number;
   /** If a service requests a longer wait, the call fails with that wait. */
-  longestWaitMs: number;
+  maxWaitMs: number;
   /** How long a read of jobs is shared between requests with the same rights. */
   sharedMs: number;
 };
@@ -125,7 +127,7 @@ const DEFAULT_LIMITS: UpstreamLimits = {
   jsonBytes: MAX_JSON_BYTES,
   attempts: 3,
   firstRetryMs: 250,
-  longestWaitMs: 3000,
+  maxWaitMs: 3000,
   sharedMs: SHARED_MS,
 };
 
@@ -139,32 +141,34 @@ export type UpstreamOptions = {
   limits?: Partial<UpstreamLimits>;
   record?: (operation: Operation, status: number) => void;
   /** True if the operation refused a different item before and has accepted none. */
-  isSecond?: (operation: Operation, item: string) => boolean;
-  onAnswer?: (operation: Operation, response: unknown) => void;
+  isSecondRefusal?: (operation: Operation, item: string) => boolean;
+  onResponse?: (operation: Operation, response: unknown) => void;
   /** Called before each call. Returns the failure if the call is not allowed. */
-  refusalOf?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
-  answers?: AnswerReader;
+  findRefusal?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
+  responseReader?: ResponseReader;
   /** Caches parsed responses about jobs, so that unchanged ones are not parsed and masked again. */
-  parsed?: ParsedAnswers;
+  parsedResponses?: ParsedResponses;
   /** Called when a change is sent, and again when it has ended. */
   onChange?: () => void;
   readCatalogue?: JsonReader<Catalogue>;
   /** Part of the download path of a response that is too large. */
   connectionId?: string;
   /** `service` is shared by all calls of a connection to one base URL. */
-  responseTracker?: { of: ResponseTracker; service: string };
+  responseTracker?: { tracker: ResponseTracker; service: string };
 };
 
 export type Upstream = {
   /** For the console's own use: without the key, but not masked. */
-  call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
+  call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<ResponseOf<O>, Failure>>;
   /** For browsers: masked, and with the service's status. */
-  exchange<O extends Operation>(operation: O, input?: CallInput): Promise<Result<UpstreamResponse<AnswerOf<O>>, Failure>>;
+  exchange<O extends Operation>(operation: O, input?: CallInput): Exchange<ResponseOf<O>>;
   /** The whole node catalogue, masked. */
   catalogue(input?: CallInput): Promise<Result<Catalogue, Failure>>;
   /** The content as a stream. Redirects to stored bytes are followed without the key. */
   forward(operation: Operation, input?: CallInput): Promise<Result<Response, Failure>>;
 };
+
+type Exchange<T> = Promise<Result<UpstreamResponse<T>, Failure>>;
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -174,27 +178,28 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   function createJsonReader(isMasked: boolean): JsonReader<unknown> {
     return async (response, readOptions, signal) => {
       const bytes = await readBytes(response.body, limits.jsonBytes);
-      if (bytes === undefined) throw new TooLargeAnswer();
-      const memoized = isMasked && readOptions.memo !== undefined ? options.parsed?.find(readOptions.memo, bytes) : undefined;
-      if (memoized) return memoized;
-      const workerReader = bytes.byteLength > MAX_INLINE_BYTES ? options.answers : undefined;
-      const result = await (workerReader
-        ? workerReader.value(bytes, { ...readOptions, isMasked }, signal)
+      if (bytes === undefined) throw new ResponseTooLargeError();
+      const cachedResponse =
+        isMasked && readOptions.cacheKey !== undefined ? options.parsedResponses?.find(readOptions.cacheKey, bytes) : undefined;
+      if (cachedResponse) return cachedResponse;
+      const responseReader = bytes.byteLength > MAX_INLINE_BYTES ? options.responseReader : undefined;
+      const result = await (responseReader
+        ? responseReader.readValue(bytes, { ...readOptions, isMasked }, signal)
         : readBody(bytes, { ...readOptions, isMasked: false }));
       if (!result.ok) return result;
-      // Passed unmasked if possible, because a masked preview URL cannot be opened.
-      options.onAnswer?.(readOptions.operation, result.value);
-      const value = isMasked && !workerReader ? maskSecrets(result.value, apiKey === undefined ? [] : [apiKey]) : result.value;
+      // Passed unmasked if possible, because a masked preview URL can't be opened.
+      options.onResponse?.(readOptions.operation, result.value);
+      const value = isMasked && !responseReader ? maskSecrets(result.value, apiKey === undefined ? [] : [apiKey]) : result.value;
       // The worker's values and masked ones are copies without the count.
       if (typeof value === "object" && value !== null) recordSkipped(value, result.skipped);
-      if (isMasked && readOptions.memo !== undefined) options.parsed?.keep(readOptions.memo, bytes, ok(value));
+      if (isMasked && readOptions.cacheKey !== undefined) options.parsedResponses?.set(readOptions.cacheKey, bytes, ok(value));
       return ok(value);
     };
   }
-  const readUnmasked = createJsonReader(false);
-  const readMasked = createJsonReader(true);
+  const readUnmaskedJson = createJsonReader(false);
+  const readMaskedJson = createJsonReader(true);
 
-  /** With `wait`, the read may be aborted for silence. `isAnsweredElsewhere` is set if another request got a response meanwhile. */
+  /** With `wait`, an unresponsive read may be aborted. `isAnsweredElsewhere` is set if another request got a response meanwhile. */
   async function exchangeOnce<T>(
     operation: Operation,
     input: CallInput,
@@ -203,7 +208,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   ): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
     const isReadOperation = isRead(operation);
     if (!isReadOperation) options.onChange?.();
-    const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
+    const readMs = input.waiter === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
     const limitMs = input.limits?.exchangeMs ?? (isReadOperation ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
@@ -213,12 +218,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       deadline.expire();
     };
     const { responseTracker } = options;
-    let endWait = wait && responseTracker?.of.begin(responseTracker.service, limits.unresponsiveMs, abortRead);
-    // After the head, the body gets the full time, because the service is not silent.
+    let endWait = wait && responseTracker?.tracker.startRead(responseTracker.service, limits.unresponsiveMs, abortRead);
+    // After the head, the body gets the full time, because the service is responsive.
     const onHead = () => {
       endWait?.();
       endWait = undefined;
-      responseTracker?.of.answered(responseTracker.service);
+      responseTracker?.tracker.recordResponse(responseTracker.service);
     };
     const watchedInput = input.body && { ...input, body: { ...input.body, stream: watchChunks(input.body.stream, deadline.touch) } };
     try {
@@ -227,18 +232,18 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const response = await options.send(request, onHead);
       onHead();
       options.record?.(operation, response.status);
-      const memo = operation.reads === "jobs" ? `${response.status} ${url.href}` : undefined;
-      const readOptions = { operation, status: response.status, apiKey, mostRows: getMaxRows(input), memo };
+      const cacheKey = operation.reads === "jobs" ? `${response.status} ${url.href}` : undefined;
+      const readOptions = { operation, status: response.status, apiKey, maxRows: getMaxRows(input), cacheKey };
       const readJson = () => reader(response, readOptions, deadline.signal);
       return await readResponse(response, { operation, baseUrl, apiKey, now: now(), readJson });
     } catch (error) {
-      if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
-      if (input.signal?.aborted) return failed(clientGone());
-      if (error instanceof TooLargeAnswer) {
+      if (deadline.expired) return failed(createTimeoutFailure(baseUrl, quietMs));
+      if (input.signal?.aborted) return failed(createClientGoneFailure());
+      if (error instanceof ResponseTooLargeError) {
         error.discard();
-        return failed(tooLarge(baseUrl, buildRawPath(operation, input, options.connectionId)));
+        return failed(createTooLargeFailure(baseUrl, buildRawPath(operation, input, options.connectionId)));
       }
-      return failed(unreachable(baseUrl, error));
+      return failed(createUnreachableFailure(baseUrl, error));
     } finally {
       if (!isReadOperation) options.onChange?.();
       endWait?.();
@@ -246,41 +251,37 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  async function exchange<T>(
-    operation: Operation,
-    input: CallInput,
-    reader: JsonReader<T>,
-  ): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
-    if (!isAddressable(operation, input)) return failed(invalidIdFailure());
+  async function exchange<T>(operation: Operation, input: CallInput, reader: JsonReader<T>): Exchange<T | undefined> {
+    if (!isAddressable(operation, input)) return failed(createInvalidIdFailure());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
-      const wait = isRead(operation) && input.waits ? { isAnsweredElsewhere: false } : undefined;
+      const wait = isRead(operation) && input.waiter ? { isAnsweredElsewhere: false } : undefined;
       let result = await observeCall(operation, () => exchangeOnce(operation, input, reader, wait));
       // The read's connection may be dead while the service is up again, so try once more, with the full time.
       if (!result.ok && wait?.isAnsweredElsewhere) result = await observeCall(operation, () => exchangeOnce(operation, input, reader));
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
-      const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
-      if (waitMs === undefined || waitMs > limits.longestWaitMs) return result;
-      if (!(await sleep(waitMs, { signal: input.signal }))) return failed(clientGone());
+      const waitMs = getRetryDelayMs(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
+      if (waitMs === undefined || waitMs > limits.maxWaitMs) return result;
+      if (!(await sleep(waitMs, { signal: input.signal }))) return failed(createClientGoneFailure());
     }
   }
 
   /** A 404 of a job or an asset is requested once more, and counts only while the service finds other jobs or assets. */
-  async function exchangeConfirmed<T>(
-    operation: Operation,
-    input: CallInput,
-    reader: JsonReader<T>,
-  ): Promise<Result<UpstreamResponse<T | undefined>, Failure>> {
-    const refusalFailure = await options.refusalOf?.(operation, input);
+  async function exchangeConfirmed<T>(operation: Operation, input: CallInput, reader: JsonReader<T>): Exchange<T | undefined> {
+    const refusalFailure = await options.findRefusal?.(operation, input);
     if (refusalFailure) return failed(refusalFailure);
     const result = await exchange(operation, input, reader);
-    const listing = getListOperation(operation);
-    if (!listing) return detectMissingOperation(operation, input, result);
+    const listOperation = getListOperation(operation);
+    if (!listOperation) return detectMissingOperation(operation, input, result);
     if (result.ok || result.failure.status !== 404 || !isAddressable(operation, input)) return result;
-    if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(clientGone());
+    if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(createClientGoneFailure());
     const secondResult = await exchange(operation, input, reader);
     if (secondResult.ok || secondResult.failure.status !== 404) return secondResult;
-    const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits }, readUnmasked);
+    const list = await exchange(
+      listOperation,
+      { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits },
+      readUnmaskedJson,
+    );
     return !list.ok && list.failure.status === 404 ? failed(toUpstreamNotFound(secondResult.failure)) : secondResult;
   }
 
@@ -289,43 +290,43 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     operation: Operation,
     input: CallInput,
     result: Result<UpstreamResponse<T>, Failure>,
-  ): Promise<Result<UpstreamResponse<T>, Failure>> {
+  ): Exchange<T> {
     if (result.ok || result.failure.status !== 404 || isMissingOperation(result.failure)) return result;
     const lookup = isAddressable(operation, input) ? findLookup(operation, input) : undefined;
     if (!lookup) return result;
-    const lookupResult = await exchange(lookup.operation, lookup.input, readUnmasked);
-    if (!lookupResult.ok || !lookup.finds(lookupResult.value.value)) return result;
-    if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
+    const lookupResult = await exchange(lookup.operation, lookup.input, readUnmaskedJson);
+    if (!lookupResult.ok || !lookup.matches(lookupResult.value.value)) return result;
+    if (lookup.uncertainItem !== undefined && !options.isSecondRefusal?.(operation, lookup.uncertainItem)) return result;
     // A read that fails for one item proves nothing about others.
     if (!isRead(operation)) options.record?.(operation, 501);
-    return failed(notImplementedByService(operation, result.failure));
+    return failed(createNotImplementedFailure(operation, result.failure));
   }
 
   // The typed signature for callers. AnswerOf is the type of the schema that produced the value.
-  function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
+  function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<ResponseOf<O>, Failure>>;
   async function call(operation: Operation, input: CallInput = {}): Promise<Result<unknown, Failure>> {
-    const result = await exchangeConfirmed(operation, input, readUnmasked);
+    const result = await exchangeConfirmed(operation, input, readUnmaskedJson);
     return result.ok ? ok(result.value.value) : result;
   }
-  function exchangeMasked<O extends Operation>(operation: O, input?: CallInput): Promise<Result<UpstreamResponse<AnswerOf<O>>, Failure>>;
-  function exchangeMasked(operation: Operation, input: CallInput = {}): Promise<Result<UpstreamResponse, Failure>> {
-    return exchangeConfirmed(operation, input, readMasked);
+  function exchangeMasked<O extends Operation>(operation: O, input?: CallInput): Exchange<ResponseOf<O>>;
+  function exchangeMasked(operation: Operation, input: CallInput = {}): Exchange<unknown> {
+    return exchangeConfirmed(operation, input, readMaskedJson);
   }
 
   return {
     call,
     exchange: exchangeMasked,
     async catalogue(input = {}) {
-      if (!options.readCatalogue) throw new Error("there is no reader of catalogues");
+      if (!options.readCatalogue) throw new Error("no catalogue reader is configured");
       const result = await exchangeConfirmed(operations.getObjectInfo, input, options.readCatalogue);
       if (!result.ok) return result;
       const { status, value } = result.value;
-      return value ? ok(value) : failed(unreadable(baseUrl, status, "its answer is empty"));
+      return value ? ok(value) : failed(createUnreadableFailure(baseUrl, status, "its response is empty"));
     },
     forward: async (operation, input = {}) => {
-      const refusalFailure = await options.refusalOf?.(operation, input);
+      const refusalFailure = await options.findRefusal?.(operation, input);
       if (refusalFailure) return failed(refusalFailure);
-      if (!isAddressable(operation, input)) return failed(invalidIdFailure());
+      if (!isAddressable(operation, input)) return failed(createInvalidIdFailure());
       const openOptions = { ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now };
       return observeCall(operation, () => openBytes(openOptions, operation, input));
     },
@@ -341,7 +342,7 @@ function getMaxRows({ query }: CallInput): number | undefined {
   return typeof maxItems === "number" ? maxItems : undefined;
 }
 
-function waitBeforeRetry(failure: Failure, backOffMs: number): number | undefined {
+function getRetryDelayMs(failure: Failure, backOffMs: number): number | undefined {
   const isTemporary = isPlainRateLimit(failure) || [502, 503, 504].includes(failure.status);
   return isTemporary ? (failure.retryAfterMs ?? backOffMs) : undefined;
 }

@@ -11,7 +11,7 @@ import { type KeyRing } from "../keys/key-ring";
 import { type Log } from "../log";
 import { type Attempt, type Delivery, type Webhook, type WebhookStore } from "../store/webhooks";
 import { type Send } from "../upstream/send";
-import { readBeginning } from "../upstream/streams";
+import { readHead } from "../upstream/streams";
 import { buildRequest } from "./messages";
 import { openTarget } from "./sealed-target";
 
@@ -31,7 +31,7 @@ type DelivererOptions = { webhooks: WebhookStore; ring: KeyRing; log: Log; now: 
 type Outcome = Pick<Attempt, "status" | "problem" | "response"> & { retryAfterMs?: number };
 
 export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TIMEOUT_MS }: DelivererOptions) {
-  const stopping = new AbortController();
+  const stopController = new AbortController();
   const inFlight = new Map<Promise<void>, string>();
   let pruneAt = 0;
   const loop = createLoop(
@@ -40,7 +40,7 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
         log.error({ err }, "webhook delivery failed");
         return POLL_MS;
       }),
-    stopping.signal,
+    stopController.signal,
   );
 
   /** Returns the milliseconds until the next call. The end of each attempt also wakes the loop. */
@@ -49,39 +49,40 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
       pruneAt = now() + PRUNE_INTERVAL_MS;
       await webhooks.prune(now());
     }
-    while (inFlight.size < MAX_IN_FLIGHT && !stopping.signal.aborted) {
+    while (inFlight.size < MAX_IN_FLIGHT && !stopController.signal.aborted) {
       const counts = new Map<string, number>();
       for (const id of inFlight.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
       const busyWebhooks = [...counts].filter(([, count]) => count >= MAX_PER_WEBHOOK).map(([id]) => id);
       const delivery = await webhooks.claimDue(now(), busyWebhooks);
       if (!delivery) break;
-      const sending: Promise<void> = attempt(delivery)
+      const attemptPromise: Promise<void> = attempt(delivery)
         .then(
           () => undefined,
           (err: unknown) => log.error({ err, webhookId: delivery.webhookId }, "webhook delivery failed"),
         )
         .finally(() => {
-          inFlight.delete(sending);
+          inFlight.delete(attemptPromise);
           loop.wake();
         });
-      inFlight.set(sending, delivery.webhookId);
+      inFlight.set(attemptPromise, delivery.webhookId);
     }
     return POLL_MS;
   }
 
-  /** With `resent`, this is an attempt on demand, which doesn't change the schedule. */
-  async function attempt(delivery: Delivery, resent?: { scheduledAt: number | undefined }): Promise<Delivery | undefined> {
+  /** With `resend`, this is an attempt on demand, which doesn't change the schedule. */
+  async function attempt(delivery: Delivery, resend?: { scheduledAt: number | undefined }): Promise<Delivery | undefined> {
     const webhook = await webhooks.get(delivery.webhookId);
     if (!webhook) return undefined;
     const lastAt = now();
     const startedMs = performance.now();
     const outcome = await exchange(webhook, delivery);
-    if (stopping.signal.aborted && outcome.status === undefined) return void (await webhooks.release(delivery, now(), resent?.scheduledAt));
+    if (stopController.signal.aborted && outcome.status === undefined)
+      return void (await webhooks.release(delivery, now(), resend?.scheduledAt));
     const { retryAfterMs: _retryAfterMs, ...attemptFields } = outcome;
     const durationMs = Math.round(performance.now() - startedMs);
     const hasFailed = outcome.problem !== undefined;
-    const retryMs = hasFailed && !resent ? getRetryMs(delivery, outcome, now()) : undefined;
-    const retryAt = hasFailed && delivery.state === "pending" ? resent?.scheduledAt : undefined;
+    const retryMs = hasFailed && !resend ? getRetryMs(delivery, outcome, now()) : undefined;
+    const retryAt = hasFailed && delivery.state === "pending" ? resend?.scheduledAt : undefined;
     const state = !hasFailed ? "delivered" : retryMs === undefined && retryAt === undefined ? "failed" : "pending";
     getTelemetry().metrics?.count("lightdesk_webhook_attempts_total", { outcome: outcome.problem ?? "delivered" });
     return webhooks.finish(delivery, { ...attemptFields, state, lastAt, durationMs, retryMs, retryAt }, now());
@@ -99,7 +100,7 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
       body: requestBody,
     } = buildRequest({ id: eventId, payload, body, format: webhook.format, url: target.url, secrets, now: now() });
     const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = AbortSignal.any([timeout, stopping.signal]);
+    const signal = AbortSignal.any([timeout, stopController.signal]);
     try {
       const receiverResponse = await send(new Request(url, { method: "POST", headers, body: requestBody, signal, redirect: "manual" }));
       const response = await readExcerpt(receiverResponse.body, signal);
@@ -120,8 +121,8 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
     /** Sends a claimed delivery once. Undefined if it was deleted. */
     attempt,
     async stop(): Promise<void> {
-      stopping.abort();
-      await Promise.all([loop.ended(), ...inFlight.keys()]);
+      stopController.abort();
+      await Promise.all([loop.waitForEnd(), ...inFlight.keys()]);
     },
   };
 }
@@ -143,7 +144,7 @@ function toProblem(error: unknown): DeliveryProblem {
 
 async function readExcerpt(source: ReadableStream<Uint8Array> | null, signal: AbortSignal): Promise<string> {
   return new TextDecoder()
-    .decode(await readBeginning(source, MAX_RESPONSE_BYTES, { signal }))
+    .decode(await readHead(source, MAX_RESPONSE_BYTES, { signal }))
     .replaceAll(/[\p{Cc}\p{Cs}]/gu, " ")
     .trim();
 }

@@ -13,11 +13,11 @@ import { type JobListItem } from "@/lib/contract/schemas/job";
 import { formatErrorLine, type JobErrorView, toJobView } from "@/lib/contract/views/job-view";
 import { type WebhookEvent } from "@/lib/contract/webhook-events";
 import { type WebhookPayload } from "@/lib/contract/webhooks";
-import { requestRedacted } from "../answers/process-response";
 import { type Composition } from "../composition-type";
 import { type BackgroundAccess } from "../connections/access";
-import { consoleUrl } from "../env";
+import { getConsoleUrl } from "../env";
 import { collectTexts } from "../job-index/job-notes";
+import { requestRedacted } from "../responses/process-response";
 import { type Connection } from "../store/connections";
 import { type NewDelivery, type Webhook } from "../store/webhooks";
 import { isEmbedded } from "../upstream/send";
@@ -28,7 +28,7 @@ const BUSY_INTERVAL_MS = 2000;
 const IDLE_INTERVAL_MS = 10_000;
 const DOWN_INTERVAL_MS = 15_000;
 const MAX_WAIT_MS = 60_000;
-/** Fewer failures may be a restart. */
+/** Fewer failures may be caused by a restart. */
 const MIN_FAILURES_UNTIL_DOWN = 3;
 const MAX_PROMPT_LENGTH = 200;
 /** An error message that contains this much of a prompt quotes it. */
@@ -48,7 +48,7 @@ export const watchStateSchema = z.object({
 type WatchState = z.output<typeof watchStateSchema>;
 /** `id` is the same for every detection of the event. */
 type DetectedEvent = { id: readonly (string | number)[]; payload: WebhookPayload; prompt?: string };
-type CheckResult = { state: WatchState; detected: DetectedEvent[]; waitMs: number };
+type CheckResult = { state: WatchState; detectedEvents: DetectedEvent[]; waitMs: number };
 
 type CheckInput = { composition: Composition; webhooks: readonly Webhook[]; before: WatchState | undefined; signal: AbortSignal };
 
@@ -63,7 +63,7 @@ export async function checkConnection(input: CheckInput, access: BackgroundAcces
   if (!jobs.ok) return checkFailure(input, connection, jobs.failure);
   const connectionRef = toConnectionRef(connection);
   const timestamp = toIso(now());
-  const detected: DetectedEvent[] = [];
+  const detectedEvents: DetectedEvent[] = [];
   if (before?.failing?.isTold) {
     const { sinceMs } = before.failing;
     const data = {
@@ -72,11 +72,11 @@ export async function checkConnection(input: CheckInput, access: BackgroundAcces
       downMs: now() - sinceMs,
       url: toPageUrl(composition, "/", connection.id),
     };
-    detected.push({ id: ["connection.up", connection.id, sinceMs], payload: { type: "connection.up", timestamp, data } });
+    detectedEvents.push({ id: ["connection.up", connection.id, sinceMs], payload: { type: "connection.up", timestamp, data } });
   }
   for (const job of jobs.value.ended) {
     const event = await toJobEvent(input, access, job, timestamp);
-    if (event) detected.push(event);
+    if (event) detectedEvents.push(event);
   }
   const { open } = jobs.value.state;
   const batches = webhooks.some(({ events }) => events.includes("batch.ended"))
@@ -92,17 +92,21 @@ export async function checkConnection(input: CheckInput, access: BackgroundAcces
   for (const { newestJobId, workflowId, ...batch } of batches?.ended ?? []) {
     const url = toPageUrl(composition, "/jobs", connection.id, workflowId === undefined ? {} : { workflow_id: workflowId });
     const data = { connection: connectionRef, batch, url };
-    detected.push({ id: ["batch.ended", connection.id, batch.id, newestJobId], payload: { type: "batch.ended", timestamp, data } });
+    detectedEvents.push({ id: ["batch.ended", connection.id, batch.id, newestJobId], payload: { type: "batch.ended", timestamp, data } });
   }
   const wasBusy = (previousJobs?.open.length ?? 0) > 0 || jobs.value.ended.length > 0;
   if (wasBusy && open.length === 0) {
     const data = { connection: connectionRef, url: toPageUrl(composition, "/queue", connection.id) };
-    detected.push({ id: ["queue.idle", connection.id, jobs.value.newestId ?? ""], payload: { type: "queue.idle", timestamp, data } });
+    detectedEvents.push({ id: ["queue.idle", connection.id, jobs.value.newestId ?? ""], payload: { type: "queue.idle", timestamp, data } });
   }
   const runners = await checkRunners(input, connection, timestamp);
   const atMs = before && now() - before.atMs < MAX_WAIT_MS ? before.atMs : now();
   const state = { atMs, place: serviceKey, jobs: jobs.value.state, batches: batches?.state, runners: runners.state };
-  return { state, detected: [...detected, ...runners.detected], waitMs: open.length > 0 ? BUSY_INTERVAL_MS : IDLE_INTERVAL_MS };
+  return {
+    state,
+    detectedEvents: [...detectedEvents, ...runners.detectedEvents],
+    waitMs: open.length > 0 ? BUSY_INTERVAL_MS : IDLE_INTERVAL_MS,
+  };
 }
 
 export function checkFailure({ composition, before, signal }: CheckInput, connection: Connection, failure: Failure): CheckResult {
@@ -111,7 +115,7 @@ export function checkFailure({ composition, before, signal }: CheckInput, connec
   const atMs = before && now() - before.atMs < MAX_WAIT_MS ? before.atMs : now();
   const state = { place: "", runners: {}, ...before, atMs };
   if (failure.code === "RATE_LIMITED" || signal.aborted)
-    return { state, detected: [], waitMs: Math.min(MAX_WAIT_MS, failure.retryAfterMs ?? IDLE_INTERVAL_MS) };
+    return { state, detectedEvents: [], waitMs: Math.min(MAX_WAIT_MS, failure.retryAfterMs ?? IDLE_INTERVAL_MS) };
   const { sinceMs = now(), count = 0, isTold = false } = state.failing ?? {};
   const isDown = count + 1 >= MIN_FAILURES_UNTIL_DOWN;
   const data = {
@@ -125,7 +129,7 @@ export function checkFailure({ composition, before, signal }: CheckInput, connec
   const failing = { sinceMs, count: Math.min(count + 1, MIN_FAILURES_UNTIL_DOWN), isTold: isDown };
   return {
     state: { ...state, failing },
-    detected: isDown && !isTold ? [{ id: ["connection.down", connection.id, sinceMs], payload }] : [],
+    detectedEvents: isDown && !isTold ? [{ id: ["connection.down", connection.id, sinceMs], payload }] : [],
     waitMs: isDown ? DOWN_INTERVAL_MS : BUSY_INTERVAL_MS,
   };
 }
@@ -133,9 +137,9 @@ export function checkFailure({ composition, before, signal }: CheckInput, connec
 /** Only the embedded service has runners. */
 async function checkRunners({ composition, webhooks, before }: CheckInput, connection: Connection, timestamp: string) {
   const isSubscribed = webhooks.some(({ events }) => events.includes("runner.down") || events.includes("runner.up"));
-  const detected: DetectedEvent[] = [];
+  const detectedEvents: DetectedEvent[] = [];
   const downSince = new Map<string, number>();
-  if (!isSubscribed || !isEmbedded(connection.baseUrl)) return { detected, state: {} };
+  if (!isSubscribed || !isEmbedded(connection.baseUrl)) return { detectedEvents, state: {} };
   for (const { id, label, state: runnerState, reason } of await composition.serviceRunners().list()) {
     const sinceMs = getOwn(before?.runners, id);
     const isDown = runnerState === "unreachable" || runnerState === "set_aside";
@@ -151,14 +155,14 @@ async function checkRunners({ composition, webhooks, before }: CheckInput, conne
     };
     if (isDown && sinceMs === undefined) {
       const payload = { type: "runner.down", timestamp, data: { ...data, ...(reason && { failure: reason }) } } as const;
-      detected.push({ id: ["runner.down", connection.id, id, downMs], payload });
+      detectedEvents.push({ id: ["runner.down", connection.id, id, downMs], payload });
     }
     if (isUp && sinceMs !== undefined) {
       const payload = { type: "runner.up", timestamp, data: { ...data, downMs: composition.now() - sinceMs } } as const;
-      detected.push({ id: ["runner.up", connection.id, id, sinceMs], payload });
+      detectedEvents.push({ id: ["runner.up", connection.id, id, sinceMs], payload });
     }
   }
-  return { detected, state: Object.fromEntries(downSince) };
+  return { detectedEvents, state: Object.fromEntries(downSince) };
 }
 
 async function toJobEvent(
@@ -202,7 +206,7 @@ async function toJobEvent(
 
 /** The texts of the job's inputs, or undefined if the job can't be read. */
 async function readTexts(access: BackgroundAccess, jobId: string, signal: AbortSignal): Promise<string[] | undefined> {
-  const job = await requestRedacted(operations.getJob, access, { params: { job_id: jobId }, signal, waits: "poll" });
+  const job = await requestRedacted(operations.getJob, access, { params: { job_id: jobId }, signal, waiter: "poll" });
   if (!job.ok) return undefined;
   const { workflow } = job.value.value;
   const graph = isObject(workflow?.prompt) ? workflow.prompt : workflow;
@@ -213,7 +217,7 @@ async function readTexts(access: BackgroundAccess, jobId: string, signal: AbortS
 }
 
 function toPageUrl({ env }: Pick<Composition, "env">, path: string, connectionId: string, query: Record<string, string> = {}): string {
-  return `${consoleUrl(env)}${path}?${new URLSearchParams({ ...query, [CONNECTION_PARAMETER]: connectionId }).toString()}`;
+  return `${getConsoleUrl(env)}${path}?${new URLSearchParams({ ...query, [CONNECTION_PARAMETER]: connectionId }).toString()}`;
 }
 
 export function toDeliveries({ id, payload, prompt }: DetectedEvent, webhooks: readonly Webhook[], now: number): NewDelivery[] {

@@ -3,13 +3,13 @@
 import "server-only";
 import { z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
+import { isTerminalStatus, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
-import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobListItem, type JobsResponse } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
-import { requestRedacted } from "../answers/process-response";
 import { type BackgroundAccess } from "../connections/access";
+import { requestRedacted } from "../responses/process-response";
 import { type JobLabelStore } from "../store/jobs/submissions";
 
 const PAGE_SIZE = 100;
@@ -32,7 +32,7 @@ export type JobsState = z.output<typeof jobsStateSchema>;
 type EndedJobs = { state: JobsState; ended: JobListItem[]; newestId: string | undefined };
 
 const getCreatedMs = (job: JobListItem): number | undefined => toMilliseconds(job.create_time);
-const isOpen = ({ status }: JobListItem) => !isTerminalWord(status);
+const isOpen = ({ status }: JobListItem) => !isTerminalStatus(status);
 
 /** Without an earlier state, no job counts as ended. */
 export async function findEndedJobs(
@@ -47,12 +47,12 @@ export async function findEndedJobs(
   const missing = [...trackedIds].filter((id) => !rows.has(id));
   const active = await readActive(
     access,
-    before && { missing, isLimited: trackedIds.size >= MAX_ACTIVE, listed: newest.value.jobs.filter(isOpen).length },
+    before && { missing, isLimited: trackedIds.size >= MAX_ACTIVE, listedCount: newest.value.jobs.filter(isOpen).length },
     signal,
   );
   if (!active.ok) return active;
-  const { listed, gone } = active.value;
-  const remainingResult = await readEndedJobs(access, gone, rows, signal);
+  const { listedIds, leftIds } = active.value;
+  const remainingResult = await readEndedJobs(access, leftIds, rows, signal);
   if (!remainingResult.ok) return remainingResult;
 
   const newestMs = Math.max(before?.newestMs ?? 0, ...[...rows.values()].map((job) => getCreatedMs(job) ?? 0));
@@ -64,9 +64,9 @@ export async function findEndedJobs(
   const endedIds = new Set([...rows.values()].filter((job) => !isOpen(job) && isRecent(job, newestMs)).map(({ id }) => id));
   // Further pages contain more of these, but were not read.
   if (newest.value.isCut) for (const id of endedBefore) endedIds.add(id);
-  const goneIds = new Set(gone);
+  const leftIdSet = new Set(leftIds);
   // Unread jobs come first, because the limit must not drop them.
-  const open = new Set([...remainingResult.value, ...listed, ...missing.filter((id) => !goneIds.has(id))]);
+  const open = new Set([...remainingResult.value, ...listedIds, ...missing.filter((id) => !leftIdSet.has(id))]);
   for (const job of oldestFirst) if (isOpen(job)) open.add(job.id);
   for (const { id } of ended) open.delete(id);
   const state = { newestMs, open: [...open].slice(0, MAX_ACTIVE), ended: [...endedIds].slice(0, MAX_ENDED) };
@@ -98,15 +98,15 @@ async function readNewest(
 
 /**
  * Reads open jobs, oldest first, until the service's total shows that all others still exist. For a long queue that is one page.
- * `listed` is the number of open jobs in the newest page. `isLimited`: there may be more open jobs than are tracked.
+ * `listedCount` is the number of open jobs in the newest page. `isLimited`: there may be more open jobs than are tracked.
  */
 async function readActive(
   access: BackgroundAccess,
-  before: { missing: readonly string[]; listed: number; isLimited: boolean } | undefined,
+  before: { missing: readonly string[]; listedCount: number; isLimited: boolean } | undefined,
   signal: AbortSignal,
-): Promise<Result<{ listed: string[]; gone: string[] }, Failure>> {
+): Promise<Result<{ listedIds: string[]; leftIds: string[] }, Failure>> {
   const listedIds = new Set<string>();
-  if (before?.missing.length === 0) return ok({ listed: [], gone: [] });
+  if (before?.missing.length === 0) return ok({ listedIds: [], leftIds: [] });
   const missing = before?.missing ?? [];
   let endedIds: string[] = [];
   for (let offset = 0; offset < MAX_ACTIVE; offset += PAGE_SIZE) {
@@ -121,10 +121,10 @@ async function readActive(
     endedIds = missing.filter((id, index) => index < reachedIndex && !listedIds.has(id));
     // The total includes jobs that are not tracked.
     const hasAllOthers =
-      !before?.isLimited && reachedIndex >= 0 && before && (pagination.total ?? 0) >= missing.length - endedIds.length + before.listed;
+      !before?.isLimited && reachedIndex >= 0 && before && (pagination.total ?? 0) >= missing.length - endedIds.length + before.listedCount;
     if (isLast || hasAllOthers) break;
   }
-  return ok({ listed: [...listedIds], gone: endedIds });
+  return ok({ listedIds: [...listedIds], leftIds: endedIds });
 }
 
 /** Adds jobs that have left the lists to `rows`. Returns the ids of those that must still be read. */
@@ -143,7 +143,7 @@ async function readEndedJobs(
   }
   const unlistedIds = endedIds.filter((id) => !rows.has(id));
   for (const id of unlistedIds.slice(0, MAX_JOB_READS)) {
-    const job = await requestRedacted(operations.getJob, access, { params: { job_id: id }, signal, waits: "poll" });
+    const job = await requestRedacted(operations.getJob, access, { params: { job_id: id }, signal, waiter: "poll" });
     if (job.ok) rows.set(id, job.value.value);
     // A removed job has not ended.
     else if (job.failure.status !== 404) return job;
@@ -155,14 +155,14 @@ async function listJobs(
   access: BackgroundAccess,
   query: Record<string, unknown>,
   signal: AbortSignal,
-): Promise<Result<JobsAnswer, Failure>> {
-  const result = await requestRedacted(operations.listJobs, access, { query, signal, waits: "poll" });
+): Promise<Result<JobsResponse, Failure>> {
+  const result = await requestRedacted(operations.listJobs, access, { query, signal, waiter: "poll" });
   return result.ok ? ok(result.value.value) : result;
 }
 
 // Finds batches of a connection that ended: jobs that were submitted together, of which none is waiting or running any more.
 
-/** A batch whose sender stopped halfway ends this long after its last job. */
+/** If a sender stops halfway, its batch ends this long after the last job. */
 const ABANDONED_MS = 60_000;
 const MAX_BATCHES = 100;
 
@@ -174,7 +174,7 @@ const batchStateSchema = z.object({
   completed: z.int(),
   failed: z.int(),
 });
-/** Batches of which a job has ended, the newest last. */
+/** Batches with an ended job, the newest last. */
 export const batchesStateSchema = z.array(batchStateSchema);
 type BatchState = z.output<typeof batchStateSchema>;
 /** `newestJobId` is part of the event's id, because a batch that continues after its end ends again. */
@@ -194,7 +194,7 @@ type BatchInput = {
 export async function findEndedBatches({ jobLabels, connectionId, before, ended, open, listedAt }: BatchInput) {
   const batchesById = new Map(before.map((batch) => [batch.id, batch]));
   const ids = ended.map(({ id }) => id);
-  const batchIds = ids.length > 0 ? await jobLabels.batchesOf(connectionId, ids) : new Map<string, string>();
+  const batchIds = ids.length > 0 ? await jobLabels.findBatchIds(connectionId, ids) : new Map<string, string>();
   for (const job of ended) {
     const id = batchIds.get(job.id);
     if (id === undefined) continue;
@@ -213,8 +213,8 @@ export async function findEndedBatches({ jobLabels, connectionId, before, ended,
   const openIds = new Set(open);
   const endedBatches: EndedBatch[] = [];
   for (const batch of batchesById.values()) {
-    const { jobIds, size, newestAt } = await jobLabels.batch(connectionId, batch.id);
-    // Jobs submitted later, or beyond the limit, may still be waiting.
+    const { jobIds, size, newestAt } = await jobLabels.getBatch(connectionId, batch.id);
+    // Jobs that were submitted later, or exceed the limit, may still be waiting.
     if (newestAt > listedAt || openIds.size >= MAX_ACTIVE) continue;
     const isSent = jobIds.length >= size || listedAt - newestAt >= ABANDONED_MS;
     if (!isSent || jobIds.some((id) => openIds.has(id))) continue;

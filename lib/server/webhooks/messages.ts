@@ -8,7 +8,7 @@ import { decodePercent, truncateText } from "@/lib/contract/plain-line";
 import { type WebhookFormat } from "@/lib/contract/webhook-events";
 import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhooks";
 
-/** Discord's limit for messages. The others allow more. */
+/** Below Discord's limit for messages. The other formats allow more. */
 const MAX_TEXT_LENGTH = 1800;
 
 type Message = { title: string; text: string; url: string; isBad: boolean };
@@ -29,7 +29,7 @@ export function buildRequest({ id, payload, body, format, url, secrets, now }: O
   body: string;
 } {
   const formatted = formatMessage(format, payload, body, url);
-  const at = new Date(now);
+  const sentAt = new Date(now);
   return {
     ...formatted,
     headers: {
@@ -38,7 +38,7 @@ export function buildRequest({ id, payload, body, format, url, secrets, now }: O
       "user-agent": "Lightdesk-Webhooks",
       "webhook-id": id,
       "webhook-timestamp": String(Math.floor(now / 1000)),
-      "webhook-signature": secrets.map((secret) => new Signer(secret).sign(id, at, formatted.body)).join(" "),
+      "webhook-signature": secrets.map((secret) => new Signer(secret).sign(id, sentAt, formatted.body)).join(" "),
     },
   };
 }
@@ -82,35 +82,35 @@ const escapeForDiscord = (text: string) => text.replaceAll(/[\\*_~`|>#[\]()<@-]/
 function toMessage(payload: WebhookPayload): Message {
   const { data } = payload;
   const connectionName = data.connection.name;
-  const message = (title: string, lines: readonly (string | undefined)[], isBad = false): Message => {
+  const createMessage = (title: string, lines: readonly (string | undefined)[], isBad = false): Message => {
     const text = lines.filter((line) => line !== undefined && line !== "").join("\n");
     return { title: truncateText(title, 200), text: truncateText(text, MAX_TEXT_LENGTH), url: data.url, isBad };
   };
   switch (payload.type) {
     case "job.completed":
     case "job.failed":
-      return toJobMessage(payload, message);
+      return toJobMessage(payload, createMessage);
     case "batch.ended": {
       const { name, member, jobs, completed, failed } = payload.data.batch;
       const counts = [`${jobs} ${jobs === 1 ? "job" : "jobs"}`, `${completed} completed`, `${failed} failed`];
-      return message(
+      return createMessage(
         `Batch ${name} finished`,
         [[connectionName, member, ...counts].filter((fact) => fact !== undefined).join(" · ")],
         failed > 0,
       );
     }
     case "queue.idle":
-      return message(`Queue of ${connectionName} is empty`, []);
+      return createMessage(`Queue of ${connectionName} is empty`, []);
     case "connection.down":
-      return message(`${connectionName} is down`, [payload.data.failure?.message], true);
+      return createMessage(`${connectionName} is down`, [payload.data.failure?.message], true);
     case "connection.up":
-      return message(`${connectionName} is up again`, [describeDowntime(payload.data.downMs)]);
+      return createMessage(`${connectionName} is up again`, [describeDowntime(payload.data.downMs)]);
     case "runner.down":
-      return message(`Runner ${payload.data.runner.label} is down`, [payload.data.failure?.message], true);
+      return createMessage(`Runner ${payload.data.runner.label} is down`, [payload.data.failure?.message], true);
     case "runner.up":
-      return message(`Runner ${payload.data.runner.label} is up again`, [describeDowntime(payload.data.downMs)]);
+      return createMessage(`Runner ${payload.data.runner.label} is up again`, [describeDowntime(payload.data.downMs)]);
     case "webhook.test":
-      return message(`Test of the webhook ${payload.data.webhook.name}`, [`It reports events of ${connectionName}.`]);
+      return createMessage(`Test of the webhook ${payload.data.webhook.name}`, [`It reports events of ${connectionName}.`]);
   }
 }
 
@@ -118,14 +118,14 @@ type JobPayload = Extract<WebhookPayload, { type: "job.completed" | "job.failed"
 
 function toJobMessage(
   payload: JobPayload,
-  message: (title: string, lines: readonly (string | undefined)[], isBad?: boolean) => Message,
+  createMessage: (title: string, lines: readonly (string | undefined)[], isBad?: boolean) => Message,
 ): Message {
   const { connection, job } = payload.data;
   const isBad = payload.type === "job.failed";
   const outputs = job.outputs === undefined ? undefined : `${job.outputs} ${job.outputs === 1 ? "output" : "outputs"}`;
   const facts = [connection.name, job.member, job.runMs === undefined ? undefined : formatDuration(job.runMs), outputs];
   const lines = [facts.filter((fact) => fact !== undefined).join(" · "), job.failure?.message, job.prompt];
-  return message(`${job.name} ${isBad ? "failed" : "completed"}`, lines, isBad);
+  return createMessage(`${job.name} ${isBad ? "failed" : "completed"}`, lines, isBad);
 }
 
 const describeDowntime = (ms: number | undefined) => (ms === undefined ? undefined : `It was down for ${formatDuration(ms)}.`);

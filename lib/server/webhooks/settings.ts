@@ -9,7 +9,7 @@ import { type DeliveryView, OLD_WEBHOOK_SECRET_MS, type WebhookSaved, type Webho
 import { type WebhookBody, type WebhookChange, type WebhookPayload } from "@/lib/contract/webhooks";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
-import { consoleUrl } from "../env";
+import { getConsoleUrl } from "../env";
 import { type Delivery, type Webhook } from "../store/webhooks";
 import { isTrustedHost } from "../upstream/send";
 import { formatLoggedBody } from "./messages";
@@ -17,21 +17,21 @@ import { openTarget, sealTarget, type WebhookTarget } from "./sealed-target";
 
 const MAX_WEBHOOKS = 100;
 const MAX_LISTED_DELIVERIES = 200;
-const noSuchWebhook = createFailure("NOT_FOUND", "There is no such webhook.");
-const noSuchDelivery = createFailure("NOT_FOUND", "There is no such delivery.");
+const webhookNotFound = createFailure("NOT_FOUND", "There is no such webhook.");
+const deliveryNotFound = createFailure("NOT_FOUND", "There is no such delivery.");
 
 export async function listWebhooks({ store, now }: Dependencies<"store" | "now">): Promise<WebhookView[]> {
-  const [webhooks, last] = await Promise.all([store.webhooks.list(), store.webhooks.lastDeliveries()]);
-  return webhooks.map((webhook) => toView(webhook, now(), last.get(webhook.id)));
+  const [webhooks, lastDeliveries] = await Promise.all([store.webhooks.list(), store.webhooks.listLastDeliveries()]);
+  return webhooks.map((webhook) => toView(webhook, now(), lastDeliveries.get(webhook.id)));
 }
 
 export async function createWebhook(composition: Composition, body: WebhookBody): Promise<Result<WebhookSaved, Failure>> {
-  const { store, ring, now, webhooks } = composition;
-  if (!(await store.connections.getFor("", body.connection))) return failed(createFieldFailure("connection", "is not one of the team's"));
+  const { store, keyRing, now, webhooks } = composition;
+  if (!(await store.connections.getFor("", body.connection))) return failed(createFieldFailure("connection", "is not a team connection"));
   const urlFailure = checkUrl(composition, body);
   if (urlFailure) return failed(urlFailure);
   if ((await store.webhooks.list()).length >= MAX_WEBHOOKS)
-    return failed(createFailure("CONFLICT", `There are ${MAX_WEBHOOKS} webhooks already.`));
+    return failed(createFailure("CONFLICT", `There can be at most ${MAX_WEBHOOKS} webhooks. Remove one first.`));
   const id = `wh_${randomBytes(9).toString("hex")}`;
   const secret = createSecret();
   const { connection: connectionId, name, url, format, events, includesPrompts, isEnabled } = body;
@@ -40,30 +40,30 @@ export async function createWebhook(composition: Composition, body: WebhookBody)
     id,
     connectionId,
     ...settings,
-    sealed: sealTarget(ring, id, { url, secret }),
+    sealed: sealTarget(keyRing, id, { url, secret }),
     oldUntil: undefined,
     createdAt: now(),
   };
   await store.webhooks.create(webhook);
-  webhooks.changed(connectionId);
+  webhooks.refresh(connectionId);
   return ok({ webhook: toView(webhook, now()), ...(format === "standard" && { secret }) });
 }
 
 export async function changeWebhook(composition: Composition, id: string, change: WebhookChange): Promise<Result<WebhookSaved, Failure>> {
-  const { store, ring, now, webhooks } = composition;
+  const { store, keyRing, now, webhooks } = composition;
   const { url, renewSecret, ...settings } = change;
   const previous = await store.webhooks.get(id);
-  const target = previous && openTarget(ring, previous);
-  if (!previous) return failed(noSuchWebhook);
+  const target = previous && openTarget(keyRing, previous);
+  if (!previous) return failed(webhookNotFound);
   if (!target && (url === undefined || renewSecret === undefined))
     return failed(
       createFailure(
         "CONFLICT",
-        "The stored address cannot be opened with the console's encryption keys. Enter it again, with a new secret.",
+        "The stored address can't be decrypted with the console's encryption keys. Enter it again, with a new secret.",
       ),
     );
-  const changed = { ...previous, ...settings };
-  const urlFailure = checkUrl(composition, { url: url ?? target?.url ?? "", format: changed.format });
+  const changedWebhook = { ...previous, ...settings };
+  const urlFailure = checkUrl(composition, { url: url ?? target?.url ?? "", format: changedWebhook.format });
   if (urlFailure) return failed(urlFailure);
   const isRenewed = renewSecret !== undefined || !target;
   const oldSecret = renewSecret === "keep-old" ? target?.secret : isRenewed ? undefined : target.oldSecret;
@@ -73,23 +73,23 @@ export async function changeWebhook(composition: Composition, id: string, change
     ...(oldSecret !== undefined && { oldSecret }),
   };
   const oldUntil = isRenewed ? (oldSecret === undefined ? undefined : now() + OLD_WEBHOOK_SECRET_MS) : previous.oldUntil;
-  const webhook = { ...changed, origin: new URL(newTarget.url).origin, sealed: sealTarget(ring, id, newTarget), oldUntil };
+  const webhook = { ...changedWebhook, origin: new URL(newTarget.url).origin, sealed: sealTarget(keyRing, id, newTarget), oldUntil };
   if (!(await store.webhooks.change(previous, webhook, now())))
     return failed(createFailure("CONFLICT", "The webhook was changed meanwhile. Reload, then try again."));
-  webhooks.changed(webhook.connectionId);
-  // A webhook that was a chat's has a secret that was never shown.
-  const showsSecret = changed.format === "standard" && (isRenewed || previous.format !== "standard");
+  webhooks.refresh(webhook.connectionId);
+  // A chat webhook's secret was never shown.
+  const showsSecret = changedWebhook.format === "standard" && (isRenewed || previous.format !== "standard");
   return ok({ webhook: toView(webhook, now()), ...(showsSecret && { secret: newTarget.secret }) });
 }
 
 export async function removeWebhook({ store }: Dependencies<"store">, id: string): Promise<Result<Webhook, Failure>> {
   const webhook = await store.webhooks.get(id);
-  return webhook && (await store.webhooks.remove(id)) ? ok(webhook) : failed(noSuchWebhook);
+  return webhook && (await store.webhooks.remove(id)) ? ok(webhook) : failed(webhookNotFound);
 }
 
 export async function listDeliveries({ store }: Dependencies<"store">, id: string): Promise<Result<DeliveryView[], Failure>> {
   const webhook = await store.webhooks.get(id);
-  if (!webhook) return failed(noSuchWebhook);
+  if (!webhook) return failed(webhookNotFound);
   return ok((await store.webhooks.listDeliveries(id, MAX_LISTED_DELIVERIES)).map((delivery) => toDeliveryView(delivery, webhook)));
 }
 
@@ -100,14 +100,14 @@ export async function sendTest(
 ): Promise<Result<{ webhook: Webhook; delivery: DeliveryView }, Failure>> {
   const webhook = await store.webhooks.get(id);
   const connection = webhook && (await store.connections.getFor("", webhook.connectionId));
-  if (!webhook || !connection) return failed(noSuchWebhook);
+  if (!webhook || !connection) return failed(webhookNotFound);
   const payload: WebhookPayload = {
     type: "webhook.test",
     timestamp: new Date(now()).toISOString(),
     data: {
       connection: { id: connection.id, name: connection.name },
       webhook: { id, name: webhook.name },
-      url: `${consoleUrl(env)}/?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection.id }).toString()}`,
+      url: `${getConsoleUrl(env)}/?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection.id }).toString()}`,
     },
   };
   const testFields = {
@@ -116,9 +116,9 @@ export async function sendTest(
     type: payload.type,
     body: writeExactJson(payload),
   };
-  const claimed = await store.webhooks.addClaimed({ ...testFields, createdAt: now(), giveUpAt: now() }, now());
-  const delivery = claimed && (await webhooks.attempt(claimed));
-  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery, webhook) }) : failed(noSuchDelivery);
+  const claimedDelivery = await store.webhooks.addClaimed({ ...testFields, createdAt: now(), giveUpAt: now() }, now());
+  const delivery = claimedDelivery && (await webhooks.attempt(claimedDelivery));
+  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery, webhook) }) : failed(deliveryNotFound);
 }
 
 /** Sends the event once more, with the same id. A pending delivery keeps its schedule. */
@@ -128,10 +128,10 @@ export async function resendDelivery(
   deliveryId: string,
 ): Promise<Result<{ webhook: Webhook; delivery: DeliveryView }, Failure>> {
   const webhook = await store.webhooks.get(id);
-  if (!webhook) return failed(noSuchWebhook);
-  const claimed = await store.webhooks.claim(id, deliveryId, now());
-  const delivery = claimed && (await webhooks.attempt(claimed.delivery, claimed));
-  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery, webhook) }) : failed(noSuchDelivery);
+  if (!webhook) return failed(webhookNotFound);
+  const claim = await store.webhooks.claim(id, deliveryId, now());
+  const delivery = claim && (await webhooks.attempt(claim.delivery, claim));
+  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery, webhook) }) : failed(deliveryNotFound);
 }
 
 /** Rejects URLs that the guard of outgoing calls would reject later. */

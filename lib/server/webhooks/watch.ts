@@ -29,7 +29,7 @@ type WatchState = { dueMs: number; earliestCheckMs: number; isChecking: boolean;
 export function createWatcher(composition: Composition, onDeliveries: () => void) {
   const { store, log, now } = composition;
   const holder = randomUUID();
-  const stopping = new AbortController();
+  const stopController = new AbortController();
   const watchStates = new Map<string, WatchState>();
   const checks = new Set<Promise<void>>();
   const loop = createLoop(
@@ -38,11 +38,11 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
         log.error({ err }, "webhook watch failed");
         return POLL_MS;
       }),
-    stopping.signal,
+    stopController.signal,
   );
 
   async function checkDue(): Promise<number> {
-    const webhooks = await store.webhooks.watched();
+    const webhooks = await store.webhooks.listEnabledByConnection();
     for (const [id, { feed }] of watchStates) {
       if (webhooks.has(id)) continue;
       feed?.stop();
@@ -57,7 +57,7 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
       const startedMs = performance.now();
       const pendingCheck: Promise<void> = check(id, hooks, watchState)
         .catch((err: unknown) => {
-          if (!stopping.signal.aborted) log.error({ err, connectionId: id }, "webhook watch failed");
+          if (!stopController.signal.aborted) log.error({ err, connectionId: id }, "webhook watch failed");
           return POLL_MS;
         })
         .then((waitMs) => {
@@ -76,25 +76,25 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
 
   /** Returns the milliseconds until the next check. */
   async function check(id: string, webhooks: readonly Webhook[], watchState: WatchState): Promise<number> {
-    const watch = await store.webhooks.takeWatch(id, { holder, ms: LEASE_MS, now: now() });
-    const connection = watch === undefined ? undefined : await store.connections.getFor("", id);
-    if (watch === undefined || !connection) return POLL_MS;
-    const previousState = watchStateSchema.safeParse(parseJson(watch)).data;
+    const leasedState = await store.webhooks.acquireWatch(id, { holder, ms: LEASE_MS, now: now() });
+    const connection = leasedState === undefined ? undefined : await store.connections.getFor("", id);
+    if (leasedState === undefined || !connection) return POLL_MS;
+    const previousState = watchStateSchema.safeParse(parseJson(leasedState)).data;
     // Events from before a long downtime are not sent.
     const input = {
       composition,
       webhooks,
       before: previousState && now() - previousState.atMs < RETRY_FOR_MS ? previousState : undefined,
-      signal: stopping.signal,
+      signal: stopController.signal,
     };
     const access = await openForConsole(composition, id);
     if (access.ok) await subscribe(access.value, watchState);
-    const { state, detected, waitMs } = await (access.ok
+    const { state, detectedEvents, waitMs } = await (access.ok
       ? checkConnection(input, access.value)
       : checkFailure(input, connection, access.failure));
-    const deliveries = detected.flatMap((event) => toDeliveries(event, webhooks, now()));
-    const storedState = writeExactJson(state);
-    if (storedState !== watch) await store.webhooks.recordWatch(id, { holder, state: storedState, deliveries, now: now() });
+    const deliveries = detectedEvents.flatMap((event) => toDeliveries(event, webhooks, now()));
+    const newState = writeExactJson(state);
+    if (newState !== leasedState) await store.webhooks.recordWatch(id, { holder, state: newState, deliveries, now: now() });
     if (deliveries.length > 0) onDeliveries();
     return waitMs;
   }
@@ -102,7 +102,7 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
   /** Subscribes to the embedded service, which reports each change at once. */
   async function subscribe({ target, connection }: BackgroundAccess, watchState: WatchState): Promise<void> {
     if (!isEmbedded(connection.baseUrl) || watchState.feed) return;
-    watchState.feed = await composition.listenTo(target, undefined, {
+    watchState.feed = await composition.openFeed(target, undefined, {
       send(message) {
         if (typeof message !== "string" || !/"type": ?"(status|execution_\w+)"/.test(message.slice(0, 100))) return;
         watchState.isStale = true;
@@ -124,9 +124,9 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
       loop.wake();
     },
     async stop(): Promise<void> {
-      stopping.abort();
+      stopController.abort();
       for (const { feed } of watchStates.values()) feed?.stop();
-      await Promise.all([loop.ended(), ...checks]);
+      await Promise.all([loop.waitForEnd(), ...checks]);
       if (watchStates.size > 0) await store.webhooks.releaseWatches(holder);
     },
   };
@@ -145,7 +145,7 @@ export function createWebhooks(options: Parameters<typeof createDeliverer>[0]): 
       watcher.start();
       deliverer.start();
     },
-    changed(connectionId) {
+    refresh(connectionId) {
       watcher?.wake(connectionId);
       deliverer.wake();
     },

@@ -45,7 +45,7 @@ export function createClassNames() {
       }
       namesByConnection.set(connectionId, names);
     },
-    of(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {
+    find(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {
       const names = namesByConnection.get(connectionId);
       const entries = names ? classes.flatMap((className) => toNamePair(names, className)) : [];
       return entries.length === 0 ? undefined : Object.fromEntries(entries);

@@ -10,17 +10,17 @@ const BATCH_SIZE = 500;
 
 export function createAccessTimes(database: Pick<Database, "commit">, now: () => number) {
   const pendingTimes = new Map<number, number>();
-  /** Times of the last commit. While it runs they are in no row, and rows that were read before its end still lack them. */
+  /** Times of the last commit. Rows that were read before it ended don't contain them yet. */
   let timesInCommit = new Map<number, number>();
   let pendingCommit: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
-  async function write(): Promise<void> {
+  async function writePendingTimes(): Promise<void> {
     if (pendingTimes.size === 0) return;
     timesInCommit = new Map(pendingTimes);
     pendingTimes.clear();
     try {
-      // PostgreSQL reads values of a list as text unless they are cast.
+      // PostgreSQL treats the values of a VALUES list as text unless they are cast.
       const times = [...timesInCommit].map(([seq, at]) => sql`(cast(${seq} as bigint), cast(${at} as bigint))`);
       await database.commit(async (tx) => {
         for (let from = 0; from < times.length; from += BATCH_SIZE) {
@@ -28,13 +28,13 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
           await tx.run(
             // Another process may have written a later time.
             toStatement(
-              sql`update assets set last_access_time = ${tx.dialect.greater(sql.ref("last_access_time"), sql.ref("times.column2"))} from (values ${batch}) as times where seq = times.column1`,
+              sql`update assets set last_access_time = ${tx.dialect.greatest(sql.ref("last_access_time"), sql.ref("times.column2"))} from (values ${batch}) as times where seq = times.column1`,
             ),
           );
         }
       });
     } catch {
-      // A full disk must not keep users from reading. The next read of an asset records its time again.
+      // A full disk must not block reads. The next read of an asset records its time again.
       timesInCommit = new Map();
     }
   }
@@ -42,7 +42,7 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    pendingCommit = pendingCommit.then(write);
+    pendingCommit = pendingCommit.then(writePendingTimes);
     return pendingCommit;
   }
 
@@ -52,7 +52,7 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
       pendingTimes.set(asset.seq, now());
       timer ??= setTimeout(() => void flush(), 1000).unref();
     },
-    fresh: (asset: StoredAsset): StoredAsset => ({
+    withLatestAccessTime: (asset: StoredAsset): StoredAsset => ({
       ...asset,
       last_access_time: pendingTimes.get(asset.seq) ?? Math.max(timesInCommit.get(asset.seq) ?? 0, asset.last_access_time),
     }),

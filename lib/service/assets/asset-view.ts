@@ -12,15 +12,15 @@ export function getFileName(asset: { hash: string; media_type: string; name: str
   return `${asset.hash}.${getExtension(asset.media_type, asset.name)}`;
 }
 
-function getType(tags: readonly string[]): "input" | "output" | "temp" {
+function getAssetType(tags: readonly string[]): "input" | "output" | "temp" {
   return tags.includes("output") ? "output" : tags.includes("temp") ? "temp" : "input";
 }
 
-const PREVIEW_EDGE = 512;
-/** Kinds whose preview shows the content. An icon of the kind alone needs no URL. */
+const PREVIEW_EDGE_PX = 512;
+/** Kinds whose preview shows the content. Other kinds only have an icon, which needs no URL. */
 const previewKinds = new Set(["image", "video", "audio"]);
 
-export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews = new Map(), createdNew?: boolean) {
+export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews = new Map(), isNew?: boolean) {
   // If the chosen preview was deleted or is not visible to the user, the asset is shown without it.
   const chosenPreview = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previews.get(asset.preview_id);
   const previewAsset = chosenPreview ?? asset;
@@ -28,45 +28,45 @@ export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews 
     id: asset.id,
     name: asset.name,
     size: asset.size,
-    // Newer services of the API use the names `hash` and `job_id`, so both names are sent.
+    // Newer versions of the API use the names `hash` and `job_id`, so both names are sent.
     asset_hash: `blake3:${asset.hash}`,
     hash: `blake3:${asset.hash}`,
     mime_type: asset.mime_type ?? asset.media_type,
     tags: asset.tags,
-    user_metadata: readMetadata(asset.metadata),
+    user_metadata: parseMetadata(asset.metadata),
     ...(previewKinds.has(getPreviewKind(previewAsset.media_type, getFileName(previewAsset))) && {
-      preview_url: previewUrl(previewAsset, baseUrl),
+      preview_url: createPreviewUrl(previewAsset, baseUrl),
     }),
     preview_id: chosenPreview?.id ?? (isImage(asset.media_type) || asset.preview_id === asset.id ? asset.id : null),
     prompt_id: asset.prompt_id,
     job_id: asset.prompt_id,
-    created_at: toIso(asset.created_at),
-    updated_at: toIso(asset.updated_at),
-    last_access_time: toIso(asset.last_access_time),
+    created_at: toIsoTime(asset.created_at),
+    updated_at: toIsoTime(asset.updated_at),
+    last_access_time: toIsoTime(asset.last_access_time),
     is_immutable: asset.origin === "shipped",
-    ...(createdNew !== undefined && { created_new: createdNew }),
+    ...(isNew !== undefined && { created_new: isNew }),
   };
 }
 
-function previewUrl(asset: StoredAsset, baseUrl: string): string {
-  const query = new URLSearchParams({ filename: getFileName(asset), type: getType(asset.tags), res: String(PREVIEW_EDGE) });
+function createPreviewUrl(asset: StoredAsset, baseUrl: string): string {
+  const query = new URLSearchParams({ filename: getFileName(asset), type: getAssetType(asset.tags), res: String(PREVIEW_EDGE_PX) });
   return `${baseUrl}/api/view?${query.toString()}`;
 }
 
 /** Damaged metadata counts as empty, because one damaged row must not break the whole list. */
-export function readMetadata(text: string): Record<string, unknown> {
+export function parseMetadata(text: string): Record<string, unknown> {
   try {
     const value: unknown = parseExactJson(text);
     return isObject(value) ? value : {};
   } catch {
-    return {}; // as above
+    return {};
   }
 }
 
 const MAX_DATE_MS = 8.64e15;
 
-function toIso(at: number): string {
-  return new Date(Math.min(Math.max(at, 0), MAX_DATE_MS)).toISOString();
+function toIsoTime(timeMs: number): string {
+  return new Date(Math.min(Math.max(timeMs, 0), MAX_DATE_MS)).toISOString();
 }
 
 export type StoredAsset = Selectable<AssetRow> & { media_type: string; tags: string[] };

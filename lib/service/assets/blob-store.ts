@@ -9,15 +9,15 @@ import { type StagedFile } from "./staged-file";
 export type StoredBytes = {
   size: number;
   modifiedMs: number;
-  /** Throws if bytes are missing, for requests that read nothing. Absent if opening has already checked it. */
+  /** Throws if the bytes are missing, for requests that don't read them. Absent if `open` has already checked it. */
   check?(): Promise<void>;
-  /** Reads from `start` to `end`, both included. Call it instead of `close`. */
+  /** Reads from `start` to `end`, both inclusive. Closes the bytes afterwards, so don't call `close` as well. */
   read(start: number, end: number): Promise<Readable>;
   close(): Promise<void>;
-  address?(headers: ContentHeaders): Promise<string>;
+  createUrl?(headers: ContentHeaders): Promise<string>;
 };
 
-export type ContentHeaders = { mediaType: string; disposition: string; caching: string };
+export type ContentHeaders = { mediaType: string; disposition: string; cacheControl: string };
 
 const READ_CHUNK_BYTES = 256 * 1024;
 const REMEDY = "Upload the file again, or ask the operator to restore it from a backup.";
@@ -26,7 +26,7 @@ export async function openFile(path: string): Promise<StoredBytes> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
     const code = getErrorCode(error);
     if (code !== "ENOENT" && code !== "ELOOP" && code !== "ENOTDIR") throw error;
-    throw missingBytes();
+    throw createMissingBytesError();
   });
   try {
     const { size, mtimeMs } = await handle.stat();
@@ -42,30 +42,30 @@ export async function openFile(path: string): Promise<StoredBytes> {
   }
 }
 
-export function missingBytes(): ServiceError {
+export function createMissingBytesError(): ServiceError {
   return new ServiceError("NOT_FOUND", `The bytes of this file are missing from the store. ${REMEDY}`);
 }
 
-export function damagedBytes(): ServiceError {
+export function createDamagedBytesError(): ServiceError {
   return new ServiceError("INTERNAL", `The bytes of this file are damaged. ${REMEDY}`);
 }
 
-export type Content = Pick<StagedFile, "path" | "hash" | "size">;
+export type StagedContent = Pick<StagedFile, "path" | "hash" | "size">;
 
 export type BlobBackend = {
-  /** For workers: local files by hash, in the layout of `blobPath`. Missing files are not fetched. */
+  /** For workers: local files by hash, in the layout of `getBlobPath`. Missing files are not fetched. */
   folder: string;
   /** Stores a staged file under its hash. The caller holds the hash, has synced the bytes, and removes the staged file. */
-  adopt(staged: Content): Promise<void>;
+  adopt(staged: StagedContent): Promise<void>;
   has(hash: string): Promise<boolean>;
   /** `size` is the size that the bytes were stored with. */
   open(hash: string, size: number): Promise<StoredBytes>;
-  /** For code that reads files: each file is at its path until `use` has ended. If bytes are missing, there is no file at the path. */
-  withFiles<T>(hashes: readonly string[], use: (pathOf: (hash: string) => string) => Promise<T>): Promise<T>;
+  /** Makes blobs available as local files until `callback` ends. A missing blob has no file at its path. */
+  withFiles<T>(hashes: readonly string[], callback: (getPath: (hash: string) => string) => Promise<T>): Promise<T>;
   remove(hash: string): Promise<void>;
   list(): AsyncIterable<string>;
-  tidy(): Promise<void>;
-  sweepCache?(named: FindReferenced): Promise<number>;
+  cleanUp(): Promise<void>;
+  sweepCache?(findReferenced: FindReferenced): Promise<number>;
 };
 
 /** Hashes that are being referenced right now and must not be removed. */
@@ -74,9 +74,9 @@ export type BlobHolds = {
   removeUnused(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
-export type BlobStore = Omit<BlobBackend, "remove" | "list" | "tidy" | "sweepCache"> &
+export type BlobStore = Omit<BlobBackend, "remove" | "list" | "cleanUp" | "sweepCache"> &
   Pick<BlobHolds, "hold"> & {
-    drop(hash: string): Promise<void>;
+    removeIfUnused(hash: string): Promise<void>;
     /** Removes every blob that no row references, while `canContinue` returns true. Returns how many were removed. */
     sweep(canContinue: () => boolean): Promise<number>;
     sweepCache(): Promise<number>;
@@ -107,28 +107,28 @@ export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: Bl
     open,
     withFiles,
     hold,
-    drop: async (hash) => void (await remove(hash)),
+    removeIfUnused: async (hash) => void (await remove(hash)),
 
     sweepCache: async () => (await backend.sweepCache?.(findReferenced)) ?? 0,
 
     async sweep(canContinue) {
-      let removed = 0;
+      let removedCount = 0;
       for await (const page of listPages()) {
-        const rows = await findReferenced(page);
+        const referenced = await findReferenced(page);
         for (const hash of page) {
-          if (!canContinue()) return removed;
-          if (!rows.has(hash) && (await remove(hash))) removed += 1;
+          if (!canContinue()) return removedCount;
+          if (!referenced.has(hash) && (await remove(hash))) removedCount += 1;
         }
       }
-      await backend.tidy();
-      return removed;
+      await backend.cleanUp();
+      return removedCount;
     },
   };
 }
 
 export function createLocalHolds(findReferenced: FindReferenced): BlobHolds {
   const holdCounts = new Map<string, number>();
-  const removing = new Map<string, Promise<unknown>>();
+  const pendingRemovals = new Map<string, Promise<unknown>>();
 
   async function removeUnreferenced(hash: string, remove: () => Promise<void>): Promise<boolean> {
     if ((await findReferenced([hash])).has(hash)) return false;
@@ -146,8 +146,8 @@ export function createLocalHolds(findReferenced: FindReferenced): BlobHolds {
     async hold(hashes, work) {
       for (const hash of hashes) holdCounts.set(hash, (holdCounts.get(hash) ?? 0) + 1);
       try {
-        // Waits for pending removals, because what is stored now must not be removed.
-        await Promise.allSettled(hashes.flatMap((hash) => removing.get(hash) ?? []));
+        // A pending removal must not delete what `work` stores.
+        await Promise.allSettled(hashes.flatMap((hash) => pendingRemovals.get(hash) ?? []));
         return await work();
       } finally {
         hashes.forEach(release);
@@ -155,16 +155,16 @@ export function createLocalHolds(findReferenced: FindReferenced): BlobHolds {
     },
 
     async removeUnused(hash, remove) {
-      // `hold` waits until this removal has ended, and earlier holders have already committed the rows that reference the hash.
-      while (removing.has(hash)) await removing.get(hash)?.catch(() => undefined);
+      // `hold` waits for this removal, and earlier holders have already committed the rows that reference the hash.
+      while (pendingRemovals.has(hash)) await pendingRemovals.get(hash)?.catch(() => undefined);
       if (holdCounts.has(hash)) return false;
-      const removal = removeUnreferenced(hash, remove).finally(() => removing.delete(hash));
-      removing.set(hash, removal);
+      const removal = removeUnreferenced(hash, remove).finally(() => pendingRemovals.delete(hash));
+      pendingRemovals.set(hash, removal);
       return removal;
     },
   };
 }
 
-export function blobPath(folder: string, hash: string): string {
+export function getBlobPath(folder: string, hash: string): string {
   return join(folder, hash.slice(0, 2), hash.slice(2));
 }

@@ -11,7 +11,7 @@ import { type Database, query, type Reader, type Transaction } from "../store/da
 import { PUBLIC_OWNER } from "../users/keys";
 import { findAsset, getFileName, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
-import { findByHash } from "./file-names";
+import { findAssetSeqByHash } from "./file-names";
 import { type AssetFilter, type AssetSearch, getOwners, parseFilter } from "./search/asset-search";
 import { type Thumbnails } from "./thumbnails";
 
@@ -21,21 +21,21 @@ type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails };
 /** Returns the user's own asset or a public one. Other assets count as missing. */
 export async function requireAsset(reader: Reader, userId: number, id: string): Promise<StoredAsset> {
   const asset = await findAsset(reader, id, [userId, PUBLIC_OWNER]);
-  if (!asset) throw assetNotFound();
+  if (!asset) throw createAssetNotFoundError();
   return asset;
 }
 
-function assetNotFound(): ServiceError {
+function createAssetNotFoundError(): ServiceError {
   return new ServiceError("NOT_FOUND", "There is no such asset.");
 }
 
-export async function requireChangeable(reader: Reader, userId: number, id: string): Promise<StoredAsset> {
+export async function requireOwnAsset(reader: Reader, userId: number, id: string): Promise<StoredAsset> {
   const asset = await requireAsset(reader, userId, id);
   if (asset.owner_id !== userId) throw new ServiceError("FORBIDDEN", "This asset is shipped with the service and cannot be changed.");
   return asset;
 }
 
-export async function editAsset(tx: Transaction, asset: StoredAsset, edit: AssetEdit, at: number): Promise<void> {
+export async function editAsset(tx: Transaction, asset: StoredAsset, edit: AssetEdit, nowMs: number): Promise<void> {
   if (typeof edit.preview_id === "string" && !(await findAsset(tx, edit.preview_id, [asset.owner_id, PUBLIC_OWNER]))) {
     throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
   }
@@ -45,13 +45,13 @@ export async function editAsset(tx: Transaction, asset: StoredAsset, edit: Asset
       tx,
       asset.seq,
       asset.tags.filter((tag) => !newTags.includes(tag)),
-      at,
+      nowMs,
     );
-    await addTags(tx, asset.seq, newTags, at);
+    await addTags(tx, asset.seq, newTags, nowMs);
   }
   const name = edit.name === undefined ? undefined : toFileName(edit.name);
   const changes = {
-    updated_at: at,
+    updated_at: nowMs,
     ...(name !== undefined && { name, name_folded: foldName(name) }),
     ...(edit.mime_type !== undefined && { mime_type: edit.mime_type }),
     ...(edit.preview_id !== undefined && { preview_id: edit.preview_id }),
@@ -62,20 +62,20 @@ export async function editAsset(tx: Transaction, asset: StoredAsset, edit: Asset
 
 export async function deleteAsset(stores: Stores, asset: StoredAsset): Promise<void> {
   const { database } = stores;
-  await database.commitFreeing(async (tx) => {
-    // Of several concurrent requests, one deletes the asset, and for the others it is missing.
-    if ((await tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq))) === 0) throw assetNotFound();
-    if ((await findByHash(tx, asset.owner_id, asset.hash)) !== undefined) return;
+  await database.commitWithReserve(async (tx) => {
+    // Of several concurrent requests, one deletes the asset and the others get a 404 response.
+    if ((await tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq))) === 0) throw createAssetNotFoundError();
+    if ((await findAssetSeqByHash(tx, asset.owner_id, asset.hash)) !== undefined) return;
     const layers = query.deleteFrom("mask_layers").where("owner_id", "=", asset.owner_id);
     await tx.run(layers.where("result", "=", getFileName(asset)));
   });
-  await collectBlob(stores, asset.hash);
+  await removeUnreferencedBlob(stores, asset.hash);
 }
 
 /** Removes the row of a blob that nothing references, then its bytes. */
-export async function collectBlob(stores: Stores, hash: string): Promise<void> {
+export async function removeUnreferencedBlob(stores: Stores, hash: string): Promise<void> {
   const { database, blobs, thumbnails } = stores;
-  const isUnreferenced = await database.commitFreeing(async (tx) => {
+  const isUnreferenced = await database.commitWithReserve(async (tx) => {
     const reference =
       (await tx.row(query.selectFrom("assets").select("seq").where("hash", "=", hash).limit(1))) ??
       (await tx.row(query.selectFrom("user_files").select("path").where("hash", "=", hash).limit(1))) ??
@@ -83,17 +83,17 @@ export async function collectBlob(stores: Stores, hash: string): Promise<void> {
     return reference === undefined && (await tx.run(query.deleteFrom("blobs").where("hash", "=", hash))) === 1;
   });
   if (!isUnreferenced) return;
-  await blobs.drop(hash);
-  await thumbnails.forget(hash);
+  await blobs.removeIfUnused(hash);
+  await thumbnails.removeThumbnails(hash);
 }
 
-export async function withBlobRow(reader: Reader, hashes: readonly string[]): Promise<ReadonlySet<string>> {
+export async function findExistingHashes(reader: Reader, hashes: readonly string[]): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set();
   const rows = await reader.rows(query.selectFrom("blobs").select("hash").where("hash", "in", hashes));
   return new Set(rows.map((row) => row.hash));
 }
 
-export async function addTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
+export async function addTags(tx: Transaction, assetSeq: number, tags: readonly string[], nowMs: number) {
   const previousTags = await readTags(tx, assetSeq);
   const uniqueTags = [...new Set(tags)];
   const addedTags = uniqueTags.filter((tag) => !previousTags.includes(tag));
@@ -108,10 +108,10 @@ export async function addTags(tx: Transaction, assetSeq: number, tags: readonly 
         .select(({ fn }) => fn.max("position").as("position"))
         .where("asset_seq", "=", assetSeq),
     );
-    const from = Number(last?.position ?? 0) + 1;
-    const rows = addedTags.map((tag, index) => ({ asset_seq: assetSeq, tag, position: from + index }));
+    const firstPosition = Number(last?.position ?? 0) + 1;
+    const rows = addedTags.map((tag, index) => ({ asset_seq: assetSeq, tag, position: firstPosition + index }));
     await tx.run(query.insertInto("asset_tags").values(rows));
-    await touch(tx, assetSeq, at);
+    await setUpdatedAt(tx, assetSeq, nowMs);
   }
   return {
     total_tags: [...previousTags, ...addedTags],
@@ -122,13 +122,13 @@ export async function addTags(tx: Transaction, assetSeq: number, tags: readonly 
   };
 }
 
-export async function removeTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
+export async function removeTags(tx: Transaction, assetSeq: number, tags: readonly string[], nowMs: number) {
   const previousTags = await readTags(tx, assetSeq);
   const uniqueTags = [...new Set(tags)];
   const removedTags = uniqueTags.filter((tag) => previousTags.includes(tag));
   if (removedTags.length > 0) {
     await tx.run(query.deleteFrom("asset_tags").where("asset_seq", "=", assetSeq).where("tag", "in", removedTags));
-    await touch(tx, assetSeq, at);
+    await setUpdatedAt(tx, assetSeq, nowMs);
   }
   return {
     total_tags: previousTags.filter((tag) => !removedTags.includes(tag)),
@@ -144,8 +144,8 @@ async function readTags(tx: Transaction, assetSeq: number): Promise<string[]> {
   return rows.map((row) => row.tag);
 }
 
-async function touch(tx: Transaction, assetSeq: number, at: number): Promise<void> {
-  await tx.run(query.updateTable("assets").set({ updated_at: at }).where("seq", "=", assetSeq));
+async function setUpdatedAt(tx: Transaction, assetSeq: number, nowMs: number): Promise<void> {
+  await tx.run(query.updateTable("assets").set({ updated_at: nowMs }).where("seq", "=", assetSeq));
 }
 
 type TagsQuery = z.output<typeof tagsQuerySchema>;
@@ -165,7 +165,7 @@ export async function listTags(reader: Reader, userId: number, tagsQuery: TagsQu
   return { tags, total, has_more: tagsQuery.offset + tags.length < total };
 }
 
-export async function refineTags(
+export async function countMatchingTags(
   { assetSearch }: { assetSearch: AssetSearch },
   userId: number,
   filter: AssetFilter & { limit: number },

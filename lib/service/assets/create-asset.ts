@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { foldName, toUuid } from "@/lib/shared/text";
-import { newId } from "../new-id";
+import { generateId } from "../generate-id";
 import { type ServiceLog } from "../options";
 import { ServiceError, toStorageFailure } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
@@ -14,7 +14,7 @@ import { PUBLIC_OWNER } from "../users/keys";
 import { findAsset, readAssets, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { addTags } from "./change-asset";
-import { findByHash } from "./file-names";
+import { findAssetSeqByHash } from "./file-names";
 import { requireQuota } from "./quota";
 import { type StagedFile, stageStream } from "./staged-file";
 
@@ -31,7 +31,7 @@ type AssetToInsert = {
   output?: { jobId: string; nodeId: string; key: string; index: number };
 };
 
-export async function insertAsset(tx: Transaction, asset: AssetToInsert, at: number): Promise<number> {
+export async function insertAsset(tx: Transaction, asset: AssetToInsert, nowMs: number): Promise<number> {
   await requireQuota(tx, asset.ownerId, asset.content);
   const name = toFileName(asset.name);
   const inserted = await tx.row(
@@ -52,14 +52,14 @@ export async function insertAsset(tx: Transaction, asset: AssetToInsert, at: num
         node_id: asset.output?.nodeId ?? null,
         output_key: asset.output?.key ?? null,
         output_index: asset.output?.index ?? null,
-        created_at: at,
-        updated_at: at,
-        last_access_time: at,
+        created_at: nowMs,
+        updated_at: nowMs,
+        last_access_time: nowMs,
       })
       .returning("seq"),
   );
   if (!inserted) throw new Error(`asset ${asset.id} was not inserted`);
-  await addTags(tx, inserted.seq, asset.tags, at);
+  await addTags(tx, inserted.seq, asset.tags, nowMs);
   return inserted.seq;
 }
 
@@ -74,16 +74,16 @@ export type NewAsset = {
   id?: string;
 };
 
-export type CreatedAsset = { asset: StoredAsset; createdNew: boolean };
+export type CreatedAsset = { asset: StoredAsset; isNew: boolean };
 type Stores = { database: Database; blobs: BlobStore; now: () => number };
 
-export async function createFromStaged(stores: Stores, staged: StagedFile, newAsset: NewAsset): Promise<CreatedAsset> {
-  const [created] = await createAll(stores, [{ staged, newAsset }]);
-  if (!created) throw new Error("nothing was created");
+export async function createAssetFromStaged(stores: Stores, staged: StagedFile, newAsset: NewAsset): Promise<CreatedAsset> {
+  const [created] = await createAssets(stores, [{ staged, newAsset }]);
+  if (!created) throw new Error("no asset was created for the staged file");
   return created;
 }
 
-export async function createAll(
+export async function createAssets(
   stores: Stores,
   files: readonly { staged: StagedFile; newAsset: NewAsset }[],
   afterCreate: (tx: Transaction, created: readonly CreatedAsset[]) => Promise<void> = () => Promise.resolve(),
@@ -93,46 +93,46 @@ export async function createAll(
     return await stores.blobs.hold(hashes, async () => {
       for (const { staged } of files) await stores.blobs.adopt(staged);
       return stores.database.commit(async (tx) => {
-        const at = stores.now();
+        const nowMs = stores.now();
         const created: CreatedAsset[] = [];
         // Created sequentially, because the same content may appear twice.
         for (const { staged, newAsset } of files)
-          created.push(await findOrInsert(tx, staged, newAsset, at, () => insertBlob(tx, staged, at)));
+          created.push(await findOrInsertAsset(tx, staged, newAsset, nowMs, () => insertBlob(tx, staged, nowMs)));
         await afterCreate(tx, created);
         return created;
       });
     });
   } finally {
-    // Bytes that were rejected or not needed must not remain on the disk without a row.
-    for (const hash of hashes) await stores.blobs.drop(hash);
+    // Bytes that were rejected or already stored must not remain on the disk without a row.
+    for (const hash of hashes) await stores.blobs.removeIfUnused(hash);
   }
 }
 
-/** For content that the user may already see (own or public) and whose bytes are stored. */
-export async function createFromHash(stores: Stores, hash: string, newAsset: NewAsset): Promise<CreatedAsset> {
-  const created = await createIfStored(stores, hash, newAsset);
+/** Creates an asset from stored content that the user can access (own or public). */
+export async function createAssetFromHash(stores: Stores, hash: string, newAsset: NewAsset): Promise<CreatedAsset> {
+  const created = await createAssetIfStored(stores, hash, newAsset);
   if (!created) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
   return created;
 }
 
-export async function createIfStored(
+export async function createAssetIfStored(
   stores: Stores,
   hash: string,
   newAsset: NewAsset,
   afterCreate: (tx: Transaction, created: CreatedAsset) => Promise<void> = () => Promise.resolve(),
 ): Promise<CreatedAsset | undefined> {
-  if (!(await isStored(stores, newAsset.ownerId, hash))) return undefined;
+  if (!(await isContentStored(stores, newAsset.ownerId, hash))) return undefined;
   return stores.database.commit(async (tx) => {
     const source = await findVisibleContent(tx, newAsset.ownerId, hash);
     if (!source) return undefined;
-    const created = await findOrInsert(tx, source, { ...newAsset, name: newAsset.name || source.name }, stores.now());
+    const created = await findOrInsertAsset(tx, source, { ...newAsset, name: newAsset.name || source.name }, stores.now());
     await afterCreate(tx, created);
     return created;
   });
 }
 
 /** Content whose bytes were lost counts as absent. Uploading it again restores it. */
-export async function isStored(stores: Pick<Stores, "database" | "blobs">, userId: number, hash: string): Promise<boolean> {
+export async function isContentStored(stores: Pick<Stores, "database" | "blobs">, userId: number, hash: string): Promise<boolean> {
   const content = await findVisibleContent(stores.database, userId, hash);
   return content !== undefined && (await stores.blobs.has(content.hash));
 }
@@ -144,14 +144,14 @@ async function findVisibleContent(reader: Reader, userId: number, hash: string):
       ? [digest]
       : (await reader.rows(query.selectFrom("blobs").select("hash").where("sha256", "=", digest))).map((row) => row.hash);
   for (const blake3 of hashes) {
-    const seq = await findByHash(reader, userId, blake3);
+    const seq = await findAssetSeqByHash(reader, userId, blake3);
     if (seq !== undefined) return (await readAssets(reader, [seq]))[0];
   }
   return undefined;
 }
 
-export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path" | "dispose">, at: number): Promise<void> {
-  const values = { hash: staged.hash, sha256: staged.sha256, size: staged.size, media_type: staged.mediaType, created_at: at };
+export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path" | "dispose">, nowMs: number): Promise<void> {
+  const values = { hash: staged.hash, sha256: staged.sha256, size: staged.size, media_type: staged.mediaType, created_at: nowMs };
   await tx.run(
     query
       .insertInto("blobs")
@@ -160,36 +160,36 @@ export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path
   );
 }
 
-async function findOrInsert(
+async function findOrInsertAsset(
   tx: Transaction,
   content: { hash: string; size: number },
   newAsset: NewAsset,
-  at: number,
-  storeBytes: () => Promise<void> = () => Promise.resolve(),
+  nowMs: number,
+  insertContent: () => Promise<void> = () => Promise.resolve(),
 ): Promise<CreatedAsset> {
   await requirePreview(tx, newAsset);
-  const existing = await findExisting(tx, content.hash, newAsset);
+  const existing = await findExistingAsset(tx, content.hash, newAsset);
   if (existing) {
-    await addTags(tx, existing.seq, newAsset.tags, at);
-    return { asset: (await readAssets(tx, [existing.seq]))[0] ?? existing, createdNew: false };
+    await addTags(tx, existing.seq, newAsset.tags, nowMs);
+    return { asset: (await readAssets(tx, [existing.seq]))[0] ?? existing, isNew: false };
   }
   const { ownerId, name, tags, metadata, mimeType, previewId } = newAsset;
-  const id = newAsset.id ?? newId();
-  await storeBytes();
-  const seq = await insertAsset(tx, { id, ownerId, origin: "upload", content, name, tags, metadata, mimeType, previewId }, at);
+  const id = newAsset.id ?? generateId();
+  await insertContent();
+  const seq = await insertAsset(tx, { id, ownerId, origin: "upload", content, name, tags, metadata, mimeType, previewId }, nowMs);
   const [asset] = await readAssets(tx, [seq]);
-  if (!asset) throw new Error(`asset ${id} was inserted and is not there`);
-  return { asset, createdNew: true };
+  if (!asset) throw new Error(`asset ${id} was inserted but can't be read`);
+  return { asset, isNew: true };
 }
 
-async function findExisting(tx: Transaction, hash: string, newAsset: NewAsset): Promise<StoredAsset | undefined> {
+async function findExistingAsset(tx: Transaction, hash: string, newAsset: NewAsset): Promise<StoredAsset | undefined> {
   if (newAsset.id !== undefined) {
     const ownAsset = await findAsset(tx, newAsset.id, [newAsset.ownerId]);
     if (ownAsset) return ownAsset;
     const existing = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", newAsset.id));
     if (existing) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
   }
-  const seq = await findByHash(tx, newAsset.ownerId, hash);
+  const seq = await findAssetSeqByHash(tx, newAsset.ownerId, hash);
   const [assetWithContent] = seq === undefined ? [] : await readAssets(tx, [seq]);
   return assetWithContent?.owner_id === newAsset.ownerId ? assetWithContent : undefined;
 }
@@ -212,7 +212,7 @@ export async function shipPublicAssets(stores: ShippingStores, imagesDir: string
     try {
       await shipAsset(stores, join(imagesDir, name), name);
     } catch (error) {
-      // A full disk must not keep the service from starting, because users can free space only while it runs.
+      // A full disk must not prevent startup, because users can free space only while the service runs.
       if (!toStorageFailure(error)) throw error;
       stores.log.error({ err: error, name }, "sample image write failed");
     }
@@ -226,8 +226,8 @@ async function shipAsset(stores: ShippingStores, path: string, name: string): Pr
     await blobs.hold([staged.hash], async () => {
       await blobs.adopt(staged);
       await database.commit(async (tx) => {
-        const at = stores.now();
-        await insertBlob(tx, staged, at);
+        const nowMs = stores.now();
+        await insertBlob(tx, staged, nowMs);
         const shippedAsset = await tx.row(
           query.selectFrom("assets").select(["seq", "hash"]).where("owner_id", "=", PUBLIC_OWNER).where("name", "=", name),
         );
@@ -241,10 +241,13 @@ async function shipAsset(stores: ShippingStores, path: string, name: string): Pr
             tags: ["input"],
             metadata: {},
           } as const;
-          await insertAsset(tx, asset, at);
+          await insertAsset(tx, asset, nowMs);
         } else if (shippedAsset.hash !== staged.hash) {
           await tx.run(
-            query.updateTable("assets").set({ hash: staged.hash, size: staged.size, updated_at: at }).where("seq", "=", shippedAsset.seq),
+            query
+              .updateTable("assets")
+              .set({ hash: staged.hash, size: staged.size, updated_at: nowMs })
+              .where("seq", "=", shippedAsset.seq),
           );
         }
       });
@@ -254,7 +257,7 @@ async function shipAsset(stores: ShippingStores, path: string, name: string): Pr
   }
 }
 
-/** The same on every machine, so that links to sample images remain valid. */
+/** Creates the same id on every machine, so that links to sample images remain valid. */
 function createAssetId(name: string): string {
   return toUuid(createHash("sha256").update(`lightdesk public asset ${name}`).digest("hex"), 8);
 }

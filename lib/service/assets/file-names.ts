@@ -8,24 +8,24 @@ import { PUBLIC_OWNER } from "../users/keys";
 import { readAssets, type StoredAsset } from "./asset-view";
 import { rasterTypes } from "./media-type";
 
-const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
-const annotation = / ?\[(input|output|temp)\]$/;
+const hashNamePattern = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
+const annotationPattern = / ?\[(input|output|temp)\]$/;
 /** Limit for a name with its folders. Names that a job reads are indexed, and PostgreSQL indexes at most 2,704 bytes. */
 const MAX_NAME_BYTES = 2000;
 const BATCH_SIZE = 500;
 
-export async function findByName(reader: Reader, userId: number, name: string): Promise<StoredAsset | undefined> {
-  const seq = (await findSeqs(reader, userId, [name])).get(name);
+export async function findAssetByName(reader: Reader, userId: number, name: string): Promise<StoredAsset | undefined> {
+  const seq = (await findAssetSeqs(reader, userId, [name])).get(name);
   return seq === undefined ? undefined : (await readAssets(reader, [seq]))[0];
 }
 
-/** The content for each name of a file. A file that is no image hides an older image of the same name, as in GET /api/view. */
-export async function findFiles(
+/** Returns the content for each file name. The newest file of a name wins, even over an older image, as in GET /api/view. */
+export async function findFilesByName(
   reader: Reader,
   userId: number,
   names: readonly string[],
 ): Promise<Map<string, { hash: string; media_type: string }>> {
-  const seqs = await findSeqs(reader, userId, names);
+  const seqs = await findAssetSeqs(reader, userId, names);
   const files = new Map<number, { hash: string; media_type: string }>();
   const uniqueSeqs = [...new Set(seqs.values())];
   for (let from = 0; from < uniqueSeqs.length; from += BATCH_SIZE) {
@@ -44,7 +44,7 @@ export async function findFiles(
   );
 }
 
-async function findSeqs(reader: Reader, userId: number, names: readonly string[]): Promise<Map<string, number>> {
+async function findAssetSeqs(reader: Reader, userId: number, names: readonly string[]): Promise<Map<string, number>> {
   const validNames = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
   const seqByName = new Map<string, number>();
   for (let from = 0; from < validNames.length; from += BATCH_SIZE) {
@@ -60,38 +60,38 @@ async function findSeqs(reader: Reader, userId: number, names: readonly string[]
 }
 
 export function findHashInName(name: string): string | undefined {
-  return hashName.exec(name.replace(annotation, ""))?.[1];
+  return hashNamePattern.exec(name.replace(annotationPattern, ""))?.[1];
 }
 
-/** The requested name, its hash, the file name with and without folders, and the preferred tag. */
+/** Returns the requested name, its hash, the file name with and without folders, and the preferred tag. */
 function toLookupValues(name: string): (string | null)[] {
-  const plainName = name.replace(annotation, "");
-  return [name, findHashInName(name) ?? null, plainName || null, basename(plainName) || null, annotation.exec(name)?.[1] ?? "input"];
+  const plainName = name.replace(annotationPattern, "");
+  return [name, findHashInName(name) ?? null, plainName || null, basename(plainName) || null, annotationPattern.exec(name)?.[1] ?? "input"];
 }
 
 /** Prefers own assets to public ones, then uploads to outputs, then the oldest. Selects one, because content may have many assets. */
-export async function findByHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
+export async function findAssetSeqByHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
   const row = await reader.row(toStatement(sql<{ seq: number | null }>`select ${selectFirst(userId, sql`${hash}`)} as seq`));
   return row?.seq ?? undefined;
 }
 
 function selectFirst(userId: number, hash: RawBuilder<unknown>): RawBuilder<number | null> {
-  const first = (owner: number, test: RawBuilder<unknown>) =>
-    sql`(select seq from assets where hash = ${hash} and owner_id = ${owner} ${test} order by seq limit 1)`;
+  const selectFrom = (owner: number, condition: RawBuilder<unknown>) =>
+    sql`(select seq from assets where hash = ${hash} and owner_id = ${owner} ${condition} order by seq limit 1)`;
   return sql<
     number | null
-  >`coalesce(${first(userId, sql`and origin <> 'output'`)}, ${first(userId, sql``)}, ${first(PUBLIC_OWNER, sql``)})`;
+  >`coalesce(${selectFrom(userId, sql`and origin <> 'output'`)}, ${selectFrom(userId, sql``)}, ${selectFrom(PUBLIC_OWNER, sql``)})`;
 }
 
-/** `+ 0` forces the index of names. With the index of times, an unknown name would scan all assets of the owner. */
+/** `+ 0` forces the name index. With the time index, an unknown name would scan all assets of the owner. */
 function selectNewest(userId: number, column: string): RawBuilder<number | null> {
-  const newest = (owner: number, test: RawBuilder<unknown>) =>
-    sql`(select seq from assets where name = ${sql.ref(column)} and owner_id = ${owner} ${test} order by created_at + 0 desc, seq desc limit 1)`;
-  const isTagged = sql`and exists (select 1 from asset_tags where asset_seq = assets.seq and tag = column5)`;
-  return sql<number | null>`coalesce(${newest(userId, isTagged)}, ${newest(userId, sql``)}, ${newest(PUBLIC_OWNER, sql``)})`;
+  const selectFrom = (owner: number, condition: RawBuilder<unknown>) =>
+    sql`(select seq from assets where name = ${sql.ref(column)} and owner_id = ${owner} ${condition} order by created_at + 0 desc, seq desc limit 1)`;
+  const hasTag = sql`and exists (select 1 from asset_tags where asset_seq = assets.seq and tag = column5)`;
+  return sql<number | null>`coalesce(${selectFrom(userId, hasTag)}, ${selectFrom(userId, sql``)}, ${selectFrom(PUBLIC_OWNER, sql``)})`;
 }
 
-const MAX_CHOICES = 1000;
+const MAX_INPUT_NAMES = 1000;
 
 export async function listInputNames(reader: Reader, userId: number): Promise<string[]> {
   const images = query
@@ -99,7 +99,7 @@ export async function listInputNames(reader: Reader, userId: number): Promise<st
     .innerJoin("blobs", "blobs.hash", "assets.hash")
     .select("name")
     .where("media_type", "in", rasterTypes);
-  const newestImages = images.orderBy("assets.created_at", "desc").orderBy("assets.id", "desc").limit(MAX_CHOICES);
+  const newestImages = images.orderBy("assets.created_at", "desc").orderBy("assets.id", "desc").limit(MAX_INPUT_NAMES);
   const ownImages = await reader.rows(newestImages.where("owner_id", "=", userId).where("origin", "=", "upload"));
   const publicImages = await reader.rows(newestImages.where("owner_id", "=", PUBLIC_OWNER));
   return [...new Set([...ownImages, ...publicImages].map((row) => row.name))];

@@ -27,15 +27,15 @@ export function createFolders(dataDir: string) {
   return folders;
 }
 
-/** How much an eviction frees beyond the limit, as a share of it, so that not every write evicts. */
-const EXTRA_SHARE = 0.2;
+/** Part of the limit that an eviction frees in addition, so that not every write evicts. */
+const EXTRA_EVICTION_RATIO = 0.2;
 
 export async function evictOldest(folder: string, maxBytes: number, isInUse: (path: string) => boolean = () => false): Promise<number> {
   const files = await listFilesByAge(folder);
   let bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes <= maxBytes) return bytes;
   for (const { path, size } of files) {
-    if (bytes <= maxBytes * (1 - EXTRA_SHARE)) break;
+    if (bytes <= maxBytes * (1 - EXTRA_EVICTION_RATIO)) break;
     if (isInUse(path)) continue;
     await rm(path, { force: true });
     bytes -= size;
@@ -46,17 +46,17 @@ export async function evictOldest(folder: string, maxBytes: number, isInUse: (pa
 export async function sweepCacheFolder(
   folder: string,
   findReferenced: FindReferenced,
-  forget: (hash: string) => Promise<unknown>,
+  removeCopy: (hash: string) => Promise<unknown>,
 ): Promise<number> {
-  let removed = 0;
+  let removedCount = 0;
   for (const shard of await readdir(folder)) {
-    const hashes = (await readdir(join(folder, shard))).map((rest) => shard + rest);
+    const hashes = (await readdir(join(folder, shard))).map((suffix) => shard + suffix);
     const referenced = await findReferenced(hashes);
     for (const hash of hashes) {
       if (referenced.has(hash)) continue;
-      await forget(hash);
-      removed += 1;
+      await removeCopy(hash);
+      removedCount += 1;
     }
   }
-  return removed;
+  return removedCount;
 }

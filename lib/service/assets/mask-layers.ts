@@ -4,13 +4,13 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { createLimiter } from "@/lib/shared/async";
-import { ImageTooLarge, requireDecodable, withImage } from "@/lib/shared/decode-image";
+import { ImageTooLargeError, requireDecodable, withImage } from "@/lib/shared/decode-image";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { getFileName, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
-import { createAll } from "./create-asset";
-import { findFiles } from "./file-names";
+import { createAssets } from "./create-asset";
+import { findFilesByName } from "./file-names";
 import { isRaster, MAX_PIXELS } from "./media-type";
 import { type StagedFile, stageFile } from "./staged-file";
 
@@ -20,17 +20,20 @@ const MAX_EDGE = 16_384;
 type ImageFile = { path: string; mediaType: string; size: number };
 
 export async function requireImage(file: ImageFile): Promise<{ width: number; height: number }> {
-  if (!isRaster(file.mediaType)) throw notAnImage();
-  if (file.size > MAX_IMAGE_BYTES) throw imageTooLarge();
+  if (!isRaster(file.mediaType)) throw createNotAnImageError();
+  if (file.size > MAX_IMAGE_BYTES) throw createImageTooLargeError();
   const { width, height } = await readSize(file.path);
   if (width > MAX_EDGE || height > MAX_EDGE) {
-    throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; an edge has at most ${MAX_EDGE}.`, {
+    throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; the limit per edge is ${MAX_EDGE}.`, {
       width,
       height,
     });
   }
   if (width * height > MAX_PIXELS) {
-    throw new ServiceError("INVALID_IMAGE", `The image has ${width * height} pixels; at most ${MAX_PIXELS} are taken.`, { width, height });
+    throw new ServiceError("INVALID_IMAGE", `The image has ${width * height} pixels; at most ${MAX_PIXELS} are accepted.`, {
+      width,
+      height,
+    });
   }
   return { width, height };
 }
@@ -39,9 +42,9 @@ async function readSize(path: string): Promise<{ width: number; height: number }
   try {
     return (await requireDecodable(path)).autoOrient;
   } catch (error) {
-    if (error instanceof ImageTooLarge) throw new ServiceError("INVALID_IMAGE", error.message, { field: "image", ...error.size });
+    if (error instanceof ImageTooLargeError) throw new ServiceError("INVALID_IMAGE", error.message, { field: "image", ...error.size });
     if (await isMissing(path)) throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
-    throw notAnImage(error);
+    throw createNotAnImageError(error);
   }
 }
 
@@ -51,11 +54,11 @@ const isMissing = (path: string) =>
     () => true,
   );
 
-export function imageTooLarge(): ServiceError {
+export function createImageTooLargeError(): ServiceError {
   return new ServiceError("INVALID_IMAGE", "The image is larger than 50 MB.", { field: "image" });
 }
 
-function notAnImage(error?: unknown): ServiceError {
+function createNotAnImageError(error?: unknown): ServiceError {
   const reason = error instanceof Error && { reason: error.message };
   return new ServiceError("INVALID_IMAGE", "The file is not an image that this service can read.", { field: "image", ...reason });
 }
@@ -69,7 +72,7 @@ const limit = createLimiter(1);
 
 export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {
   const { hash } = original;
-  return limit(() => stores.blobs.withFiles([hash], (pathOf) => createLayers(stores, userId, upload, original, pathOf(hash))));
+  return limit(() => stores.blobs.withFiles([hash], (getPath) => createLayers(stores, userId, upload, original, getPath(hash))));
 }
 
 async function createLayers(
@@ -80,9 +83,14 @@ async function createLayers(
   source: string,
 ): Promise<StoredMask> {
   await requireSameSize(upload, { path: source, mediaType: original.media_type, size: original.size });
-  const base = join(stores.folders.temp, randomUUID());
-  const files = { result: `${base}-result.png`, mask: `${base}-mask.png`, paint: `${base}-paint.png`, painted: `${base}-painted.png` };
-  const [alpha, colours, flat] = [`${base}-alpha.png`, `${base}-colours.png`, `${base}-flat.png`];
+  const basePath = join(stores.folders.temp, randomUUID());
+  const files = {
+    result: `${basePath}-result.png`,
+    mask: `${basePath}-mask.png`,
+    paint: `${basePath}-paint.png`,
+    painted: `${basePath}-painted.png`,
+  };
+  const [alpha, colours, flat] = [`${basePath}-alpha.png`, `${basePath}-colours.png`, `${basePath}-flat.png`];
   try {
     await withImage(source, () => drawLayers(upload.path, source, files, { alpha, colours, flat }));
     const stem = original.name.replace(/\.[^.]*$/, "");
@@ -94,7 +102,7 @@ async function createLayers(
       stagedLayers.push({ staged: await stageFile(files[layer]), newAsset: { ownerId: userId, name, tags, metadata } });
     }
     const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
-    const [result] = await createAll(stores, stagedLayers, async (tx, created) => {
+    const [result] = await createAssets(stores, stagedLayers, async (tx, created) => {
       for (const [index, layer] of layers.entries()) {
         const asset = created[index]?.asset;
         // eslint-disable-next-line lightdesk/outside-key -- one of four constant names
@@ -110,14 +118,14 @@ async function createLayers(
 
 const rgbSpaces: readonly string[] = ["srgb", "rgb16"];
 const openWithProfile = (path: string) => sharp(path, { ignoreIcc: true }).keepIccProfile();
-type LayerParts = { alpha: string; colours: string; flat: string };
+type TempFiles = { alpha: string; colours: string; flat: string };
 
 /** Also detects images whose pixels don't match their header. */
-async function drawLayers(upload: string, original: string, maskNames: MaskNames, parts: LayerParts): Promise<void> {
+async function drawLayers(upload: string, original: string, maskNames: MaskNames, tempFiles: TempFiles): Promise<void> {
   try {
     // Colours and alpha are separated first, because joining a channel to an image with alpha would give a different result.
-    await sharp(upload).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(parts.alpha);
-    await sharp(upload).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(parts.colours);
+    await sharp(upload).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(tempFiles.alpha);
+    await sharp(upload).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(tempFiles.colours);
     // Colour values and their profile are unchanged, because a conversion would lose colours of wide-gamut photos.
     const space = (await sharp(original).metadata()).space ?? "";
     const upright = sharp(original, { ignoreIcc: rgbSpaces.includes(space) })
@@ -125,11 +133,11 @@ async function drawLayers(upload: string, original: string, maskNames: MaskNames
       .removeAlpha()
       .toColourspace("srgb");
     const flat = rgbSpaces.includes(space) ? upright.keepIccProfile() : upright;
-    await flat.png({ compressionLevel: 0 }).toFile(parts.flat);
-    await sharp(parts.alpha).negate().toColourspace("b-w").png().toFile(maskNames.mask);
-    await openWithProfile(parts.flat).joinChannel(parts.alpha).png().toFile(maskNames.result);
-    await sharp(parts.colours).joinChannel(maskNames.mask).png().toFile(maskNames.paint);
-    await openWithProfile(parts.flat)
+    await flat.png({ compressionLevel: 0 }).toFile(tempFiles.flat);
+    await sharp(tempFiles.alpha).negate().toColourspace("b-w").png().toFile(maskNames.mask);
+    await openWithProfile(tempFiles.flat).joinChannel(tempFiles.alpha).png().toFile(maskNames.result);
+    await sharp(tempFiles.colours).joinChannel(maskNames.mask).png().toFile(maskNames.paint);
+    await openWithProfile(tempFiles.flat)
       .composite([{ input: maskNames.paint }])
       .removeAlpha()
       .png()
@@ -149,13 +157,13 @@ export async function findMaskLayers(
   const maskQuery = query.selectFrom("mask_layers").select(layers).where("owner_id", "=", userId).where("result", "=", result);
   const names = await reader.row(maskQuery);
   if (!names) return undefined;
-  const existingFiles = await findFiles(reader, userId, Object.values(names));
-  const existingName = (name: string) => (existingFiles.has(name) ? name : null);
+  const existingFiles = await findFilesByName(reader, userId, Object.values(names));
+  const toExistingName = (name: string) => (existingFiles.has(name) ? name : null);
   return {
-    result: existingName(names.result),
-    mask: existingName(names.mask),
-    paint: existingName(names.paint),
-    painted: existingName(names.painted),
+    result: toExistingName(names.result),
+    mask: toExistingName(names.mask),
+    paint: toExistingName(names.paint),
+    painted: toExistingName(names.painted),
   };
 }
 
@@ -169,9 +177,9 @@ async function storeLayerNames(tx: Transaction, userId: number, names: MaskNames
 }
 
 async function requireSameSize(upload: StagedFile, original: ImageFile): Promise<void> {
-  const painted = await requireImage(upload);
-  const beneath = await requireImage(original);
-  if (painted.width === beneath.width && painted.height === beneath.height) return;
-  const sizes = `the mask is ${painted.width} by ${painted.height} pixels, the original ${beneath.width} by ${beneath.height}`;
+  const maskSize = await requireImage(upload);
+  const originalSize = await requireImage(original);
+  if (maskSize.width === originalSize.width && maskSize.height === originalSize.height) return;
+  const sizes = `the mask is ${maskSize.width} by ${maskSize.height} pixels, the original ${originalSize.width} by ${originalSize.height}`;
   throw new ServiceError("INVALID_IMAGE", `The mask does not fit its original: ${sizes}.`, { field: "image" });
 }

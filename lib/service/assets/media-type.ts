@@ -4,17 +4,18 @@ import { getOwn } from "@/lib/contract/json/json";
 export const HEAD_BYTES = 4100;
 /** The limit for images that the service decodes. */
 export const MAX_PIXELS = 67_108_864;
-const OCTETS = "application/octet-stream";
-const textFormats = /^(text\/.+|application\/(rtf|pdf|postscript))$/;
+const BINARY_TYPE = "application/octet-stream";
+const textFormatPattern = /^(text\/.+|application\/(rtf|pdf|postscript))$/;
 
 export async function sniffMediaType(head: Buffer): Promise<string> {
-  // file-type mistakes two formats: safetensors, whose length may read as "BM", and UTF-16 ("MPEG layer 1").
-  if (isSafetensors(head) || isUtf16(head)) return OCTETS;
+  // file-type misdetects two formats: safetensors, whose length may look like "BM", and UTF-16 ("MPEG layer 1").
+  if (isSafetensors(head) || isUtf16(head)) return BINARY_TYPE;
   const text = isText(head) ? head.toString("utf8") : undefined;
   const fileType = await fileTypeFromBuffer(head);
-  // Text that happens to begin like another format is no program, archive or image. For XML, the content determines the type.
-  if (fileType && fileType.mime !== "application/xml" && (text === undefined || textFormats.test(fileType.mime))) return fileType.mime;
-  return text === undefined ? OCTETS : sniffText(text, head.length < HEAD_BYTES);
+  // Text may happen to begin like a program, archive or image. For XML, the content determines the type.
+  if (fileType && fileType.mime !== "application/xml" && (text === undefined || textFormatPattern.test(fileType.mime)))
+    return fileType.mime;
+  return text === undefined ? BINARY_TYPE : sniffText(text, head.length < HEAD_BYTES);
 }
 
 function sniffText(text: string, isWhole: boolean): string {
@@ -50,8 +51,8 @@ function isText(head: Buffer): boolean {
 }
 
 function isUtf16(head: Buffer): boolean {
-  const mark = head.length >= 4 ? head.readUInt16BE(0) : 0;
-  return (mark === 0xfffe && head[3] === 0) || (mark === 0xfeff && head[2] === 0);
+  const byteOrderMark = head.length >= 4 ? head.readUInt16BE(0) : 0;
+  return (byteOrderMark === 0xfffe && head[3] === 0) || (byteOrderMark === 0xfeff && head[2] === 0);
 }
 
 function isSafetensors(head: Buffer): boolean {
@@ -71,12 +72,12 @@ export function isRaster(mediaType: string): boolean {
 }
 
 /** Names of files that a browser may execute when they are opened. Their bytes look like any other text. */
-const activeName = /\.(html?|xhtml?|xht|shtml|svgz?|xml|xslt?|js|mjs|cjs|jsx|ts|css|hta|mht(ml)?|swf|vbs|wasm)$/i;
+const activeNamePattern = /\.(html?|xhtml?|xht|shtml|svgz?|xml|xslt?|js|mjs|cjs|jsx|ts|css|hta|mht(ml)?|swf|vbs|wasm)$/i;
 
 /** True if browsers may display it. Everything else is sent as a download. */
-export function isServedInline(mediaType: string, name: string): boolean {
+export function canServeInline(mediaType: string, name: string): boolean {
   if (isImage(mediaType) || /^(video|audio)\/(?!.*[+/]xml$)/.test(mediaType)) return true;
-  return (mediaType === "text/plain" || mediaType === "application/json") && !activeName.test(name);
+  return (mediaType === "text/plain" || mediaType === "application/json") && !activeNamePattern.test(name);
 }
 
 const extensions: Readonly<Record<string, string>> = {
@@ -136,11 +137,11 @@ export function getExtension(mediaType: string, name = ""): string {
 
 export type PreviewKind = "image" | "video" | "audio" | "model" | "other";
 
-const meshes = /^(glb|gltf|obj|fbx|stl|ply|usdz)$/;
+const meshExtensionPattern = /^(glb|gltf|obj|fbx|stl|ply|usdz)$/;
 
 export function getPreviewKind(mediaType: string, fileName: string): PreviewKind {
   if (isRaster(mediaType)) return "image";
   if (mediaType.startsWith("video/")) return "video";
   if (mediaType.startsWith("audio/")) return "audio";
-  return mediaType.startsWith("model/") || meshes.test(fileName.split(".").at(-1) ?? "") ? "model" : "other";
+  return mediaType.startsWith("model/") || meshExtensionPattern.test(fileName.split(".").at(-1) ?? "") ? "model" : "other";
 }

@@ -11,11 +11,11 @@ export async function readUsedBytes(reader: Reader, userId: number): Promise<num
 }
 
 export async function requireQuota(tx: Transaction, userId: number, content: { hash: string; size: number }): Promise<void> {
-  const refusal = await checkQuota(tx, userId, content);
-  if (refusal) throw refusal;
+  const error = await checkQuota(tx, userId, content);
+  if (error) throw error;
 }
 
-/** Undefined if the content fits or the user already has it. `reservedBytes` is the size of content about to be stored. */
+/** Returns undefined if the content fits or the user already has it. `reservedBytes` is the size of content about to be stored. */
 export async function checkQuota(
   reader: LimitedReader,
   userId: number,
@@ -24,14 +24,14 @@ export async function checkQuota(
 ): Promise<ServiceError | undefined> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined || userId === PUBLIC_OWNER) return undefined;
-  const used = (await readUsedBytes(reader, userId)) + reservedBytes;
-  if (used + content.size <= quota) return undefined;
+  const usedBytes = (await readUsedBytes(reader, userId)) + reservedBytes;
+  if (usedBytes + content.size <= quota) return undefined;
   const ownAsset = query.selectFrom("assets").select("seq").where("hash", "=", content.hash).where("owner_id", "=", userId).limit(1);
-  return (await reader.row(ownAsset)) ? undefined : quotaExceeded(used, quota);
+  return (await reader.row(ownAsset)) ? undefined : createQuotaExceededError(usedBytes, quota);
 }
 
-/** The size of the largest file that may still fit: the rest of the quota, or the size of the user's largest file. */
-export async function remainingQuota(reader: LimitedReader, userId: number, reservedBytes = 0): Promise<number> {
+/** Returns the size of the largest file that may still fit: the remaining quota, or the size of the user's largest file. */
+export async function getRemainingQuota(reader: LimitedReader, userId: number, reservedBytes = 0): Promise<number> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined) return Infinity;
   const largest = await reader.row(
@@ -46,10 +46,10 @@ export async function remainingQuota(reader: LimitedReader, userId: number, rese
 export async function requireFreeQuota(reader: LimitedReader, userId: number): Promise<void> {
   const quota = reader.limits.userQuotaBytes;
   const used = quota === undefined ? 0 : await readUsedBytes(reader, userId);
-  if (quota !== undefined && used >= quota) throw quotaExceeded(used, quota);
+  if (quota !== undefined && used >= quota) throw createQuotaExceededError(used, quota);
 }
 
-export function quotaExceeded(used: number, quota: number): ServiceError {
-  const message = `This would go beyond your storage of ${quota} bytes, of which ${used} are used. Delete assets that you no longer need, or ask for a higher quota.`;
-  return new ServiceError("STORAGE_QUOTA_EXCEEDED", message, { used_bytes: used, quota_bytes: quota });
+export function createQuotaExceededError(usedBytes: number, quotaBytes: number): ServiceError {
+  const message = `This would exceed your storage quota of ${quotaBytes} bytes, of which ${usedBytes} are used. Delete assets that you no longer need, or ask for a higher quota.`;
+  return new ServiceError("STORAGE_QUOTA_EXCEEDED", message, { used_bytes: usedBytes, quota_bytes: quotaBytes });
 }

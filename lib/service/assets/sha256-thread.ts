@@ -3,20 +3,20 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
-/** As source text, so that it needs no bundle. Reads only bytes that were reported as written. */
+/** The worker's source text, so that it needs no bundle. It reads only bytes that were reported as written. */
 const source = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { openSync, readSync } = require("node:fs");
 const file = openSync(workerData, "r");
 const hash = require("node:crypto").createHash("sha256");
 const buffer = Buffer.allocUnsafe(1024 * 1024);
-let done = 0;
+let hashedBytes = 0;
 parentPort.on("message", ({ bytes, isEnd }) => {
-  while (done < bytes) {
-    const read = readSync(file, buffer, 0, Math.min(buffer.length, bytes - done), done);
-    if (read === 0) throw new Error("the file is shorter than what was written to it");
+  while (hashedBytes < bytes) {
+    const read = readSync(file, buffer, 0, Math.min(buffer.length, bytes - hashedBytes), hashedBytes);
+    if (read === 0) throw new Error("the file is shorter than the bytes reported as written");
     hash.update(buffer.subarray(0, read));
-    done += read;
+    hashedBytes += read;
   }
   if (isEnd) parentPort.postMessage(hash.digest("hex"));
 });`;
@@ -25,7 +25,7 @@ export type Sha256Thread = { reportWritten(bytes: number): void; digest(bytes: n
 
 let isBusy = availableParallelism() === 1;
 
-/** Undefined if the thread is busy or the machine has one core. The caller then hashes by itself. */
+/** Returns undefined if the thread is busy or the machine has one core. The caller then hashes the file itself. */
 export function startSha256Thread(path: string): Sha256Thread | undefined {
   if (isBusy) return undefined;
   const thread = createThread(path);
@@ -53,7 +53,7 @@ export function startSha256Thread(path: string): Sha256Thread | undefined {
   };
 }
 
-/** Undefined if the system allows no more threads. */
+/** Returns undefined if the system allows no more threads. */
 function createThread(path: string): Worker | undefined {
   try {
     return new Worker(source, { eval: true, env: {}, execArgv: [], workerData: path });

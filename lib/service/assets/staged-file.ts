@@ -11,7 +11,7 @@ import { type Sha256Thread, startSha256Thread } from "./sha256-thread";
 const BATCH_BYTES = 1024 * 1024;
 /** The file is flushed in these steps while more bytes arrive. */
 const SYNC_INTERVAL_BYTES = 64 * 1024 * 1024;
-/** From this size, a thread for SHA-256 is worthwhile. */
+/** Below this size, a thread for SHA-256 isn't worthwhile. */
 const MIN_THREAD_BYTES = 16 * 1024 * 1024;
 
 export type StagedFile = {
@@ -40,7 +40,7 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: St
       digest.update(chunk);
       if (digest.size() > MIN_THREAD_BYTES) digest.delegateSha256(() => (thread = startThread(path)));
       if (digest.size() > options.maxBytes)
-        throw new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${options.maxBytes} bytes that this service takes.`);
+        throw new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${options.maxBytes} bytes that this service accepts.`);
       yield chunk;
       thread?.reportWritten(file.bytesWritten);
       if (digest.size() - syncedBytes < SYNC_INTERVAL_BYTES) continue;
@@ -56,7 +56,7 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: St
     await pipeline(digestChunks(), file);
     const sha256 = thread?.digest(digest.size());
     await lastSync;
-    if ((await stat(path)).size !== digest.size()) throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the upload.");
+    if ((await stat(path)).size !== digest.size()) throw new ServiceError("INTERNAL", "The disk did not store all bytes of the upload.");
     return { path, ...(await digest.finish(sha256?.catch(() => hashFileSha256(path)))), dispose };
   } catch (error) {
     // `pipeline` may reject before the file is created.
@@ -70,25 +70,25 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: St
   }
 }
 
-/** Used if the thread failed. */
+/** The fallback if the thread failed. */
 async function hashFileSha256(path: string): Promise<string> {
   const sha256 = createHash("sha256");
   await pipeline(createReadStream(path), sha256);
   return sha256.digest("hex");
 }
 
-/** For a file that was written elsewhere (by a node or the image library). Hashed in place and synced; disposing removes it. */
+/** Hashes and syncs an existing file in place, for files of a node or the image library. `dispose` removes it. */
 export async function stageFile(path: string): Promise<StagedFile> {
   const digest = createDigest();
   const handle = await open(path, "r");
   try {
     // Flushes while the bytes are hashed.
-    const syncDone = handle.sync();
-    syncDone.catch(() => undefined); // awaited below
+    const pendingSync = handle.sync();
+    pendingSync.catch(() => undefined); // awaited below
     for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false })) {
       if (chunk instanceof Uint8Array) digest.update(chunk);
     }
-    await syncDone;
+    await pendingSync;
     if ((await handle.stat()).size !== digest.size()) throw new ServiceError("INTERNAL", `The output ${path} changed while it was read.`);
   } finally {
     await handle.close();
@@ -110,9 +110,9 @@ export function createDigest() {
       blake3.update(chunk);
       if (isDelegated !== true) sha256.update(chunk);
     },
-    /** `start` is called once. If it returns a thread, that thread hashes the whole file. */
-    delegateSha256(start: () => Sha256Thread | undefined) {
-      isDelegated ??= start() !== undefined;
+    /** `startThread` is called once. If it returns a thread, that thread hashes the whole file. */
+    delegateSha256(startThread: () => Sha256Thread | undefined) {
+      isDelegated ??= startThread() !== undefined;
     },
     finish: async (delegatedSha256?: Promise<string>) => ({
       hash: blake3.digest("hex"),

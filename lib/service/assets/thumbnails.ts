@@ -9,7 +9,7 @@ import { ServiceError } from "@/lib/service/service-error";
 import { createLimiter } from "@/lib/shared/async";
 import { drawThumbnail, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { getErrorCode } from "@/lib/shared/error-codes";
-import { readCached, writeCached } from "@/lib/shared/files";
+import { readCachedFile, writeCachedFile } from "@/lib/shared/files";
 import { createLru } from "@/lib/shared/lru";
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { getFileName } from "./asset-view";
@@ -21,7 +21,7 @@ const execFileAsync = promisify(execFile);
 const RENDER_TIMEOUT_MS = 20_000;
 const MAX_OUTPUT_BYTES = 32 * 1024 ** 2;
 const MAX_BLOCK_BYTES = 512 * 1024 ** 2;
-const EDGE = 1024;
+const RENDER_EDGE_PX = 1024;
 const WAVEFORM_COLOR = "0x4f6bbd";
 
 const demuxers: Readonly<Record<string, string>> = {
@@ -47,17 +47,22 @@ const demuxers: Readonly<Record<string, string>> = {
 };
 
 // The first frames are often black, so the most typical frame of a second is used.
-const frameArgs = ["-map", "0:v:0", "-vf", `thumbnail=n=24,scale=w=${EDGE}:h=${EDGE}:force_original_aspect_ratio=decrease`];
+const frameArgs = [
+  "-map",
+  "0:v:0",
+  "-vf",
+  `thumbnail=n=24,scale=w=${RENDER_EDGE_PX}:h=${RENDER_EDGE_PX}:force_original_aspect_ratio=decrease`,
+];
 const waveformArgs = [
   "-filter_complex",
-  `[0:a:0]aformat=channel_layouts=mono,showwavespic=s=${EDGE}x${EDGE / 2}:scale=sqrt:colors=${WAVEFORM_COLOR}[w]`,
+  `[0:a:0]aformat=channel_layouts=mono,showwavespic=s=${RENDER_EDGE_PX}x${RENDER_EDGE_PX / 2}:scale=sqrt:colors=${WAVEFORM_COLOR}[w]`,
   "-map",
   "[w]",
 ];
 
 function createMediaPreviews(ffmpeg: string) {
   const limit = createLimiter(1);
-  const stopping = new AbortController();
+  const aborter = new AbortController();
 
   return {
     async draw(path: string, mediaType: string): Promise<Buffer | undefined> {
@@ -75,50 +80,50 @@ function createMediaPreviews(ffmpeg: string) {
             maxBuffer: MAX_OUTPUT_BYTES,
             timeout: RENDER_TIMEOUT_MS,
             killSignal: "SIGKILL",
-            signal: stopping.signal,
+            signal: aborter.signal,
             env: { NODE_ENV: "production" },
             windowsHide: true,
           }),
         );
         return stdout.byteLength > 0 ? stdout : undefined;
       } catch {
-        return undefined; // not a video after all, too slow, or stopped: the icon of its kind is shown
+        return undefined; // not a video, too slow, or stopped, so a placeholder is shown
       }
     },
 
-    stop: () => stopping.abort(),
+    stop: () => aborter.abort(),
   };
 }
 
 function createThumbnailCache(folders: { thumbnails: string; temp: string }, maxBytes: number) {
   const getFolder = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
   const getFile = (hash: string, name: string) => join(getFolder(hash), `${name}.webp`);
-  let bytes: number | undefined;
-  let evicting: Promise<void> | undefined;
+  let cachedBytes: number | undefined;
+  let pendingEviction: Promise<void> | undefined;
 
-  getTelemetry().metrics?.read("lightdesk_service_thumbnail_cache_bytes", () => bytes);
+  getTelemetry().metrics?.registerGauge("lightdesk_service_thumbnail_cache_bytes", () => cachedBytes);
 
-  const forget = (hash: string) => rm(getFolder(hash), { recursive: true, force: true });
+  const removeThumbnails = (hash: string) => rm(getFolder(hash), { recursive: true, force: true });
 
   return {
-    read: (hash: string, name: string): Promise<Buffer | undefined> => readCached(getFile(hash, name)),
+    read: (hash: string, name: string): Promise<Buffer | undefined> => readCachedFile(getFile(hash, name)),
 
-    async keep(hash: string, name: string, webp: Uint8Array): Promise<void> {
+    async write(hash: string, name: string, webp: Uint8Array): Promise<void> {
       // If caching fails, the thumbnail is sent anyway.
-      if (!(await writeCached(getFile(hash, name), join(folders.temp, randomUUID()), webp))) return;
-      if (bytes !== undefined) bytes += webp.byteLength;
-      if (bytes === undefined || bytes > maxBytes) {
-        evicting ??= evictOldest(folders.thumbnails, maxBytes)
-          .then((remainingBytes) => void (bytes = remainingBytes))
-          .catch(() => undefined) // tried again with the next one
-          .finally(() => (evicting = undefined));
-        await evicting;
+      if (!(await writeCachedFile(getFile(hash, name), join(folders.temp, randomUUID()), webp))) return;
+      if (cachedBytes !== undefined) cachedBytes += webp.byteLength;
+      if (cachedBytes === undefined || cachedBytes > maxBytes) {
+        pendingEviction ??= evictOldest(folders.thumbnails, maxBytes)
+          .then((remainingBytes) => void (cachedBytes = remainingBytes))
+          .catch(() => undefined) // the next write tries again
+          .finally(() => (pendingEviction = undefined));
+        await pendingEviction;
       }
     },
 
-    forget,
+    removeThumbnails,
 
-    sweep: (named: FindReferenced) => sweepCacheFolder(folders.thumbnails, named, forget),
+    sweep: (findReferenced: FindReferenced) => sweepCacheFolder(folders.thumbnails, findReferenced, removeThumbnails),
   };
 }
 
@@ -126,7 +131,7 @@ const MAX_DECODE_SECONDS = 20;
 
 async function shrink(source: string | Uint8Array, edge: number, background?: string): Promise<Buffer> {
   const box = { width: edge, height: edge, fit: "inside" } as const;
-  return decodeImage(source, "No preview can be made of this file.", () => drawThumbnail(source, box, "truncated", background));
+  return decodeImage(source, "A preview can't be created for this file.", () => drawThumbnail(source, box, "truncated", background));
 }
 
 function encodeImage(source: string, format: "webp" | "jpeg", quality: number): Promise<Buffer> {
@@ -147,10 +152,10 @@ const MAX_CACHED_BYTES = 512 * 1024 ** 2;
 const MAX_EDGE_PX = 1024;
 const RETRY_AFTER_MS = 10 * 60_000;
 
-type Content = { hash: string; media_type: string; name: string };
-/** `isOwn`: drawn from the content, so it remains valid. An icon may be replaced by a frame later. `isKept`: it was cached. */
-type Thumbnail = { webp: Buffer; isOwn: boolean; isKept: boolean };
-export type WithFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
+type ThumbnailSource = { hash: string; media_type: string; name: string };
+/** `isFromContent` is false for an icon, which may be replaced by a frame later. */
+type Thumbnail = { webp: Buffer; isFromContent: boolean; isCached: boolean };
+export type WithFile = <T>(callback: (path: string) => Promise<T>) => Promise<T>;
 export type Thumbnails = ReturnType<typeof createThumbnails>;
 
 export function createThumbnails(
@@ -163,25 +168,30 @@ export function createThumbnails(
   const pendingThumbnails = new Map<string, Promise<Thumbnail>>();
   const failedAt = createLru<string, number>({ max: 10_000 });
 
-  async function createThumbnail(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
+  async function createThumbnail(content: ThumbnailSource, withFile: WithFile, edge: number): Promise<Thumbnail> {
     const { hash } = content;
     const cachedWebp = await cache.read(hash, String(edge));
-    if (cachedWebp) return { webp: cachedWebp, isOwn: true, isKept: true };
+    if (cachedWebp) return { webp: cachedWebp, isFromContent: true, isCached: true };
     const kind = getPreviewKind(content.media_type, getFileName(content));
-    const webp = await inFile(async (source) => {
+    const webp = await withFile(async (source) => {
       await requireBytes(source);
       return kind === "image" ? limit(() => shrink(source, edge)) : createMediaThumbnail(content, kind, source, edge);
     });
-    if (!webp) return { webp: await drawPlaceholder(kind, edge), isOwn: false, isKept: false };
-    await cache.keep(hash, String(edge), webp);
-    return { webp, isOwn: true, isKept: false };
+    if (!webp) return { webp: await drawPlaceholder(kind, edge), isFromContent: false, isCached: false };
+    await cache.write(hash, String(edge), webp);
+    return { webp, isFromContent: true, isCached: false };
   }
 
-  async function createMediaThumbnail(content: Content, kind: PreviewKind, source: string, edge: number): Promise<Buffer | undefined> {
+  async function createMediaThumbnail(
+    content: ThumbnailSource,
+    kind: PreviewKind,
+    source: string,
+    edge: number,
+  ): Promise<Buffer | undefined> {
     if (kind !== "video" && kind !== "audio") return undefined;
     if (edge < MAX_EDGE_PX) {
-      const large = await createShared(content, (use) => use(source), MAX_EDGE_PX);
-      return large.isOwn ? limit(() => shrink(large.webp, edge)) : undefined;
+      const large = await getOrCreateThumbnail(content, (use) => use(source), MAX_EDGE_PX);
+      return large.isFromContent ? limit(() => shrink(large.webp, edge)) : undefined;
     }
     if (!mediaPreviews || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < RETRY_AFTER_MS) return undefined;
     const bytes = await mediaPreviews.draw(source, content.media_type);
@@ -190,37 +200,37 @@ export function createThumbnails(
     return undefined;
   }
 
-  function createShared(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
+  function getOrCreateThumbnail(content: ThumbnailSource, withFile: WithFile, edge: number): Promise<Thumbnail> {
     const key = `${content.hash}-${edge}`;
-    const work = pendingThumbnails.get(key) ?? createThumbnail(content, inFile, edge).finally(() => pendingThumbnails.delete(key));
+    const work = pendingThumbnails.get(key) ?? createThumbnail(content, withFile, edge).finally(() => pendingThumbnails.delete(key));
     pendingThumbnails.set(key, work);
     return work;
   }
 
   return {
-    async get(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
-      const thumbnail = await createShared(content, inFile, edge);
-      if (thumbnail.isOwn)
-        getTelemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
+    async get(content: ThumbnailSource, withFile: WithFile, edge: number): Promise<Thumbnail> {
+      const thumbnail = await getOrCreateThumbnail(content, withFile, edge);
+      if (thumbnail.isFromContent)
+        getTelemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isCached ? "kept" : "made" });
       return thumbnail;
     },
 
-    channel: (inFile: WithFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
-      inFile(async (source) => {
+    drawChannel: (withFile: WithFile, drawChannel: "rgb" | "alpha"): Promise<Buffer> =>
+      withFile(async (source) => {
         await requireBytes(source);
-        return limit(() => extractChannel(source, channel));
+        return limit(() => extractChannel(source, drawChannel));
       }),
 
-    encode: (inFile: WithFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
-      inFile(async (source) => {
+    encode: (withFile: WithFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
+      withFile(async (source) => {
         await requireBytes(source);
-        return limit(() => decodeImage(source, "No preview can be made of this file.", () => encodeImage(source, format, quality)));
+        return limit(() => decodeImage(source, "A preview can't be created for this file.", () => encodeImage(source, format, quality)));
       }),
 
-    async forget(hash: string): Promise<void> {
+    async removeThumbnails(hash: string): Promise<void> {
       const pending = [...pendingThumbnails].filter(([key]) => key.startsWith(hash));
       await Promise.allSettled(pending.map(([, work]) => work));
-      await cache.forget(hash);
+      await cache.removeThumbnails(hash);
     },
 
     sweep: cache.sweep,
@@ -238,7 +248,7 @@ async function requireBytes(source: string): Promise<void> {
   }
 }
 
-/** One channel group of an image as PNG, like ComfyUI's view: colours without transparency, or transparency alone. */
+/** Extracts colours without transparency, or transparency alone, as PNG. Works like ComfyUI's view. */
 function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer> {
   return decodeImage(path, "The channels of this file cannot be read.", () => {
     const image = sharp(path, { limitInputPixels: MAX_DECODE_PIXELS });
@@ -252,7 +262,7 @@ const BACKGROUND = "#eceef3";
 const INK = "#6e778b";
 
 const strokeStyle = `fill="none" stroke="${INK}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"`;
-const bars = [8, 18, 28, 14, 22, 10, 6].map((height, at) => `<path d="M${17 + at * 5} ${32 - height / 2}v${height}"/>`).join("");
+const bars = [8, 18, 28, 14, 22, 10, 6].map((height, index) => `<path d="M${17 + index * 5} ${32 - height / 2}v${height}"/>`).join("");
 
 const sheet = `<path d="M20 13h16l9 9v29H20zM36 13v9h9" ${strokeStyle}/>`;
 

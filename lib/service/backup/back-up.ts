@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { openPool } from "@/lib/shared/database/postgres";
 import { copyDatabase, countRows, fillDatabase, listMigrations, openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { getErrorCode } from "@/lib/shared/error-codes";
-import { ChangedContent, type Content, copyHashed, hasSize } from "@/lib/shared/files";
-import { blobPath } from "../assets/blob-store";
+import { ChangedContentError, type Content, copyAndHash, hasSize } from "@/lib/shared/files";
+import { getBlobPath } from "../assets/blob-store";
 import { SERVICE_SCHEMA } from "../store/baseline";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { syncFolder } from "../store/data-folder";
@@ -12,7 +12,7 @@ import { getBlobsFolder, isReferenced, listBlobs, prepareBlobPath, runInParallel
 
 type LiveDatabase = {
   copyTo(file: string): Promise<Content>;
-  isNamed(hash: string): Promise<boolean>;
+  isReferenced(hash: string): Promise<boolean>;
   close(): Promise<void>;
 };
 
@@ -20,7 +20,7 @@ function openLiveSqlite(file: string): LiveDatabase {
   const database = openReadOnly(file);
   return {
     copyTo: (to) => copyDatabase(file, to),
-    isNamed: async (hash) => isReferenced(database, hash),
+    isReferenced: async (hash) => isReferenced(database, hash),
     close: async () => void database.close(),
   };
 }
@@ -31,7 +31,7 @@ async function openLivePostgres(url: string, logProgress: (progress: string) => 
   const pool = await openPool({ url, max: 1, statementMs: STATEMENT_TIMEOUT_MS, schema: SERVICE_SCHEMA });
   return {
     copyTo: (to) => fillDatabase(to, () => copyServiceSnapshot(url, to, logProgress)),
-    async isNamed(hash) {
+    async isReferenced(hash) {
       const client = await pool.connect();
       try {
         return (await client.query("SELECT 1 FROM blobs WHERE hash = $1", [hash])).rows.length > 0;
@@ -45,7 +45,7 @@ async function openLivePostgres(url: string, logProgress: (progress: string) => 
 
 const MAX_PASSES = 20;
 const MAX_LOST_FILES = 1000;
-const tables = ["users", "jobs", "assets", "user_files", "blobs"] as const;
+const countedTables = ["users", "jobs", "assets", "user_files", "blobs"] as const;
 
 type Backup = {
   dataDir: string;
@@ -63,13 +63,13 @@ export async function backUpService(backup: Backup): Promise<ServiceContents> {
   const liveDatabase = databaseUrl === undefined ? openLiveSqlite(file) : await openLivePostgres(databaseUrl, logProgress);
   try {
     if (databaseUrl === undefined) await copyReferencedBlobs(backup, file, liveDatabase);
-    return await backUpFrom(backup, liveDatabase);
+    return await backUpFromDatabase(backup, liveDatabase);
   } finally {
     await liveDatabase.close();
   }
 }
 
-async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceContents> {
+async function backUpFromDatabase(backup: Backup, live: LiveDatabase): Promise<ServiceContents> {
   const { folder, id } = backup;
   const file = `service-${id}.sqlite`;
   for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
@@ -80,7 +80,7 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
     await syncFolders(getBlobsFolder(folder));
     const copy = openReadOnly(join(folder, file));
     try {
-      const databaseInfo = { schema: listMigrations(copy, "migrations"), rows: countRows(copy, tables) };
+      const databaseInfo = { schema: listMigrations(copy, "migrations"), rows: countRows(copy, countedTables) };
       return {
         database: { file, ...content },
         ...databaseInfo,
@@ -90,15 +90,15 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
       copy.close();
     }
   }
-  throw new Error(`Files were deleted during the backup in each of ${MAX_PASSES} passes. Try again at a quieter time.`);
+  throw new Error(`Files were deleted during the backup in each of ${MAX_PASSES} passes. Try again when fewer files are being deleted.`);
 }
 
-/** Copies blobs that `database` references and the backup lacks. `deleted` counts those whose row was also deleted. */
-async function copyReferencedBlobs({ blobs: from, folder, logProgress }: Backup, database: string, live: LiveDatabase) {
+/** Copies blobs that `database` references and the backup lacks. `deleted` counts blobs that were deleted meanwhile. */
+async function copyReferencedBlobs({ blobs: source, folder, logProgress }: Backup, database: string, live: LiveDatabase) {
   const copy = openReadOnly(database);
   const totals = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
   try {
-    if (from === undefined) return totals;
+    if (source === undefined) return totals;
     const blobCount = countRows(copy, ["blobs"]).blobs;
     for (const batch of listBlobs(copy)) {
       await runInParallel(batch, async ({ hash, size }) => {
@@ -106,15 +106,15 @@ async function copyReferencedBlobs({ blobs: from, folder, logProgress }: Backup,
         totals.count += 1;
         totals.bytes += size;
         if (await hasSize(to, size)) return;
-        const outcome = await copyBlob(blobPath(from, hash), to, hash);
+        const outcome = await copyBlob(getBlobPath(source, hash), to, hash);
         if (outcome === "copied") return;
         totals.count -= 1;
         totals.bytes -= size;
-        if (outcome === "damaged" || (await live.isNamed(hash))) totals.lost.push(hash);
+        if (outcome === "damaged" || (await live.isReferenced(hash))) totals.lost.push(hash);
         else totals.deleted += 1;
       });
       if (totals.lost.length > MAX_LOST_FILES)
-        throw new Error(`More than ${MAX_LOST_FILES} files are missing or damaged below ${from}. Nothing was backed up.`);
+        throw new Error(`More than ${MAX_LOST_FILES} files are missing or damaged below ${source}. Nothing was backed up.`);
       logProgress(`${totals.count} of ${blobCount} files`);
     }
     return totals;
@@ -123,13 +123,13 @@ async function copyReferencedBlobs({ blobs: from, folder, logProgress }: Backup,
   }
 }
 
-async function copyBlob(from: string, to: string, hash: string): Promise<"copied" | "damaged" | "gone"> {
+async function copyBlob(from: string, to: string, hash: string): Promise<"copied" | "damaged" | "missing"> {
   try {
-    await copyHashed(from, to, hash);
+    await copyAndHash(from, to, hash);
     return "copied";
   } catch (error) {
-    if (error instanceof ChangedContent) return "damaged";
-    if (isMissing(error)) return "gone";
+    if (error instanceof ChangedContentError) return "damaged";
+    if (isMissing(error)) return "missing";
     throw error;
   }
 }

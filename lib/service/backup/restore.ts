@@ -6,9 +6,9 @@ import { z } from "zod";
 import { createTooOldMessage, getSchemaState } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { ChangedContent, copyHashed, hashFile, hasSize } from "@/lib/shared/files";
-import { blobPath } from "../assets/blob-store";
-import { markBucketBlobs, markLocalBlobs, markMovedBlobs } from "../assets/blobs/open-blobs";
+import { ChangedContentError, copyAndHash, hashFile, hasSize } from "@/lib/shared/files";
+import { getBlobPath } from "../assets/blob-store";
+import { clearBlobLocation, recordBlobLocation,recordUnknownBucket } from "../assets/blobs/open-blobs";
 import { sqliteHistory } from "../store/baseline";
 
 type Restore = { folder: string; contents: ServiceContents; logProgress(progress: string): void };
@@ -20,7 +20,7 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
   if ("isTooOld" in state) throw new Error(createTooOldMessage("The backup"));
   const blobs = getBlobsFolder(folder);
   const requireContent = async (name: string, hash: string, size: number) => {
-    const file = blobPath(blobs, hash);
+    const file = getBlobPath(blobs, hash);
     if (!(await hasSize(file, size))) throw new Error(`The backup is incomplete: ${name} is missing or truncated (${file}).`);
     if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${name} has changed (${file}).`);
   };
@@ -57,7 +57,7 @@ export async function restoreService(
     for (const batch of contents.blobs.elsewhere ? [] : listBlobs(database)) {
       await runInParallel(batch, async ({ hash, size }) => {
         const to = await prepareBlobPath(blobs, hash);
-        if (!lost.has(hash) && !(await hasSize(to, size))) await copyVerified(blobPath(getBlobsFolder(folder), hash), to, hash);
+        if (!lost.has(hash) && !(await hasSize(to, size))) await copyVerified(getBlobPath(getBlobsFolder(folder), hash), to, hash);
       });
       restoredCount += batch.length;
       logProgress(`${restoredCount} of ${contents.rows.blobs} files`);
@@ -65,18 +65,18 @@ export async function restoreService(
   } finally {
     database.close();
   }
-  // Notes of an interrupted restore of another backup are outdated.
-  markLocalBlobs(dataDir);
-  if (contents.blobs.elsewhere) await markBucketBlobs(dataDir);
-  else if (!blobs.startsWith(join(dataDir, "/"))) await markMovedBlobs(dataDir, { kind: "folder", path: blobs });
+  // A location that an interrupted restore of another backup recorded is outdated.
+  clearBlobLocation(dataDir);
+  if (contents.blobs.elsewhere) await recordUnknownBucket(dataDir);
+  else if (!blobs.startsWith(join(dataDir, "/"))) await recordBlobLocation(dataDir, { kind: "folder", path: blobs });
   await copyVerified(source, join(dataDir, "service.sqlite"), contents.database.hash);
 }
 
 async function copyVerified(from: string, to: string, hash: string): Promise<void> {
   try {
-    await copyHashed(from, to, hash);
+    await copyAndHash(from, to, hash);
   } catch (error) {
-    if (error instanceof ChangedContent) throw new Error(`The backup is damaged: ${from} has changed.`, { cause: error });
+    if (error instanceof ChangedContentError) throw new Error(`The backup is damaged: ${from} has changed.`, { cause: error });
     throw error;
   }
 }
@@ -84,7 +84,7 @@ async function copyVerified(from: string, to: string, hash: string): Promise<voi
 export async function sweepServiceBackup(folder: string, contents: ServiceContents | null): Promise<number> {
   const blobs = getBlobsFolder(folder);
   const database = contents && openReadOnly(join(folder, contents.database.file));
-  let removed = 0;
+  let removedCount = 0;
   try {
     for await (const shard of await opendir(blobs)) {
       if (!/^[0-9a-f]{2}$/.test(shard.name)) continue;
@@ -92,13 +92,13 @@ export async function sweepServiceBackup(folder: string, contents: ServiceConten
         const hash = shard.name + name;
         if (database && isReferenced(database, hash)) continue;
         await rm(join(blobs, shard.name, name));
-        removed += 1;
+        removedCount += 1;
       }
     }
   } finally {
     database?.close();
   }
-  return removed;
+  return removedCount;
 }
 
 const hashSchema = z.string().regex(/^[0-9a-f]{64}$/);
@@ -119,7 +119,7 @@ export type BlobRef = { hash: string; size: number };
 
 const BATCH_SIZE = 1000;
 
-/** The blobs of a database, in batches. Each batch is read at once, so that a slow caller does not block a writer. */
+/** Lists a database's blobs in batches. Each batch is read completely, so that a slow caller doesn't block a writer. */
 export function* listBlobs(database: SqliteConnection): Generator<BlobRef[]> {
   const sqliteStatement = database.prepare<[string], BlobRef>(
     `SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${BATCH_SIZE}`,
@@ -134,7 +134,7 @@ export function isReferenced(database: SqliteConnection, hash: string): boolean 
 export const getBlobsFolder = (folder: string) => join(folder, "blobs");
 
 export async function prepareBlobPath(folder: string, hash: string): Promise<string> {
-  const file = blobPath(folder, hash);
+  const file = getBlobPath(folder, hash);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   return file;
 }

@@ -2,23 +2,23 @@
 
 import { createLru } from "@/lib/shared/lru";
 import { type BlobStore } from "../assets/blob-store";
-import { type CreatedAsset, createIfStored, type NewAsset } from "../assets/create-asset";
+import { createAssetIfStored, type CreatedAsset, type NewAsset } from "../assets/create-asset";
 import { type ServiceLog } from "../options";
-import { ServiceError, toRefusal } from "../service-error";
+import { ServiceError, toErrorBody } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
 import { type Processes } from "../store/processes";
 import {
-  createOpenSource,
-  discard,
+  createSourceOpener,
+  discardBody,
   isPage,
-  type OpenedSource,
-  type OpenSource,
   readContentRange,
   readFileName,
   readLength,
-} from "./open-source";
-import { createSourceAgents, createSourcePolicy, defaultDownloadHosts, internalAddressError, requireSource } from "./sources";
+  type SourceOpener,
+  type SourceResponse,
+} from "./source-opener";
+import { createInternalAddressError, createSourceAgents, createSourcePolicy, defaultDownloadHosts, requireSource } from "./sources";
 import { findEarlierHash, findTask, type StoredTask } from "./task-rows";
 import { createTasks } from "./tasks";
 
@@ -33,17 +33,17 @@ type SourceDescription = {
 
 const SOURCE_TIMEOUT_MS = 20_000;
 
-async function describeSource(open: OpenSource, url: URL): Promise<SourceDescription> {
+async function describeSource(open: SourceOpener, url: URL): Promise<SourceDescription> {
   const signal = AbortSignal.timeout(SOURCE_TIMEOUT_MS);
   const requestOptions = { signal, idleMs: SOURCE_TIMEOUT_MS };
   try {
     const headSource = await open(url, { ...requestOptions, method: "HEAD", stopsAtPromisedHash: true }).catch((error: unknown) => {
-      const code = toRefusal(error)?.code;
+      const code = toErrorBody(error)?.code;
       if (code !== "FORBIDDEN" && code !== "UNPROCESSABLE") throw error;
     });
     return toDescription(headSource ?? (await open(url, { ...requestOptions, method: "GET", range: "bytes=0-0" })), url);
   } catch (error) {
-    const refusal = toRefusal(error);
+    const refusal = toErrorBody(error);
     if (refusal?.code === "UNSUPPORTED_SOURCE") throw error;
     if (refusal) throw new ServiceError("UNPROCESSABLE", refusal.message);
     if (signal.aborted) throw new ServiceError("UNPROCESSABLE", "The source did not respond.");
@@ -51,8 +51,8 @@ async function describeSource(open: OpenSource, url: URL): Promise<SourceDescrip
   }
 }
 
-function toDescription({ status, headers, promisedSha256, body }: OpenedSource, url: URL): SourceDescription {
-  discard(body);
+function toDescription({ status, headers, promisedSha256, body }: SourceResponse, url: URL): SourceDescription {
+  discardBody(body);
   const length =
     status === 200 ? readLength(headers) : status === 206 ? readContentRange(headers)?.total : readLength(headers, "x-linked-size");
   const type = status === 200 || status === 206 ? headers["content-type"] : undefined;
@@ -67,7 +67,7 @@ function toDescription({ status, headers, promisedSha256, body }: OpenedSource, 
 
 export type Downloads = ReturnType<typeof createDownloads>;
 
-type DownloadParts = {
+type DownloadDependencies = {
   database: Database;
   processes: Processes;
   blobs: BlobStore;
@@ -79,19 +79,19 @@ type DownloadParts = {
 
 const MAX_PROMISED_HASHES = 1000;
 
-export function createDownloads(parts: DownloadParts) {
-  const { database, settings } = parts;
+export function createDownloads(dependencies: DownloadDependencies) {
+  const { database, settings } = dependencies;
   const policy = createSourcePolicy(settings.downloadHosts ?? defaultDownloadHosts);
   const agents = createSourceAgents();
-  const open = createOpenSource(policy, agents);
+  const openSource = createSourceOpener(policy, agents);
   const tasks = createTasks({
-    ...parts,
+    ...dependencies,
     policy,
-    open,
-    folder: parts.folders.downloads,
+    open: openSource,
+    folder: dependencies.folders.downloads,
     maxBytes: settings.maxDownloadBytes,
     idleMs: settings.requestTimeoutMs,
-    atOnce: settings.downloadsAtOnce,
+    maxConcurrent: settings.downloadsAtOnce,
   });
   const promisedHashes = createLru<string, string>({ max: MAX_PROMISED_HASHES });
 
@@ -104,23 +104,23 @@ export function createDownloads(parts: DownloadParts) {
 
     async requireSource(text: string, field: string): Promise<URL> {
       const url = requireSource(policy, text, field);
-      if (!policy.isTrustedOrigin(url) && (await agents.resolvesInside(url))) throw internalAddressError(field);
+      if (!policy.isTrustedOrigin(url) && (await agents.resolvesToPrivateAddress(url))) throw createInternalAddressError(field);
       return url;
     },
 
     async describe(url: URL): Promise<SourceDescription> {
-      const description = await describeSource(open, url);
+      const description = await describeSource(openSource, url);
       promisedHashes.delete(url.href);
       if (description.promisedSha256 !== undefined) promisedHashes.set(url.href, description.promisedSha256);
       return description;
     },
 
     /** Creates an asset from content that the user already has, if the source or an earlier download provides its hash. */
-    async createOfExisting(url: URL, newAsset: NewAsset): Promise<CreatedAsset | undefined> {
+    async createFromExistingContent(url: URL, newAsset: NewAsset): Promise<CreatedAsset | undefined> {
       const sha256 = promisedHashes.get(url.href);
       const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, newAsset.ownerId, url)];
       for (const hash of hashes) {
-        const created = hash === undefined ? undefined : await createIfStored(parts, hash, newAsset);
+        const created = hash === undefined ? undefined : await createAssetIfStored(dependencies, hash, newAsset);
         if (created) return created;
       }
       return undefined;

@@ -5,36 +5,36 @@ import { getErrorCode } from "@/lib/shared/error-codes";
 import { createDigest, type StagedFile } from "../assets/staged-file";
 import { ServiceError } from "../service-error";
 import {
-  discard,
+  createUnreachableError,
+  discardBody,
   isPage,
-  type OpenedSource,
-  type OpenSource,
   readContentRange,
   readEncoding,
   readFileName,
   readLength,
   readUnsatisfiedLength,
   readValidator,
-  unreachable,
-} from "./open-source";
+  type SourceOpener,
+  type SourceResponse,
+} from "./source-opener";
 
 type PartialFile = Awaited<ReturnType<typeof openPartialFile>>;
 
 const SYNC_INTERVAL_MS = 250;
 const READ_CHUNK_BYTES = 256 * 1024;
 
-type FetchStart = {
+type PartialFileOptions = {
   path: string;
   partialBytes: number;
   signal: AbortSignal;
   onDurable(bytes: number): Promise<void>;
 };
 
-export async function openPartialFile({ path, partialBytes, signal, onDurable }: FetchStart) {
+export async function openPartialFile({ path, partialBytes, signal, onDurable }: PartialFileOptions) {
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600).catch(rethrowFullDisk);
   let digest = createDigest();
-  let durable = 0;
-  let syncing: Promise<void> | undefined;
+  let syncedBytes = 0;
+  let pendingSync: Promise<void> | undefined;
   let syncError: unknown;
 
   async function readExistingBytes(): Promise<void> {
@@ -49,32 +49,32 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
       if (bytesRead === 0) throw new Error(`the partial file ${path} ended while it was read`);
       digest.update(buffer.subarray(0, bytesRead));
     }
-    durable = durableBytes;
+    syncedBytes = durableBytes;
   }
 
   function sync(): Promise<void> {
-    syncing ??= syncOnce().finally(() => (syncing = undefined));
-    return syncing;
+    pendingSync ??= syncOnce().finally(() => (pendingSync = undefined));
+    return pendingSync;
   }
 
   async function syncOnce(): Promise<void> {
     const size = digest.size();
-    if (size === durable) return;
+    if (size === syncedBytes) return;
     await handle.datasync().catch(rethrowFullDisk);
     await onDurable(size);
-    durable = size;
+    syncedBytes = size;
   }
 
   /** A running sync may have started before the last bytes were written. */
   async function syncAll(): Promise<void> {
-    while (durable < digest.size()) await sync();
+    while (syncedBytes < digest.size()) await sync();
   }
 
   const timer = setInterval(() => void sync().catch((error: unknown) => (syncError ??= error)), SYNC_INTERVAL_MS).unref();
 
   async function close(): Promise<void> {
     clearInterval(timer);
-    await syncing?.catch(() => undefined); // reported by `append` or by the last sync
+    await pendingSync?.catch(() => undefined); // reported by `append` or by the last sync
     await handle.close();
   }
 
@@ -99,10 +99,10 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
     },
 
     async reset(): Promise<void> {
-      await syncing?.catch(() => undefined); // the count is written again below
+      await pendingSync?.catch(() => undefined); // the count is written again below
       digest = createDigest();
       await onDurable(0);
-      durable = 0;
+      syncedBytes = 0;
       await handle.truncate(0);
     },
 
@@ -114,7 +114,7 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
       try {
         await syncAll();
         if ((await handle.stat()).size !== digest.size())
-          throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the download.");
+          throw new ServiceError("INTERNAL", "The disk did not store all bytes of the download.");
       } finally {
         await close();
       }
@@ -132,13 +132,13 @@ function rethrowFullDisk(error: unknown): never {
 
 export type RemoteFile = { total?: number; validator?: string; promisedSha256?: string; fileName?: string };
 
-type FetchState = {
+type FetchOptions = {
   url: URL;
-  open: OpenSource;
+  open: SourceOpener;
   partial: PartialFile;
   remoteFile: RemoteFile;
   maxBytes: number;
-  tooLarge: () => ServiceError | Promise<ServiceError>;
+  createTooLargeError: () => ServiceError | Promise<ServiceError>;
   idleMs: number;
   signal: AbortSignal;
   /** Resolves when `remoteFile` is stored. False if the bytes are not needed. */
@@ -157,17 +157,17 @@ const MIN_PROGRESS_BYTES = 1024;
 /** Must arrive within the idle timeout. A slower source could occupy a slot forever. */
 const MIN_BYTES_PER_INTERVAL = 1024;
 
-export async function fetchFile(fetching: FetchState): Promise<RemoteFile | undefined> {
-  const { partial, signal } = fetching;
-  const state = { remoteFile: fetching.remoteFile, mayResume: true };
+export async function fetchFile(options: FetchOptions): Promise<RemoteFile | undefined> {
+  const { partial, signal } = options;
+  const state = { remoteFile: options.remoteFile, canResume: true };
   let maxBytesReached = partial.size();
   let failures = 0;
-  for (let connection = 1; ; connection += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     if (state.remoteFile.total !== undefined && partial.size() === state.remoteFile.total && partial.size() > 0) return state.remoteFile;
     try {
-      return (await readFromSource(fetching, state)) ? state.remoteFile : undefined;
+      return (await readFromSource(options, state)) ? state.remoteFile : undefined;
     } catch (error) {
-      if (signal.aborted || !isTemporary(error) || connection >= MAX_CONNECTIONS) throw error;
+      if (signal.aborted || !isTemporary(error) || attempt >= MAX_CONNECTIONS) throw error;
       if (partial.size() >= maxBytesReached + MIN_PROGRESS_BYTES) failures = 0;
       maxBytesReached = Math.max(maxBytesReached, partial.size());
       const pauseMs = PAUSES_MS[failures];
@@ -178,13 +178,13 @@ export async function fetchFile(fetching: FetchState): Promise<RemoteFile | unde
   }
 }
 
-type State = { remoteFile: RemoteFile; mayResume: boolean };
+type FetchProgress = { remoteFile: RemoteFile; canResume: boolean };
 
-async function readFromSource(fetching: FetchState, state: State): Promise<boolean> {
-  const { partial, url, open, signal, idleMs } = fetching;
+async function readFromSource(options: FetchOptions, state: FetchProgress): Promise<boolean> {
+  const { partial, url, open, signal, idleMs } = options;
   const size = partial.size();
   const ifRange = state.remoteFile.validator;
-  const isResuming = state.mayResume && size > 0 && ifRange !== undefined;
+  const isResuming = state.canResume && size > 0 && ifRange !== undefined;
   const source = await open(url, { method: "GET", signal, idleMs, ...(isResuming && { range: `bytes=${size}-`, ifRange }) });
   try {
     const encoding = readEncoding(source.headers);
@@ -195,31 +195,31 @@ async function readFromSource(fetching: FetchState, state: State): Promise<boole
     if (isResuming && source.status === 206 && isSameFile(source, state.remoteFile, size))
       state.remoteFile.total ??= readContentRange(source.headers)?.total;
     else {
-      if (source.status !== 200) await restart(fetching, state, isResuming);
-      if (!(await startOrResume(fetching, state, source))) return false;
+      if (source.status !== 200) await resetForRetry(options, state, isResuming);
+      if (!(await startOrResume(options, state, source))) return false;
     }
-    await copyBody(fetching, source);
+    await copyBody(options, source);
   } finally {
-    discard(source.body);
+    discardBody(source.body);
   }
   const totalBytes = (state.remoteFile.total ??= partial.size());
-  if (partial.size() < totalBytes) throw unreachable("The source ended before the file was complete.");
+  if (partial.size() < totalBytes) throw createUnreachableError("The source ended before the file was complete.");
   if (partial.size() > totalBytes) throw new ServiceError("UNPROCESSABLE", "The source sent more bytes than it declared.");
   return true;
 }
 
-async function restart({ partial }: FetchState, state: State, isPartRequested: boolean): Promise<never> {
+async function resetForRetry({ partial }: FetchOptions, state: FetchProgress, isPartRequested: boolean): Promise<never> {
   if (!isPartRequested) throw new ServiceError("UNPROCESSABLE", "The source does not return the whole file.");
   await partial.reset();
   state.remoteFile = {};
-  state.mayResume = false;
-  throw unreachable("The source returned a different range than requested.");
+  state.canResume = false;
+  throw createUnreachableError("The source returned a different range than requested.");
 }
 
-async function startOrResume(fetching: FetchState, state: State, { headers, promisedSha256 }: OpenedSource): Promise<boolean> {
-  const { partial, url, maxBytes, tooLarge, onRemoteFile } = fetching;
+async function startOrResume(options: FetchOptions, state: FetchProgress, { headers, promisedSha256 }: SourceResponse): Promise<boolean> {
+  const { partial, url, maxBytes, createTooLargeError, onRemoteFile } = options;
   const [total, validator] = [readLength(headers), readValidator(headers)];
-  if (total !== undefined && total > maxBytes) throw await tooLarge();
+  if (total !== undefined && total > maxBytes) throw await createTooLargeError();
   if (partial.size() > 0) await partial.reset();
   state.remoteFile = {
     fileName: readFileName(headers, url),
@@ -230,15 +230,16 @@ async function startOrResume(fetching: FetchState, state: State, { headers, prom
   return onRemoteFile(state.remoteFile);
 }
 
-async function copyBody({ partial, signal, idleMs, maxBytes, tooLarge }: FetchState, source: OpenedSource): Promise<void> {
+async function copyBody({ partial, signal, idleMs, maxBytes, createTooLargeError }: FetchOptions, source: SourceResponse): Promise<void> {
   let previousBytes = partial.size();
   const speedTimer = setInterval(() => {
-    if (partial.size() - previousBytes < MIN_BYTES_PER_INTERVAL) source.body.destroy(unreachable("The source sends too slowly."));
+    if (partial.size() - previousBytes < MIN_BYTES_PER_INTERVAL)
+      source.body.destroy(createUnreachableError("The source sends too slowly."));
     previousBytes = partial.size();
   }, idleMs);
   try {
     for await (const chunk of readChunks(source, signal)) {
-      if (partial.size() + chunk.byteLength > maxBytes) throw await tooLarge();
+      if (partial.size() + chunk.byteLength > maxBytes) throw await createTooLargeError();
       await partial.append(chunk);
     }
   } finally {
@@ -246,29 +247,29 @@ async function copyBody({ partial, signal, idleMs, maxBytes, tooLarge }: FetchSt
   }
 }
 
-function isSameFile({ headers, promisedSha256 }: OpenedSource, remoteFile: RemoteFile, from: number): boolean {
+function isSameFile({ headers, promisedSha256 }: SourceResponse, remoteFile: RemoteFile, offset: number): boolean {
   const range = readContentRange(headers);
-  if (!range || range.start !== from) return false;
+  if (!range || range.start !== offset) return false;
   if (range.total !== undefined && remoteFile.total !== undefined && range.total !== remoteFile.total) return false;
   if (promisedSha256 !== undefined && remoteFile.promisedSha256 !== undefined && promisedSha256 !== remoteFile.promisedSha256) return false;
   const validator = readValidator(headers);
-  const isTag = (text: string | undefined) => text?.startsWith('"') === true;
+  const isEntityTag = (text: string | undefined) => text?.startsWith('"') === true;
   return (
     validator === undefined ||
     remoteFile.validator === undefined ||
-    isTag(validator) !== isTag(remoteFile.validator) ||
+    isEntityTag(validator) !== isEntityTag(remoteFile.validator) ||
     validator === remoteFile.validator
   );
 }
 
-/** Errors of the connection count as temporary. Errors of the code that processes the chunks pass unchanged. */
-async function* readChunks({ body }: OpenedSource, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+/** Connection errors count as temporary. Errors of the code that processes the chunks are not changed. */
+async function* readChunks({ body }: SourceResponse, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) if (chunk instanceof Uint8Array) yield chunk;
   } catch (error) {
     if (signal.aborted || isTemporary(error)) throw error;
     const isTimeout = getErrorCode(error) === "UND_ERR_BODY_TIMEOUT";
-    throw unreachable(isTimeout ? "The source stopped sending." : "The source ended before the file was complete.");
+    throw createUnreachableError(isTimeout ? "The source stopped sending." : "The source ended before the file was complete.");
   }
 }
 

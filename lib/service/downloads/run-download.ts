@@ -6,24 +6,24 @@ import { join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { findAsset, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore } from "../assets/blob-store";
-import { createAll, createIfStored } from "../assets/create-asset";
-import { quotaExceeded, readUsedBytes, remainingQuota } from "../assets/quota";
+import { createAssetIfStored,createAssets } from "../assets/create-asset";
+import { createQuotaExceededError, getRemainingQuota,readUsedBytes } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
 import { readRecord, readStrings } from "../jobs/job-row";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
 import { fetchFile, openPartialFile, type RemoteFile } from "./fetch-file";
-import { type OpenSource, readFileName } from "./open-source";
+import { readFileName,type SourceOpener } from "./source-opener";
 import { requireSource, type SourcePolicy } from "./sources";
-import { changeTask, endTask, findEarlierHash, recordSource, type StoredTask } from "./task-rows";
+import { endTask, findEarlierHash, recordSource, type StoredTask,updateTask } from "./task-rows";
 
-export type RunParts = {
+export type RunDependencies = {
   database: Database;
   blobs: BlobStore;
   folder: string;
   policy: SourcePolicy;
-  open: OpenSource;
+  open: SourceOpener;
   maxBytes: number;
   idleMs: number;
   now: () => number;
@@ -35,100 +35,108 @@ export function isTaskLost(error: unknown): boolean {
   return error instanceof TaskLostError;
 }
 
-export async function runDownload(parts: RunParts, task: StoredTask, signal: AbortSignal, isKept: () => boolean): Promise<void> {
-  const { database, now } = parts;
-  const url = requireSource(parts.policy, task.source_url, "source_url");
-  const change = (changes: Partial<StoredTask>) =>
+export async function runDownload(
+  dependencies: RunDependencies,
+  task: StoredTask,
+  signal: AbortSignal,
+  isSuspended: () => boolean,
+): Promise<void> {
+  const { database, now } = dependencies;
+  const url = requireSource(dependencies.policy, task.source_url, "source_url");
+  const saveChanges = (changes: Partial<StoredTask>) =>
     database.commit(async (tx) => {
-      if (!(await changeTask(tx, task, changes, now()))) throw new TaskLostError();
+      if (!(await updateTask(tx, task, changes, now()))) throw new TaskLostError();
     });
-  const { name, partialBytes } = await findPart(parts, task);
-  if (name !== (task.part ?? task.id)) await change({ part: name, bytes_downloaded: 0 });
-  const path = partPath(parts, name);
+  const { name, partialBytes } = await findPart(dependencies, task);
+  if (name !== (task.part ?? task.id)) await saveChanges({ part: name, bytes_downloaded: 0 });
+  const path = getPartPath(dependencies, name);
 
   // The same URL may have been downloaded while this task waited, so its content may exist now.
   const earlierHash = await findEarlierHash(database, task.user_id, url);
-  if (earlierHash !== undefined && (await completeWithContent(parts, task, earlierHash, readFileName({}, url)))) return;
-  const remainingBytes = await remainingQuota(database, task.user_id);
+  if (earlierHash !== undefined && (await completeWithContent(dependencies, task, earlierHash, readFileName({}, url)))) return;
+  const remainingBytes = await getRemainingQuota(database, task.user_id);
   const partial = await openPartialFile({
     path,
-    partialBytes: partialBytes,
+    partialBytes,
     signal,
-    onDurable: (bytes) => change({ bytes_downloaded: bytes }),
+    onDurable: (bytes) => saveChanges({ bytes_downloaded: bytes }),
   });
   try {
     const remoteFile = await fetchFile({
       url,
-      open: parts.open,
+      open: dependencies.open,
       partial,
       remoteFile: partialBytes > 0 ? toRemoteFile(task) : {},
-      maxBytes: Math.min(parts.maxBytes, remainingBytes),
-      tooLarge: () => (remainingBytes < parts.maxBytes ? toQuotaError(database, task.user_id) : fileTooLarge(parts.maxBytes)),
-      idleMs: parts.idleMs,
+      maxBytes: Math.min(dependencies.maxBytes, remainingBytes),
+      createTooLargeError: () =>
+        remainingBytes < dependencies.maxBytes ? readQuotaError(database, task.user_id) : createFileTooLargeError(dependencies.maxBytes),
+      idleMs: dependencies.idleMs,
       signal,
       async onRemoteFile(file) {
-        await change(toColumns(file));
-        return !(await completeWithPromisedContent(parts, task, file));
+        await saveChanges(toColumns(file));
+        return !(await completeWithPromisedContent(dependencies, task, file));
       },
     });
     if (!remoteFile) return await partial.close();
     signal.throwIfAborted();
     const staged = await partial.finish();
     requirePromisedHash(staged, remoteFile);
-    await completeWithFile(parts, task, staged, remoteFile.fileName ?? readFileName({}, url));
+    await completeWithFile(dependencies, task, staged, remoteFile.fileName ?? readFileName({}, url));
   } catch (error) {
-    if (isKept())
-      await partial.suspend().catch(() => undefined); // the next run trusts only what is durable
+    if (isSuspended())
+      await partial.suspend().catch(() => undefined); // the next run only uses synced bytes
     else await partial.close();
     throw error;
   } finally {
-    if (!isKept()) await removePart(parts, name);
+    if (!isSuspended()) await removePart(dependencies, name);
   }
 }
 
 /** Uses a new name for each process, because another process may have a file of this name with different bytes. */
-async function findPart(parts: RunParts, task: StoredTask): Promise<{ name: string; partialBytes: number }> {
+async function findPart(dependencies: RunDependencies, task: StoredTask): Promise<{ name: string; partialBytes: number }> {
   const name = task.part ?? task.id;
-  const isFirst = task.started_at === null;
-  if (isFirst || (await isFile(partPath(parts, name)))) return { name, partialBytes: task.bytes_downloaded };
+  const isFirstRun = task.started_at === null;
+  if (isFirstRun || (await isFile(getPartPath(dependencies, name)))) return { name, partialBytes: task.bytes_downloaded };
   return { name: randomUUID(), partialBytes: 0 };
 }
 
 const isFile = (path: string) =>
   stat(path).then(
-    (info) => info.isFile(),
+    (stats) => stats.isFile(),
     () => false,
   );
 
-export async function removePart(parts: { folder: string }, name: string): Promise<void> {
-  await rm(partPath(parts, name), { force: true });
+export async function removePart(dependencies: { folder: string }, name: string): Promise<void> {
+  await rm(getPartPath(dependencies, name), { force: true });
 }
 
-function partPath(parts: { folder: string }, name: string): string {
-  return join(parts.folder, name);
+function getPartPath(dependencies: { folder: string }, name: string): string {
+  return join(dependencies.folder, name);
 }
 
 async function completeWithPromisedContent(
-  parts: RunParts,
+  dependencies: RunDependencies,
   task: StoredTask,
   { promisedSha256, fileName = "" }: RemoteFile,
 ): Promise<boolean> {
-  return promisedSha256 !== undefined && (await completeWithContent(parts, task, `sha256:${promisedSha256}`, fileName));
+  return promisedSha256 !== undefined && (await completeWithContent(dependencies, task, `sha256:${promisedSha256}`, fileName));
 }
 
-async function completeWithContent(parts: RunParts, task: StoredTask, hash: string, name: string): Promise<boolean> {
-  const newAsset = { ...(await toNewAsset(parts, task)), name };
-  return (await createIfStored(parts, hash, newAsset, (tx, { asset }) => complete(tx, parts, task, asset))) !== undefined;
+async function completeWithContent(dependencies: RunDependencies, task: StoredTask, hash: string, name: string): Promise<boolean> {
+  const newAsset = { ...(await toNewAsset(dependencies, task)), name };
+  return (
+    (await createAssetIfStored(dependencies, hash, newAsset, (tx, { asset }) => completeTask(tx, dependencies, task, asset))) !== undefined
+  );
 }
 
-async function completeWithFile(parts: RunParts, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
-  const newAsset = { ...(await toNewAsset(parts, task)), name };
-  await createAll(parts, [{ staged, newAsset }], async (tx, [created]) => {
-    if (created) await complete(tx, parts, task, created.asset);
+async function completeWithFile(dependencies: RunDependencies, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
+  const newAsset = { ...(await toNewAsset(dependencies, task)), name };
+  await createAssets(dependencies, [{ staged, newAsset }], async (tx, [created]) => {
+    if (created) await completeTask(tx, dependencies, task, created.asset);
   });
 }
 
-async function complete(tx: Transaction, { now }: RunParts, task: StoredTask, asset: StoredAsset): Promise<void> {
+async function completeTask(tx: Transaction, { now }: RunDependencies, task: StoredTask, asset: StoredAsset): Promise<void> {
   const { name, size, media_type, hash } = asset;
   const result = {
     success: true,
@@ -143,8 +151,8 @@ async function complete(tx: Transaction, { now }: RunParts, task: StoredTask, as
   await recordSource(tx, task, hash);
 }
 
-/** If the preview was deleted meanwhile, it is left out, and the download continues. */
-async function toNewAsset({ database }: RunParts, task: StoredTask) {
+/** Omits a preview that was deleted meanwhile, so that the download continues. */
+async function toNewAsset({ database }: RunDependencies, task: StoredTask) {
   const preview = task.preview_id !== null && (await findAsset(database, task.preview_id, [task.user_id, PUBLIC_OWNER]));
   return {
     ownerId: task.user_id,
@@ -177,10 +185,10 @@ function toColumns({ total, validator, promisedSha256, fileName }: RemoteFile): 
   };
 }
 
-function fileTooLarge(maxBytes: number): ServiceError {
+function createFileTooLargeError(maxBytes: number): ServiceError {
   return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service downloads.`);
 }
 
-async function toQuotaError(database: Database, userId: number): Promise<ServiceError> {
-  return quotaExceeded(await readUsedBytes(database, userId), database.limits.userQuotaBytes ?? 0);
+async function readQuotaError(database: Database, userId: number): Promise<ServiceError> {
+  return createQuotaExceededError(await readUsedBytes(database, userId), database.limits.userQuotaBytes ?? 0);
 }

@@ -16,23 +16,23 @@ const storageHosts: Readonly<Record<string, readonly string[]>> = {
 };
 
 export type SourcePolicy = {
-  named: string;
+  description: string;
   isPermitted(url: URL): boolean;
-  /** Exactly this origin is configured, so it is permitted at any address. */
+  /** True if exactly this origin is configured. It is permitted at any address. */
   isTrustedOrigin(url: URL): boolean;
-  mayLeadTo(source: URL, target: URL): boolean;
+  canRedirectTo(source: URL, target: URL): boolean;
 };
 
 export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
   const origins = new Set(entries.filter((entry) => /^https?:\/\//i.test(entry)).map((entry) => new URL(entry).origin));
   const hosts = entries.filter((entry) => !/^https?:\/\//i.test(entry)).map((host) => host.toLowerCase());
-  const isTrustedOrigin = (url: URL) => isAnonymous(url) && origins.has(url.origin);
+  const isTrustedOrigin = (url: URL) => hasNoCredentials(url) && origins.has(url.origin);
   const isPermitted = (url: URL) => isTrustedOrigin(url) || (isPlainHttps(url) && hosts.some((host) => isHostOrSubdomain(url, host)));
   return {
-    named: describeSources(hosts, origins.size),
+    description: describeSources(hosts, origins.size),
     isTrustedOrigin,
     isPermitted,
-    mayLeadTo: (source, target) =>
+    canRedirectTo: (source, target) =>
       isPermitted(target) ||
       (isPlainHttps(target) &&
         hosts.some(
@@ -45,29 +45,29 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
 export function requireSource(policy: SourcePolicy, text: string, field: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !policy.isPermitted(url))
-    throw new ServiceError("UNSUPPORTED_SOURCE", `${field}: this service downloads ${policy.named}.`, { field });
+    throw new ServiceError("UNSUPPORTED_SOURCE", `${field}: this service downloads ${policy.description}.`, { field });
   url.hash = "";
   return url;
 }
 
-export function internalAddressError(field?: string): ServiceError {
-  const reason = "source leads to an address inside the network.";
+export function createInternalAddressError(field?: string): ServiceError {
+  const reason = "source resolves to an address inside the network.";
   return field === undefined
     ? new ServiceError("UNSUPPORTED_SOURCE", `The ${reason}`)
     : new ServiceError("UNSUPPORTED_SOURCE", `${field}: the ${reason}`, { field });
 }
 
 function describeSources(hosts: readonly string[], unlistedCount: number): string {
-  if (hosts.length === 0) return unlistedCount === 0 ? "from nowhere" : "only from places that its operator chose";
+  if (hosts.length === 0) return unlistedCount === 0 ? "from no source" : "only from sources that its operator configured";
   const hiddenCount = Math.max(0, hosts.length - MAX_NAMED_HOSTS) + unlistedCount;
   return `only from ${hosts.slice(0, MAX_NAMED_HOSTS).join(", ")}${hiddenCount > 0 ? ` and ${hiddenCount} more` : ""}`;
 }
 
 function isPlainHttps(url: URL): boolean {
-  return url.protocol === "https:" && url.port === "" && isAnonymous(url);
+  return url.protocol === "https:" && url.port === "" && hasNoCredentials(url);
 }
 
-function isAnonymous(url: URL): boolean {
+function hasNoCredentials(url: URL): boolean {
   return url.username === "" && url.password === "";
 }
 
@@ -81,17 +81,17 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const LOOKUP_TIMEOUT_MS = 2000;
 
 export function createSourceAgents(resolve: Resolve = systemLookup) {
-  const connect = createPublicConnector({ resolve, refusal: internalAddressError }, (lookup) =>
+  const connect = createPublicConnector({ resolve, createError: createInternalAddressError }, (lookup) =>
     buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup }),
   );
   const publicAgent = new Agent({ connect });
-  const anyAgent = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const trustedAgent = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
 
   return {
-    agentFor: (isTrusted: boolean) => (isTrusted ? anyAgent : publicAgent),
+    getAgent: (isTrusted: boolean) => (isTrusted ? trustedAgent : publicAgent),
 
     /** For an early rejection. A name that doesn't resolve in time is checked by the download. */
-    resolvesInside(url: URL): Promise<boolean> {
+    resolvesToPrivateAddress(url: URL): Promise<boolean> {
       if (isIpAddress(url.hostname)) return Promise.resolve(isPrivateAddress(url.hostname));
       return new Promise((settle) => {
         const timer = setTimeout(() => settle(false), LOOKUP_TIMEOUT_MS);
@@ -103,7 +103,7 @@ export function createSourceAgents(resolve: Resolve = systemLookup) {
     },
 
     close: async () => {
-      await Promise.all([publicAgent.destroy(), anyAgent.destroy()]);
+      await Promise.all([publicAgent.destroy(), trustedAgent.destroy()]);
     },
   };
 }

@@ -9,9 +9,9 @@ import { PUBLIC_OWNER } from "../users/keys";
 
 const secretParam = /^(.*[-_.])?(token|key|apikey|secret|password|passwd|pwd|auth|authorization|credentials?|signature|sig|jwt|session)$/i;
 const signingParam = /^x-(amz|goog)-/i;
-const HIDDEN = "***";
+const REDACTED = "***";
 
-function hideSecrets(url: string): string {
+function redactSecrets(url: string): string {
   const start = url.indexOf("?");
   if (start < 0) return url;
   const redactedPairs = url
@@ -19,7 +19,7 @@ function hideSecrets(url: string): string {
     .split("&")
     .map((pair) => {
       const name = pair.split("=")[0] ?? "";
-      return pair.includes("=") && isSecret(name) ? `${name}=${HIDDEN}` : pair;
+      return pair.includes("=") && isSecretParam(name) ? `${name}=${REDACTED}` : pair;
     });
   return `${url.slice(0, start)}?${redactedPairs.join("&")}`;
 }
@@ -29,16 +29,16 @@ function hashSource(url: string): string {
   return createHash("sha256").update(url).digest("hex");
 }
 
-function isSecret(name: string): boolean {
-  const plain = decode(name);
+function isSecretParam(name: string): boolean {
+  const plain = decodeParam(name);
   return secretParam.test(plain) || signingParam.test(plain);
 }
 
-function decode(text: string): string {
+function decodeParam(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // as it was written
+    return text; // malformed percent-encoding
   }
 }
 
@@ -46,10 +46,10 @@ export type StoredTask = Selectable<TaskRow>;
 export type NewDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };
 
 /** Must match the condition of the index of unfinished tasks. */
-const isUnfinished = sql<boolean>`status in ('created', 'running')`;
+const unfinishedCondition = sql<boolean>`status in ('created', 'running')`;
 export type RunningTask = Pick<StoredTask, "id" | "holder">;
 
-export async function insertTask(tx: Transaction, userId: number, download: NewDownload, at: number): Promise<StoredTask> {
+export async function insertTask(tx: Transaction, userId: number, download: NewDownload, nowMs: number): Promise<StoredTask> {
   const { url, tags, metadata, previewId = null } = download;
   const task = await tx.row(
     query
@@ -59,12 +59,12 @@ export async function insertTask(tx: Transaction, userId: number, download: NewD
         user_id: userId,
         status: "created",
         source_url: url.href,
-        payload: writeExactJson({ source_url: hideSecrets(url.href), tags, user_metadata: metadata, preview_id: previewId }),
+        payload: writeExactJson({ source_url: redactSecrets(url.href), tags, user_metadata: metadata, preview_id: previewId }),
         tags: writeExactJson(tags),
         metadata: writeExactJson(metadata),
         preview_id: previewId,
-        create_time: at,
-        update_time: at,
+        create_time: nowMs,
+        update_time: nowMs,
       })
       .returningAll(),
   );
@@ -72,34 +72,34 @@ export async function insertTask(tx: Transaction, userId: number, download: NewD
   return task;
 }
 
-export async function changeTask(tx: Transaction, task: RunningTask, changes: Partial<StoredTask>, at: number): Promise<boolean> {
-  const change = query.updateTable("tasks").set({ ...changes, update_time: at });
-  return (await tx.run(change.where(isStillRunning(task)))) > 0;
+export async function updateTask(tx: Transaction, task: RunningTask, changes: Partial<StoredTask>, nowMs: number): Promise<boolean> {
+  const change = query.updateTable("tasks").set({ ...changes, update_time: nowMs });
+  return (await tx.run(change.where(createRunningCondition(task)))) > 0;
 }
 
-/** Returns the task as it was, or undefined if it has ended or another process has it. Removes its URL, which may contain a token. */
+/** Returns the task, or undefined if it has already ended or another process runs it. Removes its URL, which may contain a token. */
 export async function endTask(
   tx: Transaction,
   task: Pick<StoredTask, "id"> & Partial<RunningTask>,
-  ending: Partial<StoredTask>,
-  at: number,
+  changes: Partial<StoredTask>,
+  nowMs: number,
 ): Promise<StoredTask | undefined> {
-  const end = query.updateTable("tasks").set({ ...ending, completed_at: at, update_time: at, source_url: "" });
+  const end = query.updateTable("tasks").set({ ...changes, completed_at: nowMs, update_time: nowMs, source_url: "" });
   const update =
     task.holder === undefined
-      ? end.where("id", "=", task.id).where(isUnfinished)
-      : end.where(isStillRunning({ ...task, holder: task.holder }));
+      ? end.where("id", "=", task.id).where(unfinishedCondition)
+      : end.where(createRunningCondition({ ...task, holder: task.holder }));
   return tx.row(update.returningAll());
 }
 
-/** Makes the task wait again, before the user's other tasks. */
-export async function releaseTask(tx: Transaction, task: RunningTask, at: number): Promise<void> {
-  const release = query.updateTable("tasks").set({ status: "created", holder: null, update_time: at });
-  await tx.run(release.where(isStillRunning(task)));
+/** Returns the task to the front of the user's queue. */
+export async function releaseTask(tx: Transaction, task: RunningTask, nowMs: number): Promise<void> {
+  const release = query.updateTable("tasks").set({ status: "created", holder: null, update_time: nowMs });
+  await tx.run(release.where(createRunningCondition(task)));
 }
 
-function isStillRunning({ id, holder }: RunningTask) {
-  return sql<boolean>`${isUnfinished} and status = 'running' and id = ${id} and ${holder === null ? sql`holder is null` : sql`holder = ${holder}`}`;
+function createRunningCondition({ id, holder }: RunningTask) {
+  return sql<boolean>`${unfinishedCondition} and status = 'running' and id = ${id} and ${holder === null ? sql`holder is null` : sql`holder = ${holder}`}`;
 }
 
 /** Users with the fewest running tasks first, then the user whose last task ended longest ago. */
@@ -127,10 +127,10 @@ export async function findNextTask(reader: Reader): Promise<StoredTask | undefin
   return undefined;
 }
 
-export async function claimTask(tx: Transaction, holder: string, at: number): Promise<StoredTask | undefined> {
+export async function claimTask(tx: Transaction, holder: string, nowMs: number): Promise<StoredTask | undefined> {
   const task = await findNextTask(tx);
   if (!task) return undefined;
-  const claimFields = { status: "running", holder, started_at: task.started_at ?? at, update_time: at };
+  const claimFields = { status: "running", holder, started_at: task.started_at ?? nowMs, update_time: nowMs };
   await tx.run(query.updateTable("tasks").set(claimFields).where("id", "=", task.id));
   return { ...task, status: "running", holder };
 }
@@ -139,27 +139,27 @@ export function findTask(reader: Reader, id: string): Promise<StoredTask | undef
   return reader.row(query.selectFrom("tasks").selectAll().where("id", "=", id));
 }
 
-export function listRunning(reader: Reader): Promise<RunningTask[]> {
+export function listRunningTasks(reader: Reader): Promise<RunningTask[]> {
   return reader.rows(
     query
       .selectFrom("tasks")
       .select(["id", "holder"])
-      .where(isUnfinished)
+      .where(unfinishedCondition)
       .where(sql<boolean>`status = 'running'`),
   );
 }
 
 export async function listUnfinishedParts(reader: Reader): Promise<ReadonlySet<string>> {
-  const tasks = await reader.rows(query.selectFrom("tasks").select(["id", "part"]).where(isUnfinished));
+  const tasks = await reader.rows(query.selectFrom("tasks").select(["id", "part"]).where(unfinishedCondition));
   return new Set(tasks.map(({ id, part }) => part ?? id));
 }
 
-export async function countUnfinished(reader: Reader, userId: number): Promise<number> {
-  const unfinished = query.selectFrom("tasks").where("user_id", "=", userId).where(isUnfinished);
+export async function countUnfinishedTasks(reader: Reader, userId: number): Promise<number> {
+  const unfinished = query.selectFrom("tasks").where("user_id", "=", userId).where(unfinishedCondition);
   return Number((await reader.row(unfinished.select(({ fn }) => fn.countAll().as("n"))))?.n ?? 0);
 }
 
-/** The hash of this user's last download from this URL. Never uses other users' downloads, which would reveal what they have. */
+/** Returns the hash of this user's last download from this URL. Ignores other users' downloads, which would reveal their files. */
 export async function findEarlierHash(reader: Reader, userId: number, url: URL): Promise<string | undefined> {
   const userSources = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
   const row = await reader.row(userSources.where("source", "=", hashSource(url.href)));
@@ -176,9 +176,9 @@ export async function recordSource(tx: Transaction, { user_id, source_url }: Sto
   );
 }
 
-export function toTask(task: StoredTask) {
+export function toTaskView(task: StoredTask) {
   const { bytes_total: total, bytes_downloaded: downloaded } = task;
-  const toIso = (at: number) => new Date(at).toISOString();
+  const toIso = (timeMs: number) => new Date(timeMs).toISOString();
   return {
     id: task.id,
     idempotency_key: task.id,
@@ -200,22 +200,26 @@ export function toTask(task: StoredTask) {
 const DAY_MS = 86_400_000;
 const BATCH_SIZE = 500;
 
-export type PruneParts = { database: Database; settings: Pick<ServiceSettings, "retentionTaskDays" | "retentionTasks">; now: () => number };
+export type PruneDependencies = {
+  database: Database;
+  settings: Pick<ServiceSettings, "retentionTaskDays" | "retentionTasks">;
+  now: () => number;
+};
 
-export async function pruneTasks({ database, settings, now }: PruneParts, canContinue: () => boolean): Promise<number> {
-  let removed = 0;
+export async function pruneTasks({ database, settings, now }: PruneDependencies, canContinue: () => boolean): Promise<number> {
+  let removedCount = 0;
   const cutoff = now() - settings.retentionTaskDays * DAY_MS;
   for (const { id } of await database.rows(query.selectFrom("users").select("id"))) {
-    const ended = query.selectFrom("tasks").select("tasks.id").where("user_id", "=", id).where("completed_at", "is not", null);
-    const old = ended.where("completed_at", "<", cutoff).limit(BATCH_SIZE);
-    const many = ended.orderBy("completed_at", "desc").orderBy("id", "desc").limit(BATCH_SIZE).offset(settings.retentionTasks);
-    for (const condition of [old, many]) {
-      for (let removedNow = BATCH_SIZE; removedNow === BATCH_SIZE && canContinue(); removed += removedNow)
-        removedNow = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", condition)));
+    const endedTasks = query.selectFrom("tasks").select("tasks.id").where("user_id", "=", id).where("completed_at", "is not", null);
+    const expiredTasks = endedTasks.where("completed_at", "<", cutoff).limit(BATCH_SIZE);
+    const excessTasks = endedTasks.orderBy("completed_at", "desc").orderBy("id", "desc").limit(BATCH_SIZE).offset(settings.retentionTasks);
+    for (const condition of [expiredTasks, excessTasks]) {
+      for (let batchCount = BATCH_SIZE; batchCount === BATCH_SIZE && canContinue(); removedCount += batchCount)
+        batchCount = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", condition)));
     }
   }
   await database.commit((tx) => tx.run(deleteUnusedSources));
-  return removed;
+  return removedCount;
 }
 
 /** Deletes entries of content that the user no longer has. */

@@ -4,16 +4,16 @@
 import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
-import { ServiceError, toRefusal } from "../service-error";
+import { ServiceError, toErrorBody } from "../service-error";
 import { type Processes } from "../store/processes";
-import { isTaskLost, removePart, runDownload, type RunParts } from "./run-download";
+import { isTaskLost, removePart, type RunDependencies,runDownload } from "./run-download";
 import {
   claimTask,
-  countUnfinished,
+  countUnfinishedTasks,
   endTask,
   findNextTask,
   insertTask,
-  listRunning,
+  listRunningTasks,
   listUnfinishedParts,
   type NewDownload,
   releaseTask,
@@ -21,86 +21,86 @@ import {
   type StoredTask,
 } from "./task-rows";
 
-export type TaskParts = RunParts & { atOnce: number; processes: Processes; log: ServiceLog };
+export type TaskDependencies = RunDependencies & { maxConcurrent: number; processes: Processes; log: ServiceLog };
 
 const MAX_UNFINISHED_PER_USER = 1000;
 const WAKE_CHANNEL = "downloads wait";
 
-type Running = { abort: AbortController; done: Promise<void> };
+type RunningDownload = { abort: AbortController; done: Promise<void> };
 
-export function createTasks(parts: TaskParts) {
-  const { database, processes, now, log } = parts;
-  const running = new Map<string, Running>();
+export function createTasks(dependencies: TaskDependencies) {
+  const { database, processes, now, log } = dependencies;
+  const runningDownloads = new Map<string, RunningDownload>();
   let isOpen = false;
-  let claiming: Promise<void> | undefined;
-  let isDue = false;
+  let pendingClaim: Promise<void> | undefined;
+  let isClaimDue = false;
 
-  function claimWaiting(): void {
-    isDue = true;
-    claiming ??= claimAll()
+  function claimWaitingTasks(): void {
+    isClaimDue = true;
+    pendingClaim ??= claimAll()
       .catch((error: unknown) => log.warn({ err: error }, "download claim failed"))
       .finally(() => {
-        claiming = undefined;
-        if (isDue && isOpen) claimWaiting();
+        pendingClaim = undefined;
+        if (isClaimDue && isOpen) claimWaitingTasks();
       });
   }
 
   async function claimAll(): Promise<void> {
-    while (isDue && isOpen) {
-      isDue = false;
-      while (isOpen && running.size < parts.atOnce && (await findNextTask(database))) {
+    while (isClaimDue && isOpen) {
+      isClaimDue = false;
+      while (isOpen && runningDownloads.size < dependencies.maxConcurrent && (await findNextTask(database))) {
         const task = await database.commit((tx) => claimTask(tx, processes.id, now()));
         if (!task) break;
-        begin(task);
+        startTask(task);
       }
     }
   }
 
-  function begin(task: StoredTask): void {
+  function startTask(task: StoredTask): void {
     const abort = new AbortController();
-    const done = run(task, abort.signal).finally(() => {
-      running.delete(task.id);
-      if (isOpen) claimWaiting();
+    const done = runTask(task, abort.signal).finally(() => {
+      runningDownloads.delete(task.id);
+      if (isOpen) claimWaitingTasks();
     });
-    running.set(task.id, { abort, done });
+    runningDownloads.set(task.id, { abort, done });
   }
 
-  async function run(task: StoredTask, signal: AbortSignal): Promise<void> {
+  async function runTask(task: StoredTask, signal: AbortSignal): Promise<void> {
     try {
-      await runDownload(parts, task, signal, () => !isOpen);
+      await runDownload(dependencies, task, signal, () => !isOpen);
     } catch (error) {
       if (!isOpen || isTaskLost(error) || signal.aborted) return;
-      if (!toRefusal(error)) log.error({ err: error, task: task.id }, "download failed");
+      if (!toErrorBody(error)) log.error({ err: error, task: task.id }, "download failed");
       await database
-        .commitFreeing((tx) => endTask(tx, task, toFailedFields(error), now()))
-        .catch((storeError: unknown) => log.error({ err: storeError, task: task.id }, "download end write failed"));
+        .commitWithReserve((tx) => endTask(tx, task, toFailedFields(error), now()))
+        .catch((storeError: unknown) => log.error({ err: storeError, task: task.id }, "download result write failed"));
     }
   }
 
   async function reclaimTasks(): Promise<void> {
-    const previouslyRunning = [...running];
-    const runningTasks = await listRunning(database);
+    const previouslyRunning = [...runningDownloads];
+    const runningTasks = await listRunningTasks(database);
     const ownIds = new Set(runningTasks.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
     for (const [id, { abort }] of previouslyRunning) if (!ownIds.has(id)) abort.abort();
-    const liveProcesses = await processes.live();
+    const liveProcesses = await processes.listLive();
     const orphanedTasks = runningTasks.filter(({ id, holder }) =>
-      // A task of this process whose end could not be stored.
-      holder === processes.id ? !running.has(id) && !claiming : holder === null || !liveProcesses.includes(holder),
+      // Includes tasks of this process whose result could not be stored.
+      holder === processes.id ? !runningDownloads.has(id) && !pendingClaim : holder === null || !liveProcesses.includes(holder),
     );
-    if (orphanedTasks.length > 0) await release(orphanedTasks);
-    claimWaiting();
+    if (orphanedTasks.length > 0) await releaseTasks(orphanedTasks);
+    claimWaitingTasks();
   }
 
-  async function release(tasks: readonly RunningTask[]): Promise<void> {
-    await database.commitFreeing(async (tx) => {
+  async function releaseTasks(tasks: readonly RunningTask[]): Promise<void> {
+    await database.commitWithReserve(async (tx) => {
       for (const task of tasks) await releaseTask(tx, task, now());
     });
   }
 
   async function sweep(): Promise<void> {
-    const names = await readdir(parts.folder);
+    const names = await readdir(dependencies.folder);
     const partNames = await listUnfinishedParts(database);
-    for (const name of names) if (!partNames.has(name)) await removePart(parts, name);
+    for (const name of names) if (!partNames.has(name)) await removePart(dependencies, name);
   }
 
   return {
@@ -109,45 +109,45 @@ export function createTasks(parts: TaskParts) {
 
     async start(): Promise<void> {
       isOpen = true;
-      processes.listen(WAKE_CHANNEL, claimWaiting, claimWaiting);
+      processes.listen(WAKE_CHANNEL, claimWaitingTasks, claimWaitingTasks);
       await sweep();
       await reclaimTasks();
     },
 
     async create(userId: number, download: NewDownload): Promise<StoredTask> {
       const task = await database.commit(async (tx) => {
-        if ((await countUnfinished(tx, userId)) >= MAX_UNFINISHED_PER_USER)
+        if ((await countUnfinishedTasks(tx, userId)) >= MAX_UNFINISHED_PER_USER)
           throw new ServiceError(
             "RATE_LIMITED",
             `You have ${MAX_UNFINISHED_PER_USER} unfinished downloads already. Wait for some of them to end.`,
           );
         // Another process may have a free slot if this one has none.
-        if (running.size >= parts.atOnce) await processes.notify(WAKE_CHANNEL, null, tx);
+        if (runningDownloads.size >= dependencies.maxConcurrent) await processes.notify(WAKE_CHANNEL, null, tx);
         return insertTask(tx, userId, download, now());
       });
-      claimWaiting();
+      claimWaitingTasks();
       return task;
     },
 
     async cancel({ id }: StoredTask): Promise<boolean> {
-      const task = await database.commitFreeing((tx) => endTask(tx, { id }, toCancelledFields(), now()));
+      const task = await database.commitWithReserve((tx) => endTask(tx, { id }, toCancelledFields(), now()));
       if (!task) return false;
-      const run = running.get(id);
-      run?.abort.abort();
-      await run?.done;
-      await removePart(parts, task.part ?? id);
+      const download = runningDownloads.get(id);
+      download?.abort.abort();
+      await download?.done;
+      await removePart(dependencies, task.part ?? id);
       return true;
     },
 
     /** Releases the running tasks, which another process or the next start continues. */
     async stop(): Promise<void> {
       isOpen = false;
-      await claiming;
-      const runningNow = [...running];
-      for (const [, { abort }] of runningNow) abort.abort();
-      await Promise.all(runningNow.map(([, { done }]) => done));
-      if (runningNow.length === 0) return;
-      await release(runningNow.map(([id]) => ({ id, holder: processes.id }))).catch((error: unknown) =>
+      await pendingClaim;
+      const stoppedDownloads = [...runningDownloads];
+      for (const [, { abort }] of stoppedDownloads) abort.abort();
+      await Promise.all(stoppedDownloads.map(([, { done }]) => done));
+      if (stoppedDownloads.length === 0) return;
+      await releaseTasks(stoppedDownloads.map(([id]) => ({ id, holder: processes.id }))).catch((error: unknown) =>
         log.warn({ err: error }, "download release failed"),
       );
     },
@@ -160,6 +160,6 @@ function toCancelledFields(): Partial<StoredTask> {
 }
 
 function toFailedFields(error: unknown): Partial<StoredTask> {
-  const { code, message } = toRefusal(error) ?? { code: "INTERNAL", message: "The download failed inside the service." };
+  const { code, message } = toErrorBody(error) ?? { code: "INTERNAL", message: "The download failed inside the service." };
   return { status: "failed", error_message: message, result: writeExactJson({ success: false, error: message, code }) };
 }

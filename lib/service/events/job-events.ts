@@ -1,15 +1,15 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { newId } from "../new-id";
+import { generateId } from "../generate-id";
 import { type ServiceLog } from "../options";
 
 export type PeerEvents = {
-  start(here: LocalListeners): void;
+  start(localListeners: LocalListeners): void;
   hasListeners(userId: number): boolean;
-  onListen(userId: number): Promise<void>;
-  silent(userId: number): void;
+  announceListener(userId: number): Promise<void>;
+  withdrawListener(userId: number): void;
   /** A pending message with the same `key` is replaced by the next one. */
-  notify(to: Recipients, message: Message, key?: string): void;
-  queueChanged(userId: number): void;
+  notify(recipients: Recipients, message: Message, key?: string): void;
+  notifyQueueChanged(userId: number): void;
   stop(): void;
 };
 
@@ -17,19 +17,19 @@ export type Message = string | Uint8Array;
 export type Recipients = { userId: number; clientId: string | undefined };
 
 export type LocalListeners = {
-  users(): Iterable<number>;
-  deliver(to: Recipients, message: Message): void;
-  queueChanged(userId: number): void;
+  listUserIds(): Iterable<number>;
+  deliver(recipients: Recipients, message: Message): void;
+  notifyQueueChanged(userId: number): void;
 };
 
 export function createNoPeerEvents(): PeerEvents {
   return {
     start: () => undefined,
     hasListeners: () => false,
-    onListen: () => Promise.resolve(),
-    silent: () => undefined,
+    announceListener: () => Promise.resolve(),
+    withdrawListener: () => undefined,
     notify: () => undefined,
-    queueChanged: () => undefined,
+    notifyQueueChanged: () => undefined,
     stop: () => undefined,
   };
 }
@@ -45,19 +45,19 @@ type Listener = { clientId: string | undefined; notify: NotifyListener };
 
 export type JobEvents = ReturnType<typeof createJobEvents>;
 
-export function createJobEvents(queueRemaining: (userId: number) => Promise<number>, elsewhere: PeerEvents, log: ServiceLog) {
+export function createJobEvents(countRemainingJobs: (userId: number) => Promise<number>, peerEvents: PeerEvents, log: ServiceLog) {
   const listeners = new Map<number, Set<Listener>>();
   const statusTimers = new Map<number, NodeJS.Timeout>();
 
-  const getStatus = async (userId: number) => ({ status: { exec_info: { queue_remaining: await queueRemaining(userId) } } });
+  const getStatus = async (userId: number) => ({ status: { exec_info: { queue_remaining: await countRemainingJobs(userId) } } });
 
   async function sendStatus(userId: number): Promise<void> {
     const text = toMessage("status", await getStatus(userId));
     for (const { notify } of listeners.get(userId) ?? []) notify(text);
   }
 
-  function deliver(to: Recipients, message: Message): void {
-    for (const listener of listeners.get(to.userId) ?? []) if (isRecipient(listener, to)) listener.notify(message);
+  function deliver(recipients: Recipients, message: Message): void {
+    for (const listener of listeners.get(recipients.userId) ?? []) if (isRecipient(listener, recipients)) listener.notify(message);
   }
 
   function scheduleStatus(userId: number): void {
@@ -70,7 +70,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
     statusTimers.set(userId, timer);
   }
 
-  elsewhere.start({ users: () => listeners.keys(), deliver, queueChanged: scheduleStatus });
+  peerEvents.start({ listUserIds: () => listeners.keys(), deliver, notifyQueueChanged: scheduleStatus });
 
   return {
     async listen(userId: number, clientId: string | undefined, notify: NotifyListener): Promise<() => void> {
@@ -83,12 +83,12 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
         userListeners.delete(listener);
         if (userListeners.size > 0 || listeners.get(userId) !== userListeners) return;
         listeners.delete(userId);
-        elsewhere.silent(userId);
+        peerEvents.withdrawListener(userId);
       };
       try {
         // Other processes are notified before the first message, so that no later message of a job is missed.
-        const [state] = await Promise.all([getStatus(userId), elsewhere.onListen(userId)]);
-        notify(toMessage("status", { ...state, sid: clientId ?? newId() }));
+        const [state] = await Promise.all([getStatus(userId), peerEvents.announceListener(userId)]);
+        notify(toMessage("status", { ...state, sid: clientId ?? generateId() }));
         for (const item of buffered) notify(item);
         listener.notify = notify;
         return stop;
@@ -98,28 +98,28 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
       }
     },
 
-    hasListeners: ({ userId }: JobRecipients) => listeners.has(userId) || elsewhere.hasListeners(userId),
+    hasListeners: ({ userId }: JobRecipients) => listeners.has(userId) || peerEvents.hasListeners(userId),
 
-    notify(to: JobRecipients, type: string, data: object): void {
-      if (!listeners.has(to.userId) && !elsewhere.hasListeners(to.userId)) return;
+    notify(recipients: JobRecipients, type: string, data: object): void {
+      if (!listeners.has(recipients.userId) && !peerEvents.hasListeners(recipients.userId)) return;
       const text = toMessage(type, data);
-      deliver(to, text);
-      elsewhere.notify(to, text, replaceableTypes.has(type) ? `${type} ${to.id}` : undefined);
+      deliver(recipients, text);
+      peerEvents.notify(recipients, text, replaceableTypes.has(type) ? `${type} ${recipients.id}` : undefined);
     },
 
-    show(to: JobRecipients, preview: Uint8Array): void {
-      deliver(to, preview);
-      elsewhere.notify(to, preview, `preview ${to.id}`);
+    sendPreview(recipients: JobRecipients, preview: Uint8Array): void {
+      deliver(recipients, preview);
+      peerEvents.notify(recipients, preview, `preview ${recipients.id}`);
     },
 
-    /** A job was submitted, cancelled or has ended. Soon afterwards, the user's listeners receive the number of remaining jobs. */
-    queueChanged(userId: number): void {
+    /** Call this after a job was submitted, cancelled or has ended. Listeners receive the number of remaining jobs after a delay. */
+    notifyQueueChanged(userId: number): void {
       scheduleStatus(userId);
-      elsewhere.queueChanged(userId);
+      peerEvents.notifyQueueChanged(userId);
     },
 
     stop(): void {
-      elsewhere.stop();
+      peerEvents.stop();
       for (const timer of statusTimers.values()) clearTimeout(timer);
       statusTimers.clear();
       listeners.clear();

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { createStatement, type Database } from "../store/database";
-import { MAX_NOTICE_BYTES, type Processes } from "../store/processes";
+import { MAX_NOTIFICATION_BYTES, type Processes } from "../store/processes";
 import { type LocalListeners, type Message, type PeerEvents, type Recipients } from "./job-events";
 
 const LISTENERS_CHANNEL = "listeners";
@@ -30,33 +30,33 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
       } satisfies Notice);
   }
 
-  function receive(notice: unknown, from: string): void {
+  function receive(notice: unknown, senderId: string): void {
     const { success, data } = noticeSchema.safeParse(notice);
     // Untrusted, because any client of the database can send notices.
     if (!success) return;
     const { listened, silent, asks } = data;
     const until = performance.now() + EXPIRY_MS;
-    for (const userId of listened) expiryByUser.set(userId, (expiryByUser.get(userId) ?? new Map<string, number>()).set(from, until));
-    for (const userId of silent) forget(userId, from);
+    for (const userId of listened) expiryByUser.set(userId, (expiryByUser.get(userId) ?? new Map<string, number>()).set(senderId, until));
+    for (const userId of silent) removeListener(userId, senderId);
     if (asks) announceListeners().catch(() => undefined); // sent again in the next round
   }
 
-  function forget(userId: number, processId: string): void {
+  function removeListener(userId: number, processId: string): void {
     const expiryByProcess = expiryByUser.get(userId);
     expiryByProcess?.delete(processId);
     if (expiryByProcess?.size === 0) expiryByUser.delete(userId);
   }
 
   const stop = processes.listen(LISTENERS_CHANNEL, receive, () => void announceListeners(true).catch(() => undefined));
-  announceListeners(true).catch(() => undefined); // processes with listeners report them again
+  announceListeners(true).catch(() => undefined); // requests the listeners of other processes
 
   return {
     has(userId: number): boolean {
-      for (const [processId, until] of expiryByUser.get(userId) ?? []) if (until < performance.now()) forget(userId, processId);
+      for (const [processId, until] of expiryByUser.get(userId) ?? []) if (until < performance.now()) removeListener(userId, processId);
       return expiryByUser.has(userId);
     },
-    listened: (userId: number) => processes.notify(LISTENERS_CHANNEL, { listened: [userId] } satisfies Notice),
-    silent: (userId: number) => processes.notify(LISTENERS_CHANNEL, { silent: [userId] } satisfies Notice),
+    announceListener: (userId: number) => processes.notify(LISTENERS_CHANNEL, { listened: [userId] } satisfies Notice),
+    withdrawListener: (userId: number) => processes.notify(LISTENERS_CHANNEL, { silent: [userId] } satisfies Notice),
     stop(): void {
       clearInterval(timer);
       stop();
@@ -69,9 +69,9 @@ const CHANNEL = "job events";
 const MAX_PENDING = 2000;
 const MAX_PENDING_BYTES = 16 * 1024 ** 2;
 const MAX_EVENT_BYTES = 4 * 1024 ** 2;
-/** A notice also contains its channel and sender. */
-const MAX_INLINE_BYTES = MAX_NOTICE_BYTES - 500;
-const MAX_UNREAD = 100;
+/** Leaves space for the notice's channel and sender. */
+const MAX_INLINE_BYTES = MAX_NOTIFICATION_BYTES - 500;
+const MAX_PENDING_NOTICES = 100;
 const NOTICE_RETENTION_MS = 10_000;
 const RETRY_MS = 1000;
 
@@ -86,27 +86,27 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   let remoteListeners: ReturnType<typeof createRemoteListeners> | undefined;
   let pendingMessages: PendingMessage[] = [];
   let pendingBytes = 0;
-  let sending = false;
+  let isSending = false;
   const usersWithLostEvents = new Set<number>();
   let retryTimer: NodeJS.Timeout | undefined;
   let sweepTimer: NodeJS.Timeout | undefined;
   let stop = (): void => undefined;
 
-  function add(to: Recipients, message: Message | undefined, key: string | undefined): void {
-    if (!remoteListeners?.has(to.userId)) return;
-    const replaced = key === undefined ? -1 : pendingMessages.findIndex((event) => event.key === key);
-    if (replaced >= 0) pendingBytes -= pendingMessages.splice(replaced, 1)[0]?.bytes ?? 0;
+  function enqueue(recipients: Recipients, message: Message | undefined, key: string | undefined): void {
+    if (!remoteListeners?.has(recipients.userId)) return;
+    const replacedIndex = key === undefined ? -1 : pendingMessages.findIndex((event) => event.key === key);
+    if (replacedIndex >= 0) pendingBytes -= pendingMessages.splice(replacedIndex, 1)[0]?.bytes ?? 0;
     const bytes = message === undefined ? 0 : Buffer.byteLength(message);
-    if (bytes > MAX_EVENT_BYTES) usersWithLostEvents.add(to.userId);
+    if (bytes > MAX_EVENT_BYTES) usersWithLostEvents.add(recipients.userId);
     else {
-      pendingMessages.push({ to, message, key, bytes });
+      pendingMessages.push({ to: recipients, message, key, bytes });
       pendingBytes += bytes;
     }
-    if (pendingMessages.length > MAX_PENDING || pendingBytes > MAX_PENDING_BYTES) dropBatch(takePending());
+    if (pendingMessages.length > MAX_PENDING || pendingBytes > MAX_PENDING_BYTES) dropBatch(drainPending());
     send();
   }
 
-  function takePending(): PendingMessage[] {
+  function drainPending(): PendingMessage[] {
     const batch = pendingMessages;
     pendingMessages = [];
     pendingBytes = 0;
@@ -118,8 +118,8 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   }
 
   function send(): void {
-    if (sending || retryTimer) return;
-    sending = true;
+    if (isSending || retryTimer) return;
+    isSending = true;
     sendAll()
       .catch((error: unknown) => {
         log.warn({ err: error }, "job event broadcast failed");
@@ -129,7 +129,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
         }, RETRY_MS).unref();
       })
       .finally(() => {
-        sending = false;
+        isSending = false;
         if (pendingMessages.length > 0 || usersWithLostEvents.size > 0) send();
       });
   }
@@ -139,9 +139,9 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
       for (const userId of usersWithLostEvents)
         pendingMessages.push({ to: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
       usersWithLostEvents.clear();
-      const batch = takePending();
+      const batch = drainPending();
       await sendBatch(batch.map(toEvent)).catch((error: unknown) => {
-        dropBatch([...batch, ...takePending()]);
+        dropBatch([...batch, ...drainPending()]);
         throw error;
       });
     }
@@ -154,7 +154,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     await processes.notify(CHANNEL, (await database.row(insert))?.id);
     sweepTimer ??= setTimeout(() => {
       sweepTimer = undefined;
-      removeOldNotices(database).catch(() => undefined); // removed with the next one, or by the housekeeping
+      removeOldNotices(database).catch(() => undefined); // retried after the next long notice, or by housekeeping
     }, 2 * NOTICE_RETENTION_MS).unref();
   }
 
@@ -162,7 +162,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   let pendingNotices = 0;
 
   function receive(notice: unknown): void {
-    if (pendingNotices >= MAX_UNREAD) return notifyAllLocal();
+    if (pendingNotices >= MAX_PENDING_NOTICES) return notifyAllLocal();
     pendingNotices += 1;
     lastDelivery = lastDelivery
       .then(() => deliver(notice))
@@ -174,7 +174,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   }
 
   function notifyAllLocal(): void {
-    for (const userId of localListeners?.users() ?? []) localListeners?.queueChanged(userId);
+    for (const userId of localListeners?.listUserIds() ?? []) localListeners?.notifyQueueChanged(userId);
   }
 
   async function deliver(notice: unknown): Promise<void> {
@@ -183,12 +183,12 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     // Untrusted, because any client of the database can write this row.
     for (const { u: userId, c: clientId, t, b } of z.array(eventSchema).parse(events)) {
       const message = b === undefined ? t : Buffer.from(b, "base64");
-      if (message === undefined) localListeners?.queueChanged(userId);
+      if (message === undefined) localListeners?.notifyQueueChanged(userId);
       else localListeners?.deliver({ userId, clientId }, message);
     }
   }
 
-  /** Undefined if the row was already removed. */
+  /** Returns undefined if the row was already removed. */
   async function readEvents(id: number): Promise<unknown> {
     const text = "SELECT convert_from(body, 'UTF8') AS body FROM long_notices WHERE id = ?";
     const row = await database.row(createStatement<{ body: string }>(text, [id]));
@@ -198,14 +198,14 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   return {
     start(listeners) {
       localListeners = listeners;
-      remoteListeners = createRemoteListeners(processes, listeners.users);
+      remoteListeners = createRemoteListeners(processes, listeners.listUserIds);
       stop = processes.listen(CHANNEL, receive, notifyAllLocal);
     },
     hasListeners: (userId) => remoteListeners?.has(userId) ?? false,
-    onListen: async (userId) => remoteListeners?.listened(userId),
-    silent: (userId) => void remoteListeners?.silent(userId).catch(() => undefined), // others drop it after a while anyway
-    notify: add,
-    queueChanged: (userId) => add({ userId, clientId: undefined }, undefined, `queue ${userId}`),
+    announceListener: async (userId) => remoteListeners?.announceListener(userId),
+    withdrawListener: (userId) => void remoteListeners?.withdrawListener(userId).catch(() => undefined), // it expires in other processes anyway
+    notify: enqueue,
+    notifyQueueChanged: (userId) => enqueue({ userId, clientId: undefined }, undefined, `queue ${userId}`),
     stop() {
       stop();
       remoteListeners?.stop();

@@ -1,57 +1,57 @@
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { getFileName, readAssets, readMetadata, readPreviews, type StoredAsset, toAsset } from "../assets/asset-view";
-import { addTags, deleteAsset, editAsset, removeTags, requireAsset, requireChangeable } from "../assets/change-asset";
-import { createFromHash, createFromStaged, isStored } from "../assets/create-asset";
+import { getFileName, parseMetadata, readAssets, readPreviews, type StoredAsset, toAsset } from "../assets/asset-view";
+import { addTags, deleteAsset, editAsset, removeTags, requireAsset, requireOwnAsset } from "../assets/change-asset";
+import { createAssetFromHash, createAssetFromStaged, isContentStored } from "../assets/create-asset";
 import { type AssetSearch, parseFilter } from "../assets/search/asset-search";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
 import { receiveUpload } from "./read-upload";
-import { type Call, emptyResponse, jsonResponse, type Route, route, type RouteDependencies } from "./route";
+import { type Call, defineRoute, emptyResponse, jsonResponse, type Route, type RouteDependencies } from "./route";
 import { sendBytes } from "./send-bytes";
 
-export function assetRoutes(parts: RouteDependencies): Route[] {
-  const { database, now } = parts;
+export function createAssetRoutes(dependencies: RouteDependencies): Route[] {
+  const { database, now } = dependencies;
 
   type Caller = Pick<Call<Operation>, "user" | "baseUrl">;
 
   async function toAssetViews(call: Caller, assets: readonly StoredAsset[]) {
     const previews = await readPreviews(database, call.user.id, assets);
-    return assets.map((asset) => toAsset(parts.accessTimes.fresh(asset), call.baseUrl, previews));
+    return assets.map((asset) => toAsset(dependencies.accessTimes.withLatestAccessTime(asset), call.baseUrl, previews));
   }
 
-  async function toView(call: Caller, asset: StoredAsset, createdNew?: boolean) {
+  async function toAssetView(call: Caller, asset: StoredAsset, isNew?: boolean) {
     const previews = await readPreviews(database, call.user.id, [asset]);
-    return toAsset(parts.accessTimes.fresh(asset), call.baseUrl, previews, createdNew);
+    return toAsset(dependencies.accessTimes.withLatestAccessTime(asset), call.baseUrl, previews, isNew);
   }
 
   const changeTags = <T>(
     call: Call<typeof operations.addTags | typeof operations.removeTags>,
     change: (tx: Transaction, seq: number) => Promise<T>,
-  ) => database.commit(async (tx) => change(tx, (await requireChangeable(tx, call.user.id, call.param("id"))).seq));
+  ) => database.commit(async (tx) => change(tx, (await requireOwnAsset(tx, call.user.id, call.param("id"))).seq));
 
   return [
-    route(operations.listAssets, async (call) => {
+    defineRoute(operations.listAssets, async (call) => {
       const query = call.query();
-      if (query.sort === "last_access_time") await parts.accessTimes.flush();
-      const { assets, total, has_more } = await listAssets(parts, call.user.id, query);
+      if (query.sort === "last_access_time") await dependencies.accessTimes.flush();
+      const { assets, total, has_more } = await listAssets(dependencies, call.user.id, query);
       return jsonResponse({ assets: await toAssetViews(call, assets), total, has_more });
     }),
 
-    route(operations.uploadAsset, async (call) => {
-      const upload = await receiveUpload(parts, call, parts.settings.maxUploadBytes);
+    defineRoute(operations.uploadAsset, async (call) => {
+      const upload = await receiveUpload(dependencies, call, dependencies.settings.maxUploadBytes);
       try {
         const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = upload.fields;
         const newAsset = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };
-        const { asset, createdNew } = await createFromStaged(parts, upload.staged, newAsset);
-        return jsonResponse(await toView(call, asset, createdNew), createdNew ? 201 : 200);
+        const { asset, isNew: isNew } = await createAssetFromStaged(dependencies, upload.staged, newAsset);
+        return jsonResponse(await toAssetView(call, asset, isNew), isNew ? 201 : 200);
       } finally {
         await upload.staged.dispose();
       }
     }),
 
-    route(operations.createAssetFromHash, async (call) => {
+    defineRoute(operations.createAssetFromHash, async (call) => {
       const body = await call.body();
       const newAsset = {
         ownerId: call.user.id,
@@ -60,23 +60,23 @@ export function assetRoutes(parts: RouteDependencies): Route[] {
         metadata: body.user_metadata ?? {},
         mimeType: body.mime_type,
       };
-      const { asset, createdNew } = await createFromHash(parts, body.hash, newAsset);
-      return jsonResponse(await toView(call, asset, createdNew), createdNew ? 201 : 200);
+      const { asset, isNew: isNew } = await createAssetFromHash(dependencies, body.hash, newAsset);
+      return jsonResponse(await toAssetView(call, asset, isNew), isNew ? 201 : 200);
     }),
 
-    route(operations.getAsset, async (call) =>
-      jsonResponse(await toView(call, await requireAsset(database, call.user.id, call.param("id")))),
+    defineRoute(operations.getAsset, async (call) =>
+      jsonResponse(await toAssetView(call, await requireAsset(database, call.user.id, call.param("id")))),
     ),
 
-    route(operations.editAsset, async (call) => {
+    defineRoute(operations.editAsset, async (call) => {
       const id = call.param("id");
-      await requireChangeable(database, call.user.id, id);
+      await requireOwnAsset(database, call.user.id, id);
       const edit = await call.body();
       const asset = await database.commit(async (tx) => {
-        await editAsset(tx, await requireChangeable(tx, call.user.id, id), edit, now());
+        await editAsset(tx, await requireOwnAsset(tx, call.user.id, id), edit, now());
         return requireAsset(tx, call.user.id, id);
       });
-      const { name, asset_hash, hash, tags, mime_type, updated_at } = await toView(call, asset);
+      const { name, asset_hash, hash, tags, mime_type, updated_at } = await toAssetView(call, asset);
       return jsonResponse({
         id,
         updated_at,
@@ -85,49 +85,50 @@ export function assetRoutes(parts: RouteDependencies): Route[] {
         hash,
         tags,
         mime_type,
-        user_metadata: readMetadata(asset.metadata),
+        user_metadata: parseMetadata(asset.metadata),
         preview_id: asset.preview_id,
       });
     }),
 
-    route(operations.deleteAsset, async (call) => {
-      await deleteAsset(parts, await requireChangeable(database, call.user.id, call.param("id")));
+    defineRoute(operations.deleteAsset, async (call) => {
+      await deleteAsset(dependencies, await requireOwnAsset(database, call.user.id, call.param("id")));
       return emptyResponse(204);
     }),
 
-    route(operations.addTags, async (call) => {
+    defineRoute(operations.addTags, async (call) => {
       const { tags } = await call.body();
       return jsonResponse(await changeTags(call, (tx, seq) => addTags(tx, seq, tags, now())));
     }),
 
-    route(operations.removeTags, async (call) => {
+    defineRoute(operations.removeTags, async (call) => {
       const { tags } = await call.body();
       return jsonResponse(await changeTags(call, (tx, seq) => removeTags(tx, seq, tags, now())));
     }),
 
-    route(operations.getAssetContent, async (call) => {
+    defineRoute(operations.getAssetContent, async (call) => {
       const { disposition } = call.query();
       const asset = await requireAsset(database, call.user.id, call.param("id"));
-      if (call.request.method === "GET") parts.accessTimes.touch(asset);
+      if (call.request.method === "GET") dependencies.accessTimes.touch(asset);
       const { hash, media_type: mediaType, name, created_at: modifiedMs } = asset;
       return sendBytes(call.request, {
-        open: () => parts.blobs.open(hash, asset.size),
+        open: () => dependencies.blobs.open(hash, asset.size),
         storedSize: asset.size,
-        mayRedirect: true,
+        canRedirect: true,
         mediaType,
         etag: hash,
         modifiedMs,
         fileName: name || getFileName(asset),
         disposition,
-        immutable: false,
+        isImmutable: false,
       });
     }),
 
-    route(operations.hasAssetHash, async (call) => {
+    defineRoute(operations.hasAssetHash, async (call) => {
       const hash = call.param("hash");
       if (!/^blake3:[0-9a-f]{64}$/.test(hash))
         throw new ServiceError("INVALID_HASH", "hash: must be blake3: and 64 hexadecimal digits.", { field: "hash" });
-      if (!(await isStored(parts, call.user.id, hash))) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
+      if (!(await isContentStored(dependencies, call.user.id, hash)))
+        throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
       return emptyResponse(200);
     }),
   ];

@@ -3,20 +3,20 @@ import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/cont
 import { findUnknownFilter, getParameterForm } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, findExceededBound, isDeeperThan, LARGE_BODY_LENGTH } from "@/lib/shared/json-depth";
-import { ServiceError, toRefusal } from "../service-error";
+import { ServiceError, toErrorBody } from "../service-error";
 import { type ServiceSettings } from "../settings";
 
 type QueryLimits = Pick<ServiceSettings, "maxJsonDepth">;
 
 export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { maxJsonDepth }: QueryLimits): z.output<S> {
   const values = new Map<string, string>();
-  const search = new URL(request.url).searchParams;
-  const unknown = findUnknownFilter(schema, search.keys());
-  if (unknown) throw invalidRequest("INVALID_QUERY", [unknown]);
-  for (const [name, value] of search) {
+  const searchParams = new URL(request.url).searchParams;
+  const unknownFilter = findUnknownFilter(schema, searchParams.keys());
+  if (unknownFilter) throw createInvalidRequestError("INVALID_QUERY", [unknownFilter]);
+  for (const [name, value] of searchParams) {
     if (!Object.hasOwn(schema.shape, name)) continue;
-    // Of a repeated parameter, one value would be lost, or both would count as a list, which is sent as one text with commas.
-    if (values.has(name)) throw toQueryError([{ field: name, message: "is given more than once" }]);
+    // Rejects repeated parameters, because one value would be lost. Lists are sent as one value with commas.
+    if (values.has(name)) throw toQueryError([{ field: name, message: "must not be repeated" }]);
     // The maximum nesting is a setting, so the contract cannot check it.
     if (getParameterForm(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))
       throw toQueryError([{ field: name, message: `is nested more than ${maxJsonDepth} levels deep` }]);
@@ -30,7 +30,7 @@ export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { 
 const tagFilters = new Set(["include_tags", "exclude_tags"]);
 
 function toQueryError(issues: Issue[]): ServiceError {
-  return invalidRequest(issues.every(({ field }) => tagFilters.has(field)) ? "INVALID_TAG_FILTER" : "INVALID_QUERY", issues);
+  return createInvalidRequestError(issues.every(({ field }) => tagFilters.has(field)) ? "INVALID_TAG_FILTER" : "INVALID_QUERY", issues);
 }
 
 type Issue = { field: string; message: string };
@@ -44,38 +44,38 @@ export function toIssues(error: z.ZodError): Issue[] {
 
 function toMessage(issue: z.core.$ZodIssue): string {
   if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return issue.message;
-  const inner = issue.errors.flat().find((item) => item.code !== "invalid_type") ?? issue.errors.flat()[0];
-  return inner ? toMessage(inner) : issue.message;
+  const innerIssue = issue.errors.flat().find((item) => item.code !== "invalid_type") ?? issue.errors.flat()[0];
+  return innerIssue ? toMessage(innerIssue) : issue.message;
 }
 
-export function invalidRequest(code: "INVALID_QUERY" | "INVALID_TAG_FILTER" | "INVALID_BODY", issues: Issue[]): ServiceError {
+export function createInvalidRequestError(code: "INVALID_QUERY" | "INVALID_TAG_FILTER" | "INVALID_BODY", issues: Issue[]): ServiceError {
   return new ServiceError(code, issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; "), issues);
 }
 
 async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  const clock = startClock(timeoutMs);
+  const deadline = startTimer(timeoutMs);
   try {
-    return await clock.within(work);
+    return await deadline.within(work);
   } finally {
-    clock.stop();
+    deadline.stop();
   }
 }
 
 export async function* withIdleTimeout(body: AsyncIterable<Uint8Array>, timeoutMs: number): AsyncGenerator<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
-  const clock = startClock(timeoutMs);
+  const idleTimer = startTimer(timeoutMs);
   try {
     for (;;) {
-      const step = await clock.within(chunks.next());
+      const step = await idleTimer.within(chunks.next());
       if (step.done) return;
       yield step.value;
     }
   } finally {
-    clock.stop();
+    idleTimer.stop();
   }
 }
 
-function startClock(timeoutMs: number) {
+function startTimer(timeoutMs: number) {
   // Only reads may time out, because the consumer may be slower than the sender.
   let expire: (() => void) | undefined;
   const timer = setTimeout(() => expire?.(), timeoutMs);
@@ -83,7 +83,7 @@ function startClock(timeoutMs: number) {
     within<T>(work: Promise<T>): Promise<T> {
       timer.refresh();
       return new Promise<T>((resolve, reject) => {
-        expire = () => reject(timedOut(timeoutMs));
+        expire = () => reject(createTimeoutError(timeoutMs));
         work.then(resolve, reject);
       }).finally(() => (expire = undefined));
     },
@@ -91,7 +91,7 @@ function startClock(timeoutMs: number) {
   };
 }
 
-function timedOut(timeoutMs: number): ServiceError {
+function createTimeoutError(timeoutMs: number): ServiceError {
   const seconds = timeoutMs / 1000;
   return new ServiceError("REQUEST_TIMEOUT", `The body stalled or was incomplete for ${seconds} s.`);
 }
@@ -108,13 +108,13 @@ export async function readJson<S extends z.ZodType>(request: Request, schema: S,
   const parsed = schema.safeParse(value);
   await yieldIfLarge();
   if (parsed.success) return parsed.data;
-  throw invalidRequest("INVALID_BODY", toIssues(parsed.error));
+  throw createInvalidRequestError("INVALID_BODY", toIssues(parsed.error));
 }
 
 export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonDepth">): unknown {
-  const exceeded = findExceededBound(text, { depth: maxJsonDepth, ...bodyBounds });
-  if (exceeded === "depth") throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
-  if (exceeded) throw new ServiceError("INVALID_JSON", `The JSON has more than ${bodyBounds[exceeded]} ${exceeded}.`);
+  const exceededBound = findExceededBound(text, { depth: maxJsonDepth, ...bodyBounds });
+  if (exceededBound === "depth") throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
+  if (exceededBound) throw new ServiceError("INVALID_JSON", `The JSON has more than ${bodyBounds[exceededBound]} ${exceededBound}.`);
   try {
     return parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch (error) {
@@ -130,17 +130,17 @@ export function requireIdLimit(
   { maxIdsPerCall }: Pick<ServiceSettings, "maxIdsPerCall">,
 ): void {
   if (ids && ids.length > maxIdsPerCall)
-    throw invalidRequest("INVALID_BODY", [{ field, message: `names more than the ${maxIdsPerCall} ids of one call` }]);
+    throw createInvalidRequestError("INVALID_BODY", [{ field, message: `must contain at most ${maxIdsPerCall} ids` }]);
 }
 
 async function readText(request: Request, { maxJsonBytes, requestTimeoutMs }: Limits): Promise<string> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > maxJsonBytes) throw bodyTooLarge(maxJsonBytes);
+  const declaredLength = request.headers.get("content-length");
+  if (declaredLength !== null && Number(declaredLength) > maxJsonBytes) throw createBodyTooLargeError(maxJsonBytes);
   try {
     // The server limits a body to its declared length.
-    return await withDeadline(declared !== null ? request.text() : readAll(request, maxJsonBytes), requestTimeoutMs);
+    return await withDeadline(declaredLength !== null ? request.text() : readAll(request, maxJsonBytes), requestTimeoutMs);
   } catch (error) {
-    throw toRefusal(error) ? error : new ServiceError("TRUNCATED_UPLOAD", "The body ended before it was complete.");
+    throw toErrorBody(error) ? error : new ServiceError("TRUNCATED_UPLOAD", "The body ended before it was complete.");
   }
 }
 
@@ -149,12 +149,12 @@ async function readAll(request: Request, maxBytes: number): Promise<string> {
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw bodyTooLarge(maxBytes);
+    if (size > maxBytes) throw createBodyTooLargeError(maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function bodyTooLarge(maxBytes: number): ServiceError {
+function createBodyTooLargeError(maxBytes: number): ServiceError {
   return new ServiceError("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`);
 }

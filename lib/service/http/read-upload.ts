@@ -5,12 +5,12 @@ import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { getWireForm } from "@/lib/contract/schemas/lenient";
-import { quotaExceeded, readUsedBytes, remainingQuota } from "../assets/quota";
+import { createQuotaExceededError, getRemainingQuota,readUsedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
-import { ServiceError, toRefusal, toStorageFailure } from "../service-error";
+import { ServiceError, toErrorBody, toStorageFailure } from "../service-error";
 import { type ServiceSettings } from "../settings";
-import { invalidRequest, parseJson, toIssues, withIdleTimeout } from "./read-json";
-import { type RequestParts, type RouteDependencies } from "./route";
+import { createInvalidRequestError, parseJson, toIssues, withIdleTimeout } from "./read-json";
+import { type RequestContext, type RouteDependencies } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
 type Fields = ReadonlyMap<string, readonly string[]>;
@@ -20,68 +20,69 @@ const MAX_NAME_LENGTH = 500;
 async function readUpload(
   headers: Headers,
   bytes: AsyncIterable<Uint8Array> | undefined,
-  options: { part: string; folder: string; maxBytes: number; timeoutMs: number },
+  options: { partName: string; folder: string; maxBytes: number; timeoutMs: number },
 ): Promise<Upload> {
   const type = headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\b/i.test(type)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
-  if (!bytes) throw missingFile(options.part);
+  if (!bytes) throw createMissingFileError(options.partName);
 
-  const parser = openParser(type);
+  const parser = createParser(type);
   const fields = new Map<string, string[]>();
   let file: { staging: Promise<StagedFile>; stream: BusboyFileStream; fileName: string; declaredType: string } | undefined;
-  let refusal: unknown;
+  let uploadError: unknown;
 
-  parser.on("field", (name, value, nameCut, valueCut) => {
-    if (nameCut || valueCut) refusal ??= new ServiceError("INVALID_BODY", `${name}: the part is too long.`, { field: name });
+  parser.on("field", (name, value, isNameTruncated, isValueTruncated) => {
+    if (isNameTruncated || isValueTruncated)
+      uploadError ??= new ServiceError("INVALID_BODY", `${name}: the part is too long.`, { field: name });
     fields.set(name, [...(fields.get(name) ?? []), value]);
   });
   parser.on("file", (name, stream, fileName, encoding, declaredType) => {
     // Without a listener, an early end would be an uncaught error.
     stream.on("error", () => undefined);
-    if (name !== options.part || file) return void stream.resume();
+    if (name !== options.partName || file) return void stream.resume();
     const problem = findPartProblem(fileName ?? "", encoding);
-    if (problem) refusal ??= new ServiceError("INVALID_BODY", `${name}: ${problem}`, { field: name });
+    if (problem) uploadError ??= new ServiceError("INVALID_BODY", `${name}: ${problem}`, { field: name });
     const staging = stageStream(stream, options);
     staging.catch((error: unknown) => {
-      refusal ??= error;
+      uploadError ??= error;
       parser.destroy(error instanceof Error ? error : undefined);
     });
     // Clients write a quote as %22, and percent-encode no other character.
     file = { staging, stream, fileName: toPlainLine((fileName ?? "").replaceAll("%22", '"')), declaredType };
   });
-  parser.on("fieldsLimit", () => (refusal ??= new ServiceError("INVALID_BODY", "The body has too many parts.")));
+  parser.on("fieldsLimit", () => (uploadError ??= new ServiceError("INVALID_BODY", "The body has too many parts.")));
 
   const counter = countBytes(headers);
   try {
     const finished = once(parser, "finish");
     finished.catch(() => undefined); // the pipeline reports it as well
-    await pipeline(counter.pass(withIdleTimeout(bytes, options.timeoutMs)), parser);
+    await pipeline(counter.countChunks(withIdleTimeout(bytes, options.timeoutMs)), parser);
     await finished;
-    if (!counter.isWhole()) throw truncatedUpload();
-    if (refusal) throw refusal;
-    if (!file) throw missingFile(options.part);
+    if (!counter.isComplete()) throw createTruncatedUploadError();
+    if (uploadError) throw uploadError;
+    if (!file) throw createMissingFileError(options.partName);
     const staged = await file.staging;
     // Browsers send this for a file field that was left empty.
-    if (file.fileName === "" && staged.size === 0) throw missingFile(options.part);
+    if (file.fileName === "" && staged.size === 0) throw createMissingFileError(options.partName);
     return { staged, fileName: file.fileName || "upload", declaredType: file.declaredType, fields };
   } catch (error) {
-    const cause = toRefusal(refusal) || toStorageFailure(refusal) ? refusal : error;
+    const cause = toErrorBody(uploadError) || toStorageFailure(uploadError) ? uploadError : error;
     file?.stream.destroy(error instanceof Error ? error : undefined);
     await file?.staging.then(
       (staged) => staged.dispose(),
-      () => undefined, // it left nothing behind
+      () => undefined, // a failed staging removes its own file
     );
-    throw toRefusal(cause) || toStorageFailure(cause) ? cause : truncatedUpload();
+    throw toErrorBody(cause) || toStorageFailure(cause) ? cause : createTruncatedUploadError();
   }
 }
 
-/** A part that is encoded as text (base64) would be stored as that text. */
+/** A base64-encoded part would be stored in its encoded form. */
 function findPartProblem(fileName: string, encoding: string): string | undefined {
   if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim())) return "Content-Transfer-Encoding must be binary: send the file unencoded.";
   return fileName.length > MAX_NAME_LENGTH ? `the name of the file is longer than ${MAX_NAME_LENGTH} characters.` : undefined;
 }
 
-function openParser(type: string) {
+function createParser(type: string) {
   try {
     return new Busboy({ headers: { "content-type": type }, limits: { fields: 500, fieldSize: 1024 * 1024, files: 20, headerPairs: 100 } });
   } catch {
@@ -93,8 +94,8 @@ function countBytes(headers: Headers) {
   const declared = headers.get("content-length");
   let bytesReceived = 0;
   return {
-    isWhole: () => declared === null || Number(declared) === bytesReceived,
-    async *pass(source: AsyncIterable<Uint8Array>) {
+    isComplete: () => declared === null || Number(declared) === bytesReceived,
+    async *countChunks(source: AsyncIterable<Uint8Array>) {
       for await (const chunk of source) {
         bytesReceived += chunk.byteLength;
         yield chunk;
@@ -103,32 +104,32 @@ function countBytes(headers: Headers) {
   };
 }
 
-function truncatedUpload(): ServiceError {
+function createTruncatedUploadError(): ServiceError {
   return new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
 }
 
-function missingFile(part: string): ServiceError {
-  return new ServiceError("MISSING_FILE", `${part}: the body holds no file of this name.`, { field: part });
+function createMissingFileError(partName: string): ServiceError {
+  return new ServiceError("MISSING_FILE", `${partName}: the body contains no file with this name.`, { field: partName });
 }
 
 const MAX_FORM_OVERHEAD_BYTES = 16 * 1024 * 1024;
 
 type UploadOperation = Operation & { body: { kind: "multipart"; fields: z.ZodObject } };
-export type UploadCall<O extends UploadOperation> = Pick<RequestParts, "request" | "bytes" | "user"> & { operation: O };
+export type UploadCall<O extends UploadOperation> = Pick<RequestContext, "request" | "bytes" | "user"> & { operation: O };
 
 export async function receiveUpload<O extends UploadOperation>(
   { database, folders, settings }: RouteDependencies,
   { operation, request, bytes, user }: UploadCall<O>,
   maxBytes: number,
 ): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {
-  const remainingBytes = await remainingQuota(database, user.id);
-  const toQuotaError = async () => quotaExceeded(await readUsedBytes(database, user.id), settings.userQuotaBytes ?? 0);
+  const remainingBytes = await getRemainingQuota(database, user.id);
+  const readQuotaError = async () => createQuotaExceededError(await readUsedBytes(database, user.id), settings.userQuotaBytes ?? 0);
   const minFileBytes = Number(request.headers.get("content-length") ?? 0) - MAX_FORM_OVERHEAD_BYTES;
-  if (minFileBytes > maxBytes) throw fileTooLarge(maxBytes);
-  if (minFileBytes > remainingBytes) throw await toQuotaError();
+  if (minFileBytes > maxBytes) throw createFileTooLargeError(maxBytes);
+  if (minFileBytes > remainingBytes) throw await readQuotaError();
   try {
     const limits = { maxBytes: Math.min(maxBytes, remainingBytes), timeoutMs: settings.requestTimeoutMs };
-    const upload = await readUpload(request.headers, bytes(), { part: operation.body.file, folder: folders.temp, ...limits });
+    const upload = await readUpload(request.headers, bytes(), { partName: operation.body.file, folder: folders.temp, ...limits });
     try {
       return { ...upload, fields: readFields<O["body"]["fields"]>(upload.fields, operation.body.fields, settings) };
     } catch (error) {
@@ -136,24 +137,24 @@ export async function receiveUpload<O extends UploadOperation>(
       throw error;
     }
   } catch (error) {
-    throw remainingBytes < maxBytes && toRefusal(error)?.code === "FILE_TOO_LARGE" ? await toQuotaError() : error;
+    throw remainingBytes < maxBytes && toErrorBody(error)?.code === "FILE_TOO_LARGE" ? await readQuotaError() : error;
   }
 }
 
-function fileTooLarge(maxBytes: number): ServiceError {
-  return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service takes.`);
+function createFileTooLargeError(maxBytes: number): ServiceError {
+  return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service accepts.`);
 }
 
 // Reads text parts with the operation's schema. A list is JSON, repeated parts or comma-separated; an object is JSON.
 type Limits = Pick<ServiceSettings, "maxJsonDepth">;
 
-function readFields<S extends z.ZodObject>(parts: Fields, schema: S, limits: Limits): z.output<S> {
+function readFields<S extends z.ZodObject>(fields: Fields, schema: S, limits: Limits): z.output<S> {
   const values = Object.entries(schema.shape).map(
-    ([name, field]) => [name, parseField(name, field, parts.get(name) ?? [], limits)] as const,
+    ([name, field]) => [name, parseField(name, field, fields.get(name) ?? [], limits)] as const,
   );
   const parsed = schema.safeParse(Object.fromEntries(values));
   if (parsed.success) return parsed.data;
-  throw invalidRequest("INVALID_BODY", toIssues(parsed.error));
+  throw createInvalidRequestError("INVALID_BODY", toIssues(parsed.error));
 }
 
 function parseField(name: string, field: z.core.$ZodType, texts: readonly string[], limits: Limits): unknown {
@@ -168,7 +169,7 @@ function parseList(field: string, text: string, limits: Limits): unknown[] {
   // Text that begins like JSON is parsed as JSON, not as a comma-separated list.
   if (!/^\s*[[{"]/.test(text)) return text.includes(",") ? splitList(text) : [text];
   const list = readJsonPart(field, text, limits);
-  if (!Array.isArray(list)) throw invalidRequest("INVALID_BODY", [{ field, message: "must be a JSON list of texts" }]);
+  if (!Array.isArray(list)) throw createInvalidRequestError("INVALID_BODY", [{ field, message: "must be a JSON list of strings" }]);
   return list;
 }
 
@@ -183,6 +184,6 @@ function readJsonPart(field: string, text: string, limits: Limits): unknown {
   try {
     return parseJson(text, limits);
   } catch (error) {
-    throw invalidRequest("INVALID_BODY", [{ field, message: toRefusal(error)?.message ?? "is not JSON" }]);
+    throw createInvalidRequestError("INVALID_BODY", [{ field, message: toErrorBody(error)?.message ?? "is not JSON" }]);
   }
 }

@@ -1,6 +1,6 @@
-// A route: an operation of the contract and its handler, with readers typed by the operation's schemas.
+// A route combines an operation of the contract and its handler. Its readers are typed by the operation's schemas.
 
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { errorStatus } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type BodyOf, type Operation, type QueryOf } from "@/lib/contract/operation";
@@ -16,12 +16,12 @@ import { type Engine } from "../jobs/run/engine";
 import { type LiveRuns } from "../jobs/run/live-runs";
 import { type ServiceLog } from "../options";
 import { type Pool } from "../runners/pool";
-import { type Refusal, toRefusal, toStorageFailure } from "../service-error";
+import { type ErrorBody, toErrorBody, toStorageFailure } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
 import { type User } from "../users/keys";
 
-export type RequestParts = {
+export type RequestContext = {
   request: Request;
   /** The body as a stream, or undefined without a body. Read it once, instead of `request.body`. */
   bytes(): AsyncIterable<Uint8Array> | undefined;
@@ -29,22 +29,22 @@ export type RequestParts = {
   baseUrl: string;
 };
 
-/** Each reader validates when it is called, so the handler decides what is checked first. */
-export type Call<O extends Operation> = RequestParts & {
+/** Readers validate only when they are called, so the handler decides what is checked first. */
+export type Call<O extends Operation> = RequestContext & {
   operation: O;
   param(name: NamesIn<O["path"]>): string;
   query(): QueryOf<O>;
   body(): Promise<BodyOf<O>>;
 };
 
-type AnyCall = RequestParts & { operation: Operation; param(name: string): string; query(): unknown; body(): Promise<unknown> };
+type AnyCall = RequestContext & { operation: Operation; param(name: string): string; query(): unknown; body(): Promise<unknown> };
 type HandlerResult = Response | Promise<Response>;
 export type Route = { operation: Operation; handle(call: AnyCall): HandlerResult };
 
 type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 
 /** The router validates with the schemas that QueryOf and BodyOf are derived from. */
-export function route<const O extends Operation>(operation: O, handle: (call: Call<O>) => HandlerResult): Route {
+export function defineRoute<const O extends Operation>(operation: O, handle: (call: Call<O>) => HandlerResult): Route {
   return { operation, handle };
 }
 
@@ -79,13 +79,13 @@ export function jsonTextResponse(value: string, status = 200): Response {
 }
 
 /** Streams long JSON and yields between chunks. An error aborts the response, because its status was already sent. */
-export function streamJson(pieces: AsyncIterable<string>): Response {
-  const iterator = pieces[Symbol.asyncIterator]();
+export function streamJson(chunks: AsyncIterable<string>): Response {
+  const iterator = chunks[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        await othersTurn();
+        await yieldToEventLoop();
         let chunk = "";
         while (chunk.length < CHUNK_LENGTH) {
           const next = await iterator.next();
@@ -111,11 +111,11 @@ export function emptyResponse(status: number): Response {
   return new Response(null, { status, headers: PLAIN_HEADERS });
 }
 
-const conflict: Refusal = { code: "CONFLICT", message: "This exists already. Reload, then try again." };
-const internalError: Refusal = { code: "INTERNAL", message: "The service failed to process this request." };
+const conflictError: ErrorBody = { code: "CONFLICT", message: "This already exists. Reload, then try again." };
+const internalError: ErrorBody = { code: "INTERNAL", message: "The service failed to process this request." };
 
 export function toErrorResponse(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
-  const refusal = toRefusal(error) ?? toStorageFailure(error) ?? (isUniqueViolation(error) ? conflict : internalError);
+  const refusal = toErrorBody(error) ?? toStorageFailure(error) ?? (isUniqueViolation(error) ? conflictError : internalError);
   const status = errorStatus[refusal.code];
   // Errors that the client did not cause are logged for the operator. No other code logs their cause.
   if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)
@@ -123,7 +123,7 @@ export function toErrorResponse(error: unknown, request: { method: string; path:
   return toRefusalResponse(refusal, request.path);
 }
 
-export function toRefusalResponse({ code, message, details }: Refusal, path: string): Response {
+export function toRefusalResponse({ code, message, details }: ErrorBody, path: string): Response {
   const status = errorStatus[code];
   if (path.startsWith("/api/userdata")) return textResponse(message, status);
   return jsonResponse({ code, message, ...(details !== undefined && { details }) }, status);

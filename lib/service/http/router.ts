@@ -6,28 +6,28 @@ import { type Operation } from "@/lib/contract/operation";
 import { parseBearer } from "@/lib/shared/headers";
 import { ServiceError } from "../service-error";
 import { findUserByKey, type User } from "../users/keys";
-import { assetRoutes } from "./asset-routes";
-import { fileRoutes } from "./file-routes";
-import { jobRoutes, promptRoutes, queueRoutes } from "./job-routes";
+import { createAssetRoutes } from "./asset-routes";
+import { createFileRoutes } from "./file-routes";
+import { createJobRoutes, createPromptRoutes, createQueueRoutes } from "./job-routes";
 import { readJson, readQuery } from "./read-json";
 import { jsonResponse, type Route, type RouteDependencies, toErrorResponse } from "./route";
-import { downloadRoutes, serviceRoutes, userdataRoutes } from "./service-routes";
+import { createDownloadRoutes, createServiceRoutes, createUserdataRoutes } from "./service-routes";
 
 const publicPaths = new Set(["/api/health", "/api/openapi.json"]);
 
 type Bindings = { bytes?: AsyncIterable<Uint8Array> };
 
-export function createRouter(parts: RouteDependencies): (request: Request, bytes?: AsyncIterable<Uint8Array>) => Promise<Response> {
+export function createRouter(dependencies: RouteDependencies): (request: Request, bytes?: AsyncIterable<Uint8Array>) => Promise<Response> {
   const app = new Hono<{ Bindings: Bindings }>();
-  const routes = allRoutes(parts);
+  const routes = createRoutes(dependencies);
 
   app.get("/api/health", () => jsonResponse({ status: "ok" }));
-  app.get("/api/openapi.json", (context) => jsonResponse(createOpenApiDocument(getBaseUrl(parts, context.req.raw))));
+  app.get("/api/openapi.json", (context) => jsonResponse(createOpenApiDocument(getBaseUrl(dependencies, context.req.raw))));
   // Fixed paths come before those with parameters, because the from-hash in /api/assets/from-hash is not an asset's id.
   for (const { operation, handle } of routes.sort((a, b) => countParameters(a.operation) - countParameters(b.operation))) {
     app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation), async (context) => {
-      const user = await requireUser(parts, context.req.raw);
-      if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw methodNotAllowed();
+      const user = await requireUser(dependencies, context.req.raw);
+      if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw createMethodNotAllowedError();
       requirePlainBody(context.req.raw);
       const request = context.req.raw;
       const { query, body } = operation;
@@ -37,54 +37,54 @@ export function createRouter(parts: RouteDependencies): (request: Request, bytes
         bytes: () => context.env.bytes ?? request.body ?? undefined,
         user,
         param: (name) => context.req.param(name) ?? "",
-        query: () => query && readQuery(request, query, parts.settings),
-        body: async () => (body?.kind === "json" ? readJson(request, body.schema, parts.settings) : undefined),
-        baseUrl: getBaseUrl(parts, request),
+        query: () => query && readQuery(request, query, dependencies.settings),
+        body: async () => (body?.kind === "json" ? readJson(request, body.schema, dependencies.settings) : undefined),
+        baseUrl: getBaseUrl(dependencies, request),
       });
     });
   }
   app.all("*", async (context) => {
-    await requireUser(parts, context.req.raw);
+    await requireUser(dependencies, context.req.raw);
     const { path } = context.req;
-    if (publicPaths.has(path) || routes.some(({ operation }) => matchesPath(operation, path))) throw methodNotAllowed();
+    if (publicPaths.has(path) || routes.some(({ operation }) => matchesPath(operation, path))) throw createMethodNotAllowedError();
     throw new ServiceError("NOT_FOUND", "There is no such path.");
   });
-  app.onError((error, context) => toErrorResponse(error, context.req, parts.log));
+  app.onError((error, context) => toErrorResponse(error, context.req, dependencies.log));
   return async (request, bytes) => {
     const response = await app.fetch(request, { bytes });
     if (response.status === 405) response.headers.set("allow", listMethods(routes, new URL(request.url).pathname).join(", "));
     // Closes the connection, because the rest of the body would be read as the next request.
-    if (response.status >= 400 && mayHaveUnreadBody(request, response.status)) response.headers.set("connection", "close");
+    if (response.status >= 400 && canHaveUnreadBody(request, response.status)) response.headers.set("connection", "close");
     return response;
   };
 }
 
-function allRoutes(parts: RouteDependencies): Route[] {
+function createRoutes(dependencies: RouteDependencies): Route[] {
   return [
-    ...promptRoutes(parts),
-    ...jobRoutes(parts),
-    ...queueRoutes(parts),
-    ...assetRoutes(parts),
-    ...fileRoutes(parts),
-    ...userdataRoutes(parts),
-    ...downloadRoutes(parts),
-    ...serviceRoutes(parts),
+    ...createPromptRoutes(dependencies),
+    ...createJobRoutes(dependencies),
+    ...createQueueRoutes(dependencies),
+    ...createAssetRoutes(dependencies),
+    ...createFileRoutes(dependencies),
+    ...createUserdataRoutes(dependencies),
+    ...createDownloadRoutes(dependencies),
+    ...createServiceRoutes(dependencies),
   ];
 }
 
 /** Missing, unknown and revoked keys get the same response. */
-async function requireUser(parts: RouteDependencies, request: Request): Promise<User> {
+async function requireUser(dependencies: RouteDependencies, request: Request): Promise<User> {
   const headerKey = request.headers.get("x-api-key")?.trim() || undefined;
   const bearer = parseBearer(request.headers.get("authorization"));
   if (headerKey !== undefined && bearer !== undefined && headerKey !== bearer)
     throw new ServiceError("BAD_REQUEST", "The request has two different keys. Send one.");
   const key = headerKey ?? bearer;
-  const user = key ? await findUserByKey(parts.database, key) : undefined;
+  const user = key ? await findUserByKey(dependencies.database, key) : undefined;
   if (!user) throw new ServiceError("UNAUTHORIZED", "A valid API key is required: X-API-Key: KEY, or Authorization: Bearer KEY.");
   return user;
 }
 
-/** The service doesn't decompress bodies. A compressed one would be stored or rejected as something else. */
+/** The service doesn't decompress bodies. A compressed body would be stored as is, or rejected as invalid. */
 function requirePlainBody(request: Request): void {
   const encoding = request.headers.get("content-encoding")?.trim();
   if (encoding && !/^identity$/i.test(encoding))
@@ -93,8 +93,8 @@ function requirePlainBody(request: Request): void {
     });
 }
 
-function getBaseUrl(parts: RouteDependencies, request: Request): string {
-  return parts.publicUrl ?? new URL(request.url).origin;
+function getBaseUrl(dependencies: RouteDependencies, request: Request): string {
+  return dependencies.publicUrl ?? new URL(request.url).origin;
 }
 
 /** A path that accepts GET also accepts HEAD. */
@@ -104,14 +104,14 @@ function listMethods(routes: readonly Route[], path: string): string[] {
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
 }
 
-/** A JSON body counts as read once reading has begun, unless it was late or too long. */
-function mayHaveUnreadBody(request: Request, status: number): boolean {
+/** A JSON body counts as read once reading has started, unless it was too slow or too long. */
+function canHaveUnreadBody(request: Request, status: number): boolean {
   if ([408, 413, 503, 507].includes(status) || /^multipart\//i.test(request.headers.get("content-type") ?? "")) return true;
   const length = request.headers.get("content-length");
   return (request.headers.has("transfer-encoding") || (length !== null && length !== "0")) && !request.bodyUsed;
 }
 
-function methodNotAllowed(): ServiceError {
+function createMethodNotAllowedError(): ServiceError {
   return new ServiceError("METHOD_NOT_ALLOWED", "This method is not allowed for this path.");
 }
 

@@ -1,7 +1,7 @@
 import { toFileName } from "@/lib/contract/plain-line";
 import { toWebStream } from "@/lib/shared/web-stream";
-import { type ContentHeaders, damagedBytes, type StoredBytes } from "../assets/blob-store";
-import { isServedInline } from "../assets/media-type";
+import { type ContentHeaders, createDamagedBytesError, type StoredBytes } from "../assets/blob-store";
+import { canServeInline } from "../assets/media-type";
 import { toRefusalResponse } from "./route";
 
 type FileVersion = { etag: string; size: number; modifiedMs: number };
@@ -55,14 +55,14 @@ const toSeconds = (ms: number) => Math.floor(ms / 1000);
 type CacheInfo = {
   etag: string;
   modifiedMs: number;
-  immutable: boolean;
+  isImmutable: boolean;
 };
-/** `storedSize`: if the size differs, the file is damaged. `mayRedirect`: allows a redirect to the bucket. */
+/** If `storedSize` differs from the size, the file is damaged. `canRedirect` allows a redirect to the bucket. */
 type BytesToSend = FileInfo &
   Omit<CacheInfo, "etag" | "modifiedMs"> & {
     open: () => Promise<StoredBytes>;
     storedSize?: number;
-    mayRedirect?: true;
+    canRedirect?: true;
   } & Partial<CacheInfo>;
 
 /** Without an `etag` or `modifiedMs`, the version is derived from the file's size and time. */
@@ -71,7 +71,7 @@ export async function sendBytes(request: Request, file: BytesToSend): Promise<Re
   let isStreaming = false;
   try {
     const { size } = bytes;
-    if (file.storedSize !== undefined && file.storedSize !== size) throw damagedBytes();
+    if (file.storedSize !== undefined && file.storedSize !== size) throw createDamagedBytesError();
     const { etag = `${size.toString(36)}-${Math.floor(bytes.modifiedMs).toString(36)}`, modifiedMs = bytes.modifiedMs } = file;
     const response = prepareResponse(request, { ...file, etag, modifiedMs }, size);
     if (response instanceof Response) return response;
@@ -80,10 +80,10 @@ export async function sendBytes(request: Request, file: BytesToSend): Promise<Re
       await bytes.check?.();
       return new Response(null, { status, headers });
     }
-    if (file.mayRedirect && bytes.address && !request.headers.has("range")) {
+    if (file.canRedirect && bytes.createUrl && !request.headers.has("range")) {
       // The service, not the bucket, reports a missing or damaged file and an unavailable store.
       await bytes.check?.();
-      return redirect(await bytes.address(contentHeaders(headers)));
+      return createRedirect(await bytes.createUrl(toContentHeaders(headers)));
     }
     const stream = await bytes.read(start, end);
     isStreaming = true;
@@ -106,9 +106,9 @@ function prepareResponse(request: Request, file: FileInfo & CacheInfo, size: num
     etag,
     "last-modified": new Date(file.modifiedMs).toUTCString(),
     "accept-ranges": "bytes",
-    "cache-control": file.immutable ? "private, max-age=31536000, immutable" : "private, no-cache",
+    "cache-control": file.isImmutable ? "private, max-age=31536000, immutable" : "private, no-cache",
     "x-content-type-options": "nosniff",
-    "content-security-policy": isServedInline(file.mediaType, file.fileName) ? INLINE_CSP : "default-src 'none'; sandbox",
+    "content-security-policy": canServeInline(file.mediaType, file.fileName) ? INLINE_CSP : "default-src 'none'; sandbox",
   });
   const selection = selectBytes(request, { etag, size, modifiedMs: file.modifiedMs });
   if (selection.kind === "notModified") return new Response(null, { status: 304, headers });
@@ -119,25 +119,25 @@ function prepareResponse(request: Request, file: FileInfo & CacheInfo, size: num
     return toRangeError(request, "RANGE_NOT_SATISFIABLE", `The range is outside the file's ${size} bytes.`, headers);
   }
   const { start, end } = selection.kind === "range" ? selection : { start: 0, end: size - 1 };
-  headers.set("content-type", contentType(file.mediaType));
-  headers.set("content-disposition", contentDisposition(file));
+  headers.set("content-type", toContentType(file.mediaType));
+  headers.set("content-disposition", createContentDisposition(file));
   headers.set("content-length", String(end - start + 1));
   if (selection.kind === "range") headers.set("content-range", `bytes ${start}-${end}/${size}`);
   return { headers, status: selection.kind === "range" ? 206 : 200, start, end };
 }
 
 /** The headers of a signed URL. They can't include `nosniff` or the sandbox, but the bucket is another origin. */
-function contentHeaders(headers: Headers): ContentHeaders {
-  const header = (name: string) => headers.get(name) ?? "";
-  return { mediaType: header("content-type"), disposition: header("content-disposition"), caching: header("cache-control") };
+function toContentHeaders(headers: Headers): ContentHeaders {
+  const getHeader = (name: string) => headers.get(name) ?? "";
+  return { mediaType: getHeader("content-type"), disposition: getHeader("content-disposition"), cacheControl: getHeader("cache-control") };
 }
 
 /** Never cached, because the URL expires and anyone who has it can read the file. */
-function redirect(location: string): Response {
+function createRedirect(location: string): Response {
   return new Response(null, { status: 302, headers: { location, "cache-control": "no-store", "referrer-policy": "no-referrer" } });
 }
 
-/** A browser displays an image or video that is opened directly in a generated page, which needs these sources. */
+/** Browsers display a directly opened image or video in a generated page, which needs these sources. */
 const INLINE_CSP = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
 
 function toRangeError(
@@ -154,20 +154,20 @@ function toRangeError(
   return response;
 }
 
-function contentType(mediaType: string): string {
+function toContentType(mediaType: string): string {
   return mediaType.startsWith("text/") || mediaType === "application/json" ? `${mediaType}; charset=utf-8` : mediaType;
 }
 
 type FileInfo = { fileName: string; mediaType: string; disposition?: "attachment" | "inline" };
 
-function contentDisposition(file: FileInfo): string {
-  const kind = isServedInline(file.mediaType, file.fileName) ? (file.disposition ?? "inline") : "attachment";
+function createContentDisposition(file: FileInfo): string {
+  const kind = canServeInline(file.mediaType, file.fileName) ? (file.disposition ?? "inline") : "attachment";
   // Slashes would make the name a path.
   const name = toFileName(file.fileName).replace(/[/\\]/g, "_");
   const asciiName = name.replace(/[^\x20-\x7e]|["%]/g, "_");
-  return `${kind}; filename="${asciiName}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, toPercent)}`;
+  return `${kind}; filename="${asciiName}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percentEncode)}`;
 }
 
-function toPercent(letter: string): string {
-  return `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }

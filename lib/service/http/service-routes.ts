@@ -1,19 +1,19 @@
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
 import { findAsset, readPreviews, toAsset } from "../assets/asset-view";
-import { listTags, refineTags } from "../assets/change-asset";
+import { countMatchingTags,listTags } from "../assets/change-asset";
 import { listInputNames } from "../assets/file-names";
-import { quotaExceeded, readUsedBytes, requireFreeQuota } from "../assets/quota";
+import { createQuotaExceededError, readUsedBytes, requireFreeQuota } from "../assets/quota";
 import { webPageMessage } from "../downloads/fetch-file";
-import { toTask } from "../downloads/task-rows";
-import { ServiceError, toRefusal } from "../service-error";
+import { toTaskView } from "../downloads/task-rows";
+import { ServiceError, toErrorBody } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/user-files";
 import { PUBLIC_OWNER } from "../users/keys";
-import { invalidRequest, withIdleTimeout } from "./read-json";
-import { emptyResponse, jsonResponse, jsonTextResponse, type Route, route, type RouteDependencies } from "./route";
+import { createInvalidRequestError, withIdleTimeout } from "./read-json";
+import { defineRoute, emptyResponse, jsonResponse, jsonTextResponse, type Route, type RouteDependencies } from "./route";
 import { sendBytes } from "./send-bytes";
 
-/** With ComfyUI's field names, because its clients show them. */
+/** Uses ComfyUI's field names, because its clients display them. */
 function describeSystem() {
   const [vram_total, vram_free] = [totalmem(), freemem()];
   return {
@@ -30,62 +30,70 @@ function describeSystem() {
   };
 }
 
-export function serviceRoutes(parts: RouteDependencies): Route[] {
-  const { database } = parts;
-  const { libraries } = parts.pool;
+export function createServiceRoutes(dependencies: RouteDependencies): Route[] {
+  const { database } = dependencies;
+  const { libraries } = dependencies.pool;
   return [
-    route(operations.getUser, async ({ user }) => {
-      const quota_bytes = parts.settings.userQuotaBytes;
+    defineRoute(operations.getUser, async ({ user }) => {
+      const quota_bytes = dependencies.settings.userQuotaBytes;
       const storage = quota_bytes !== undefined && { storage: { used_bytes: await readUsedBytes(database, user.id), quota_bytes } };
       return jsonResponse({ status: user.status, id: user.name, ...storage });
     }),
-    route(operations.getFeatures, () => jsonResponse({ supports_preview_metadata: false, max_upload_size: parts.settings.maxUploadBytes })),
-    route(operations.getObjectInfo, async ({ user }) => jsonTextResponse(libraries.describe(await listInputNames(database, user.id)))),
-    route(operations.getObjectInfoOf, async ({ user, param }) =>
-      jsonTextResponse(libraries.describe(await listInputNames(database, user.id), param("class"))),
+    defineRoute(operations.getFeatures, () =>
+      jsonResponse({ supports_preview_metadata: false, max_upload_size: dependencies.settings.maxUploadBytes }),
     ),
-    route(operations.listModelFolders, () => jsonResponse([])),
-    route(operations.listModels, () => jsonResponse([])),
-    route(operations.getSystemStats, () => jsonResponse(describeSystem())),
-    route(operations.freeMemory, async ({ body }) => {
+    defineRoute(operations.getObjectInfo, async ({ user }) =>
+      jsonTextResponse(libraries.writeObjectInfo(await listInputNames(database, user.id))),
+    ),
+    defineRoute(operations.getObjectInfoOf, async ({ user, param }) =>
+      jsonTextResponse(libraries.writeObjectInfo(await listInputNames(database, user.id), param("class"))),
+    ),
+    defineRoute(operations.listModelFolders, () => jsonResponse([])),
+    defineRoute(operations.listModels, () => jsonResponse([])),
+    defineRoute(operations.getSystemStats, () => jsonResponse(describeSystem())),
+    defineRoute(operations.freeMemory, async ({ body }) => {
       await body();
       return emptyResponse(200);
     }),
-    route(operations.listTags, async ({ query, user }) => jsonResponse(await listTags(database, user.id, query()))),
-    route(operations.refineTags, async ({ query, user }) => jsonResponse({ tag_counts: await refineTags(parts, user.id, query()) })),
+    defineRoute(operations.listTags, async ({ query, user }) => jsonResponse(await listTags(database, user.id, query()))),
+    defineRoute(operations.refineTags, async ({ query, user }) =>
+      jsonResponse({ tag_counts: await countMatchingTags(dependencies, user.id, query()) }),
+    ),
   ];
 }
 
-export function downloadRoutes(parts: RouteDependencies): Route[] {
-  const { database, downloads, settings } = parts;
+export function createDownloadRoutes(dependencies: RouteDependencies): Route[] {
+  const { database, downloads, settings } = dependencies;
 
   return [
-    route(operations.downloadAsset, async ({ body, user, baseUrl }) => {
+    defineRoute(operations.downloadAsset, async ({ body, user, baseUrl }) => {
       const { source_url: sourceUrl, tags = [], user_metadata: metadata = {}, preview_id: previewId } = await body();
       const url = await downloads.requireSource(sourceUrl, "source_url");
       if (new Set(tags).size > settings.maxTagsPerAsset)
-        throw invalidRequest("INVALID_BODY", [{ field: "tags", message: `an asset has at most ${settings.maxTagsPerAsset} tags` }]);
+        throw createInvalidRequestError("INVALID_BODY", [
+          { field: "tags", message: `an asset has at most ${settings.maxTagsPerAsset} tags` },
+        ]);
       if (previewId !== undefined && !(await findAsset(database, previewId, [user.id, PUBLIC_OWNER])))
         throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
-      const existing = await downloads.createOfExisting(url, { ownerId: user.id, name: "", tags, metadata, previewId });
+      const existing = await downloads.createFromExistingContent(url, { ownerId: user.id, name: "", tags, metadata, previewId });
       if (existing) {
-        const { asset, createdNew } = existing;
-        return jsonResponse(toAsset(asset, baseUrl, await readPreviews(database, user.id, [asset]), createdNew));
+        const { asset, isNew } = existing;
+        return jsonResponse(toAsset(asset, baseUrl, await readPreviews(database, user.id, [asset]), isNew));
       }
       await requireFreeQuota(database, user.id);
       const task = await downloads.create(user.id, { url, tags, metadata, previewId });
       return jsonResponse({ task_id: task.id, status: task.status, message: "The download has been queued." }, 202);
     }),
 
-    route(operations.getTask, async ({ user, param }) => jsonResponse(toTask(await downloads.find(user.id, param("task_id"))))),
+    defineRoute(operations.getTask, async ({ user, param }) => jsonResponse(toTaskView(await downloads.find(user.id, param("task_id"))))),
 
-    route(operations.cancelTask, async ({ user, param }) => {
+    defineRoute(operations.cancelTask, async ({ user, param }) => {
       if (!(await downloads.cancel(await downloads.find(user.id, param("task_id")))))
         throw new ServiceError("CONFLICT", "The task has ended already.");
       return emptyResponse(204);
     }),
 
-    route(operations.getRemoteMetadata, async ({ query }) => {
+    defineRoute(operations.getRemoteMetadata, async ({ query }) => {
       const { url } = query();
       const { contentLength = -1, contentType, fileName, isPage } = await downloads.describe(await downloads.requireSource(url, "url"));
       const message = `The file is larger than the ${settings.maxDownloadBytes} bytes that this service downloads.`;
@@ -105,34 +113,34 @@ export function downloadRoutes(parts: RouteDependencies): Route[] {
   ];
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
-const PREFIX = "/api/userdata/";
+const MAX_USERDATA_BYTES = 64 * 1024 * 1024;
+const USERDATA_PREFIX = "/api/userdata/";
 
-/** A path with /move/ in it is a move. Any other path is a file. */
-export function userdataRoutes(parts: RouteDependencies): Route[] {
-  const { blobs } = parts;
-  const maxBytes = Math.min(MAX_BYTES, parts.settings.maxUploadBytes);
-  const files = createUserFiles(parts, maxBytes);
+/** A path that contains /move/ moves a file. Any other path is a file. */
+export function createUserdataRoutes(dependencies: RouteDependencies): Route[] {
+  const { blobs } = dependencies;
+  const maxBytes = Math.min(MAX_USERDATA_BYTES, dependencies.settings.maxUploadBytes);
+  const files = createUserFiles(dependencies, maxBytes);
 
-  /** User files have their own quota. `check` limits a body without a declared length. */
+  /** User files have their own quota. The returned function limits a body without a declared length. */
   async function requireUserdataQuota(userId: number, segments: readonly string[], request: Request): Promise<(size: number) => void> {
-    const quota = parts.settings.userQuotaBytes;
+    const quota = dependencies.settings.userQuotaBytes;
     if (quota === undefined) return () => undefined;
-    const [used, replaced = 0] = [await files.usedBytes(userId), await files.sizeOf(userId, segments)];
-    const check = (size: number) => {
-      if (used - replaced + size > quota) throw quotaExceeded(used, quota);
+    const [usedBytes, replacedBytes = 0] = [await files.readUsedBytes(userId), await files.findFileSize(userId, segments)];
+    const requireFit = (size: number) => {
+      if (usedBytes - replacedBytes + size > quota) throw createQuotaExceededError(usedBytes, quota);
     };
-    check(Number(request.headers.get("content-length") ?? 0));
-    return check;
+    requireFit(Number(request.headers.get("content-length") ?? 0));
+    return requireFit;
   }
 
   return [
-    route(operations.listUserdata, async ({ query, user }) => {
+    defineRoute(operations.listUserdata, async ({ query, user }) => {
       const { dir, recurse } = query();
       return jsonResponse(await files.list(user.id, parseFolder(dir), recurse));
     }),
 
-    route(operations.writeUserdata, async ({ request, query, user }) => {
+    defineRoute(operations.writeUserdata, async ({ request, query, user }) => {
       const raw = getRawPath(request);
       const { overwrite, full_info } = query();
       const [, from, to] = /^(.+)\/move\/(.+)$/.exec(raw) ?? [];
@@ -142,20 +150,27 @@ export function userdataRoutes(parts: RouteDependencies): Route[] {
       const segments = parseFilePath(raw);
       if (Number(request.headers.get("content-length") ?? 0) > maxBytes)
         throw new ServiceError("FILE_TOO_LARGE", `The file is larger than ${maxBytes} bytes.`);
-      const check = await requireUserdataQuota(user.id, segments, request);
-      const body = readBytes(request, parts.settings.requestTimeoutMs, check);
+      const requireFit = await requireUserdataQuota(user.id, segments, request);
+      const body = readBytes(request, dependencies.settings.requestTimeoutMs, requireFit);
       return toFileResponse(await files.write(user.id, segments, body, overwrite), full_info);
     }),
 
-    route(operations.readUserdata, async ({ request, user }) => {
+    defineRoute(operations.readUserdata, async ({ request, user }) => {
       const segments = parseFilePath(getRawPath(request));
       const fileInfo = { fileName: segments.at(-1) ?? "", mediaType: "application/octet-stream" };
       return files.read(user.id, segments, ({ hash, size, modified: modifiedMs }) =>
-        sendBytes(request, { ...fileInfo, open: () => blobs.open(hash, size), storedSize: size, etag: hash, modifiedMs, immutable: false }),
+        sendBytes(request, {
+          ...fileInfo,
+          open: () => blobs.open(hash, size),
+          storedSize: size,
+          etag: hash,
+          modifiedMs,
+          isImmutable: false,
+        }),
       );
     }),
 
-    route(operations.deleteUserdata, async ({ request, user }) => {
+    defineRoute(operations.deleteUserdata, async ({ request, user }) => {
       await files.remove(user.id, parseFilePath(getRawPath(request)));
       return emptyResponse(204);
     }),
@@ -164,23 +179,23 @@ export function userdataRoutes(parts: RouteDependencies): Route[] {
 
 function getRawPath(request: Request): string {
   const { pathname } = new URL(request.url);
-  return pathname.slice(pathname.indexOf(PREFIX) + PREFIX.length);
+  return pathname.slice(pathname.indexOf(USERDATA_PREFIX) + USERDATA_PREFIX.length);
 }
 
-async function* readBytes(request: Request, timeoutMs: number, check: (size: number) => void): AsyncGenerator<Uint8Array> {
-  const declared = request.headers.get("content-length");
+async function* readBytes(request: Request, timeoutMs: number, requireFit: (size: number) => void): AsyncGenerator<Uint8Array> {
+  const declaredLength = request.headers.get("content-length");
   let bytesReceived = 0;
   try {
     for await (const chunk of request.body ? withIdleTimeout(request.body, timeoutMs) : []) {
       bytesReceived += chunk.byteLength;
-      check(bytesReceived);
+      requireFit(bytesReceived);
       yield chunk;
     }
   } catch (error) {
-    if (toRefusal(error)) throw error;
+    if (toErrorBody(error)) throw error;
     throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
   }
-  if (declared !== null && Number(declared) !== bytesReceived)
+  if (declaredLength !== null && Number(declaredLength) !== bytesReceived)
     throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
 }
 

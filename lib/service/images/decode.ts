@@ -32,7 +32,7 @@ export type FilePixels = {
 export async function readPixels(path: string, claim: Claim): Promise<FilePixels> {
   const header = await decode(() => requireDecodable(path));
   const pages = header.pages ?? 1;
-  const hasAlpha = countsAsAlpha(header);
+  const hasAlpha = hasAlphaChannel(header);
   claim({ width: header.width, height: header.pageHeight ?? header.height }, countFrames({ hasAlpha, pages }));
   const isDeep = header.depth === "ushort";
   const isInk = header.space === "cmyk" && !isDeep;
@@ -53,7 +53,7 @@ export function countFrames({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "
   return hasAlpha ? 2 * pages : pages;
 }
 
-export function toDecoded(pixels: FilePixels, tick: Tick): DecodedImage {
+export function toDecodedImage(pixels: FilePixels, tick: Tick): DecodedImage {
   const { data, size, pages, hasAlpha, isDeep, isGrey, isInk } = pixels;
   const bytes = isInk ? cmykToRgb(data) : data;
   const values = isDeep ? toBytes(new Uint16Array(data.buffer, data.byteOffset, data.length / 2), isGrey) : bytes;
@@ -65,7 +65,7 @@ export function toDecoded(pixels: FilePixels, tick: Tick): DecodedImage {
 }
 
 /** In ComfyUI, a palette and every GIF count as having alpha, so that the mask has the size of the image. */
-function countsAsAlpha({ hasAlpha, format, isPalette }: Metadata): boolean {
+function hasAlphaChannel({ hasAlpha, format, isPalette }: Metadata): boolean {
   return hasAlpha || format === "gif" || (format === "png" && isPalette);
 }
 
@@ -89,14 +89,14 @@ function pickChannels({ values, channels, size, pages }: DecodedFile, channelInd
   const { width, height } = size;
   const length = width * height * channels;
   const frames = Array.from({ length: pages }, (_, page) => {
-    const part: Tick = (done) => tick((page + done) / pages);
+    const pageTick: Tick = (done) => tick((page + done) / pages);
     const pageValues = values.subarray(page * length, (page + 1) * length);
     if (channelIndexes.length === channels) {
-      part(1);
+      pageTick(1);
       return createByteFrame(pageValues);
     }
     const bytes = new Uint8Array(width * height * channelIndexes.length);
-    copyChannels(pageValues, bytes, channels, { size, channelIndexes, tick: part });
+    copyChannels(pageValues, bytes, channels, { size, channelIndexes, tick: pageTick });
     return createByteFrame(bytes);
   });
   return { width, height, channels: channelIndexes.length === 3 ? 3 : 1, frames };
@@ -104,11 +104,12 @@ function pickChannels({ values, channels, size, pages }: DecodedFile, channelInd
 
 type PixelSelection = { size: Size; channelIndexes: readonly number[]; tick: Tick };
 
-function copyChannels(from: Uint8Array, to: Uint8Array, channels: number, selection: PixelSelection): void {
+function copyChannels(source: Uint8Array, target: Uint8Array, channels: number, selection: PixelSelection): void {
   const { size, channelIndexes, tick } = selection;
   for (const [offset, channel] of channelIndexes.entries()) {
-    for (let y = 0, at = channel, out = offset; y < size.height; y++) {
-      for (let x = 0; x < size.width; x++, at += channels, out += channelIndexes.length) to[out] = from[at] ?? 0;
+    for (let y = 0, sourceIndex = channel, targetIndex = offset; y < size.height; y++) {
+      for (let x = 0; x < size.width; x++, sourceIndex += channels, targetIndex += channelIndexes.length)
+        target[targetIndex] = source[sourceIndex] ?? 0;
       tick((offset + (y + 1) / size.height) / channelIndexes.length);
     }
   }
@@ -122,7 +123,7 @@ async function decode<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** a * b / 255, rounded, with integers. */
+/** Computes a * b / 255, rounded, with integers. */
 function multiplyBytes(a: number, b: number): number {
   const product = a * b + 128;
   return ((product >> 8) + product) >> 8;
@@ -131,9 +132,9 @@ function multiplyBytes(a: number, b: number): number {
 /** Converts CMYK to RGB as Pillow does, without a color profile. */
 function cmykToRgb(inks: Uint8Array): Uint8Array {
   const colours = new Uint8Array((inks.length / 4) * 3);
-  for (let from = 0, to = 0; from < inks.length; from += 4) {
-    const light = 255 - (inks[from + 3] ?? 0);
-    for (let ink = 0; ink < 3; ink++) colours[to++] = Math.max(0, light - multiplyBytes(inks[from + ink] ?? 0, light));
+  for (let sourceIndex = 0, targetIndex = 0; sourceIndex < inks.length; sourceIndex += 4) {
+    const light = 255 - (inks[sourceIndex + 3] ?? 0);
+    for (let ink = 0; ink < 3; ink++) colours[targetIndex++] = Math.max(0, light - multiplyBytes(inks[sourceIndex + ink] ?? 0, light));
   }
   return colours;
 }

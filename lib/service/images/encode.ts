@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { createStages, frameAt, type Raster, type Tick } from "./raster";
+import { createStages, getFrame, type Raster, type Tick } from "./raster";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;
@@ -14,7 +14,7 @@ export function isPngKeyword(keyword: string): boolean {
   return /^[\x21-\x7e\xa1-\xff]([\x20-\x7e\xa1-\xff]{0,77}[\x21-\x7e\xa1-\xff])?$/.test(keyword);
 }
 
-/** `png` must be a complete PNG. Keywords that the format does not allow are left out. */
+/** `png` must be a complete PNG. Invalid keywords are omitted. */
 function addPngText(png: Buffer, texts: Record<string, string>): Buffer {
   const chunks = Object.entries(texts)
     .filter(([keyword]) => isPngKeyword(keyword))
@@ -33,15 +33,15 @@ function toChunk(content: Buffer): Buffer {
 }
 
 // WebP has no text chunks, so the graph is stored in EXIF, as ComfyUI does: the prompt as Model, others as Make and earlier tags.
-// Text that doesn't fit into the 64 KiB of an EXIF block is left out.
+// Text that doesn't fit into the 64 KiB of an EXIF block is omitted.
 const MAX_EXIF_BYTES = 60_000;
 const OTHER_TAGS = ["Make", "ImageDescription", "DocumentName"] as const;
 
 function toExifTags(texts: Record<string, string>): Record<string, string> {
-  const { prompt, ...others } = texts;
+  const { prompt, ...otherTexts } = texts;
   const candidates: [string, string, string | undefined][] = [
     ["Model", "prompt", prompt],
-    ...Object.entries(others)
+    ...Object.entries(otherTexts)
       .slice(0, OTHER_TAGS.length)
       .map(([keyword, value], index): [string, string, string] => [OTHER_TAGS[index] ?? "", keyword, value]),
   ];
@@ -60,7 +60,7 @@ type PngOptions = { compressionLevel: number; texts: Record<string, string> };
 
 export async function encodePng(raster: Raster, index: number, options: PngOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels } = raster;
-  const bytes = frameAt(raster, index).bytes(tick);
+  const bytes = getFrame(raster, index).bytes(tick);
   const png = await sharp(bytes, { raw: { width, height, channels }, limitInputPixels: false })
     .png({ compressionLevel: options.compressionLevel })
     .toBuffer();
@@ -72,11 +72,11 @@ type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; e
 export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels, frames } = raster;
   const nextStage = createStages(tick, frames.length);
-  const tall = Buffer.concat(frames.map((frame) => frame.bytes(nextStage())));
+  const stackedFrames = Buffer.concat(frames.map((frame) => frame.bytes(nextStage())));
   const { delayMs, lossless, quality, effort, texts } = options;
   const raw = { width, height: height * frames.length, channels, ...(frames.length > 1 ? { pageHeight: height } : {}) };
   const delay = frames.map(() => delayMs);
-  return sharp(tall, { raw, limitInputPixels: false })
+  return sharp(stackedFrames, { raw, limitInputPixels: false })
     .withExif({ IFD0: toExifTags(texts) })
     .webp({ lossless, quality, effort, delay, loop: 0 })
     .toBuffer();

@@ -1,9 +1,9 @@
 // Crops, rotates, flips and pads rasters, and converts between images and masks.
 
 import {
+  createEmptySamples,
   createPixelFrame,
   createSampleFrame,
-  emptySamples,
   type Frame,
   mapFrames,
   mapRows,
@@ -28,11 +28,11 @@ export function cropRaster(raster: Raster, box: Box, tick: Tick): Raster {
   );
 }
 
-export function rotateRaster(raster: Raster, turns: 1 | 2 | 3, tick: Tick): Raster {
+export function rotateRaster(raster: Raster, quarterTurns: 1 | 2 | 3, tick: Tick): Raster {
   const { width, height } = raster;
-  if (turns === 1)
+  if (quarterTurns === 1)
     return moveSamples(raster, { width: height, height: width }, (y) => ({ first: (height - 1) * width + y, step: -width }), tick);
-  if (turns === 2) return moveSamples(raster, raster, (y) => ({ first: (height - y) * width - 1, step: -1 }), tick);
+  if (quarterTurns === 2) return moveSamples(raster, raster, (y) => ({ first: (height - y) * width - 1, step: -1 }), tick);
   return moveSamples(raster, { width: height, height: width }, (y) => ({ first: width - 1 - y, step: width }), tick);
 }
 
@@ -42,13 +42,13 @@ export function flipRaster(raster: Raster, direction: "vertically" | "horizontal
   return moveSamples(raster, raster, (y) => ({ first: (y + 1) * width - 1, step: -1 }), tick);
 }
 
-function moveSamples(raster: Raster, size: Size, source: (y: number) => { first: number; step: number }, tick: Tick): Raster {
+function moveSamples(raster: Raster, size: Size, getSource: (y: number) => { first: number; step: number }, tick: Tick): Raster {
   const { channels } = raster;
   return mapRows(
     raster,
     { width: size.width, height: size.height, channels },
     ({ out, at, y, frame }) => {
-      const { first, step } = source(y);
+      const { first, step } = getSource(y);
       let from = first * channels;
       let to = at;
       for (let x = 0; x < size.width; x++, from += step * channels) {
@@ -61,13 +61,13 @@ function moveSamples(raster: Raster, size: Size, source: (y: number) => { first:
 
 type Border = { left: number; top: number; right: number; bottom: number; feathering: number };
 
-export function paddedSize({ width, height }: Size, { left, top, right, bottom }: Border): Size {
+export function getPaddedSize({ width, height }: Size, { left, top, right, bottom }: Border): Size {
   return { width: width + left + right, height: height + top + bottom };
 }
 
 export function padRaster(raster: Raster, border: Border, tick: Tick): Raster {
   const { width, height, channels } = raster;
-  const size = paddedSize(raster, border);
+  const size = getPaddedSize(raster, border);
   return mapRows(
     raster,
     { ...size, channels },
@@ -81,11 +81,11 @@ export function padRaster(raster: Raster, border: Border, tick: Tick): Raster {
   );
 }
 
-export function outpaintMask(raster: Raster, border: Border, tick: Tick): Raster {
+export function createOutpaintMask(raster: Raster, border: Border, tick: Tick): Raster {
   const { width, height } = raster;
   const { left, top, right, bottom, feathering } = border;
-  const size = paddedSize(raster, border);
-  const mask = emptySamples({ ...size, channels: 1 }).fill(1);
+  const size = getPaddedSize(raster, border);
+  const mask = createEmptySamples({ ...size, channels: 1 }).fill(1);
   const hasFeathering = feathering > 0 && feathering * 2 < height && feathering * 2 < width;
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -95,8 +95,8 @@ export function outpaintMask(raster: Raster, border: Border, tick: Tick): Raster
         left === 0 ? width : x,
         right === 0 ? width : width - x,
       );
-      const part = hasFeathering && distance < feathering ? (feathering - distance) / feathering : 0;
-      mask[(y + top) * size.width + x + left] = part * part;
+      const ratio = hasFeathering && distance < feathering ? (feathering - distance) / feathering : 0;
+      mask[(y + top) * size.width + x + left] = ratio * ratio;
     }
     tick((y + 1) / height);
   }
@@ -107,19 +107,19 @@ export function extractChannelMask(image: Raster, channel: 0 | 1 | 2, tick: Tick
   return toMask(image, (frame, at) => frame[at + channel] ?? 0, tick);
 }
 
-export function colourMask(image: Raster, colour: number, tick: Tick): Raster {
-  const byte = (value: number) => roundHalfEven(Math.fround(Math.min(1, Math.max(0, value)) * 255));
+export function createColourMask(image: Raster, colour: number, tick: Tick): Raster {
+  const toByte = (value: number) => roundHalfEven(Math.fround(Math.min(1, Math.max(0, value)) * 255));
   return toMask(
     image,
     (frame, at) => {
-      const pixel = (byte(frame[at] ?? 0) << 16) + (byte(frame[at + 1] ?? 0) << 8) + byte(frame[at + 2] ?? 0);
+      const pixel = (toByte(frame[at] ?? 0) << 16) + (toByte(frame[at + 1] ?? 0) << 8) + toByte(frame[at + 2] ?? 0);
       return pixel === colour ? 1 : 0;
     },
     tick,
   );
 }
 
-export function maskToImage(mask: Raster, tick: Tick): Raster {
+export function convertMaskToImage(mask: Raster, tick: Tick): Raster {
   const { width, height } = mask;
   return mapRows(
     mask,
@@ -132,27 +132,27 @@ export function maskToImage(mask: Raster, tick: Tick): Raster {
 }
 
 export function invertRaster(raster: Raster, tick: Tick): Raster {
-  return mapFrames(raster, raster, (frame, part) => frame.map((sample) => 1 - sample, part), tick);
+  return mapFrames(raster, raster, (frame, frameTick) => frame.map((sample) => 1 - sample, frameTick), tick);
 }
 
-export function solidMask(size: Size, value: number, count = 1): Raster {
+export function createSolidMask(size: Size, value: number, count = 1): Raster {
   const frame = createPixelFrame(Float32Array.of(value), size.width * size.height);
   return { width: size.width, height: size.height, channels: 1, frames: new Array<Frame>(count).fill(frame) };
 }
 
-export function solidImage(size: Size, colour: number, count: number): Raster {
+export function createSolidImage(size: Size, colour: number, count: number): Raster {
   const pixel = Float32Array.of(((colour >> 16) & 255) / 255, ((colour >> 8) & 255) / 255, (colour & 255) / 255);
   const frame = createPixelFrame(pixel, size.width * size.height);
   return { width: size.width, height: size.height, channels: 3, frames: new Array<Frame>(count).fill(frame) };
 }
 
-function toMask(image: Raster, read: (frame: Float32Array, at: number) => number, tick: Tick): Raster {
+function toMask(image: Raster, readSample: (frame: Float32Array, at: number) => number, tick: Tick): Raster {
   const { width, height } = image;
   return mapRows(
     image,
     { width, height, channels: 1 },
     ({ out, at, frame }) => {
-      for (let i = at; i < at + width; i++) out[i] = read(frame, i * 3);
+      for (let i = at; i < at + width; i++) out[i] = readSample(frame, i * 3);
     },
     tick,
   );

@@ -3,11 +3,11 @@
 import { createLru } from "@/lib/shared/lru";
 import { createByteFrame, type Frame, type Size, type Tick } from "./raster";
 
-const PRECISION = 22;
-const ROUNDING = 1 << (PRECISION - 1);
+const PRECISION_BITS = 22;
+const ROUNDING = 1 << (PRECISION_BITS - 1);
 const LOBES = 3;
 
-type Coefficients = { reach: number; firstIndexes: Int32Array; counts: Int32Array; weights: Int32Array };
+type Coefficients = { tapCount: number; firstIndexes: Int32Array; counts: Int32Array; weights: Int32Array };
 
 const MAX_CACHED_WEIGHTS = 1 << 18;
 /** Frames of a batch share weights, and the next job usually needs the same ones. */
@@ -19,13 +19,13 @@ export function resizeLanczos(frame: Frame, from: Size & { channels: number }, t
   const steps = from.height + to.height;
   const rows = resizeRows(bytes, from, to.width, (y) => tick(y / steps));
   const length = to.width * from.channels;
-  const rowCoefficients = coefficients(from.height, to.height);
-  const line = new Int32Array(rows.wordsPerRow);
-  const lineBytes = new Uint8Array(line.buffer, 0, length);
+  const rowCoefficients = getCoefficients(from.height, to.height);
+  const outputRow = new Int32Array(rows.wordsPerRow);
+  const lineBytes = new Uint8Array(outputRow.buffer, 0, length);
   const out = new Uint8Array(length * to.height);
   for (let y = 0; y < to.height; y++) {
     const first = (rowCoefficients.firstIndexes[y] ?? 0) * rows.wordsPerRow;
-    for (let x = 0; x < line.length; x++) line[x] = sumOfWords(rows.words, first + x, rows.wordsPerRow, rowCoefficients, y);
+    for (let x = 0; x < outputRow.length; x++) outputRow[x] = sumWords(rows.words, first + x, rows.wordsPerRow, rowCoefficients, y);
     out.set(lineBytes, y * length);
     tick((from.height + y + 1) / steps);
   }
@@ -37,7 +37,7 @@ type Rows = { words: Int32Array; wordsPerRow: number };
 /** Resizes four rows at a time. A word contains the same sample of each row. */
 function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width: number, tick: (y: number) => void): Rows {
   const { channels, height } = from;
-  const columnCoefficients = coefficients(from.width, width);
+  const columnCoefficients = getCoefficients(from.width, width);
   const length = from.width * channels;
   const wordsPerRow = Math.ceil((width * channels) / 4);
   const stride = wordsPerRow * 4;
@@ -56,7 +56,7 @@ function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width:
     for (let pixel = 0; pixel < width; pixel++) {
       const first = (columnCoefficients.firstIndexes[pixel] ?? 0) * channels;
       for (let channel = 0; channel < channels; channel++, at++) {
-        const sums = sumOfWords(packedRows, first + channel, channels, columnCoefficients, pixel);
+        const sums = sumWords(packedRows, first + channel, channels, columnCoefficients, pixel);
         out[at] = sums;
         out[at + stride] = sums >> 8;
         out[at + 2 * stride] = sums >> 16;
@@ -69,14 +69,14 @@ function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width:
 }
 
 /** Weighted sum of every `step`th word from `at`, per byte. Higher bytes are subtracted afterwards, modulo 2^32. */
-function sumOfWords(words: Int32Array, at: number, step: number, { reach, counts, weights }: Coefficients, index: number): number {
+function sumWords(words: Int32Array, at: number, step: number, { tapCount, counts, weights }: Coefficients, index: number): number {
   let a = 0;
   let b = 0;
   let c = 0;
   let d = 0;
-  const begin = index * reach;
-  const end = begin + (counts[index] ?? 0);
-  for (let i = begin; i < end; i++, at += step) {
+  const start = index * tapCount;
+  const end = start + (counts[index] ?? 0);
+  for (let i = start; i < end; i++, at += step) {
     const word = words[at] ?? 0;
     const weight = weights[i] ?? 0;
     a = (a + Math.imul(word, weight)) | 0;
@@ -88,11 +88,11 @@ function sumOfWords(words: Int32Array, at: number, step: number, { reach, counts
 }
 
 function toByte(sum: number): number {
-  const value = (sum + ROUNDING) >> PRECISION;
+  const value = (sum + ROUNDING) >> PRECISION_BITS;
   return value < 0 ? 0 : value > 255 ? 255 : value;
 }
 
-function coefficients(from: number, to: number): Coefficients {
+function getCoefficients(from: number, to: number): Coefficients {
   const key = `${from}:${to}`;
   const cached = cachedCoefficients.get(key);
   if (cached) return cached;
@@ -113,11 +113,11 @@ function computeCoefficients(from: number, to: number): Coefficients {
   const scale = from / to;
   const stretch = Math.max(1, scale);
   const support = LOBES * stretch;
-  const reach = Math.ceil(support) * 2 + 1;
+  const tapCount = Math.ceil(support) * 2 + 1;
   const firstIndexes = new Int32Array(to);
   const counts = new Int32Array(to);
-  const weights = new Int32Array(to * reach);
-  const raw = new Float64Array(reach);
+  const weights = new Int32Array(to * tapCount);
+  const raw = new Float64Array(tapCount);
   for (let index = 0; index < to; index++) {
     const centre = (index + 0.5) * scale;
     const first = Math.max(0, Math.trunc(centre - support + 0.5));
@@ -126,11 +126,11 @@ function computeCoefficients(from: number, to: number): Coefficients {
     for (let i = 0; i < count; i++) total += raw[i] = lanczos((i + first - centre + 0.5) / stretch);
     for (let i = 0; i < count; i++) {
       const weight = raw[i] ?? 0;
-      const exact = (total === 0 ? weight : weight / total) * 2 ** PRECISION;
-      weights[index * reach + i] = Math.trunc(exact + (exact < 0 ? -0.5 : 0.5));
+      const exact = (total === 0 ? weight : weight / total) * 2 ** PRECISION_BITS;
+      weights[index * tapCount + i] = Math.trunc(exact + (exact < 0 ? -0.5 : 0.5));
     }
     firstIndexes[index] = first;
     counts[index] = count;
   }
-  return { reach, firstIndexes, counts, weights };
+  return { tapCount, firstIndexes, counts, weights };
 }

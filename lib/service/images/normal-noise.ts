@@ -1,31 +1,31 @@
-// Normal noise from a seed, as ComfyUI draws it: a Mersenne twister, 24-bit uniform floats, and Box-Muller in blocks of 16.
+// Generates normal noise from a seed like ComfyUI: a Mersenne twister, 24-bit uniform floats, and Box-Muller in blocks of 16.
 
-import { createSampleFrame, createStages, forEachStretch, type Raster, type Tick } from "./raster";
+import { createSampleFrame, createStages, forEachChunk, type Raster, type Tick } from "./raster";
 
-const f = Math.fround;
+const fround = Math.fround;
 const STATE_SIZE = 624;
 const BLOCK_SIZE = 16;
-const HALF = BLOCK_SIZE / 2;
+const HALF_BLOCK = BLOCK_SIZE / 2;
 
 /** Returns 32 random bits per call. Only the lower 32 bits of the seed count, as in ComfyUI. */
 function createTwister(seed: number | bigint): () => number {
   const state = new Uint32Array(STATE_SIZE);
   state[0] = Number(BigInt.asUintN(32, BigInt(seed)));
   for (let i = 1; i < STATE_SIZE; i++) {
-    const last = state[i - 1] ?? 0;
-    state[i] = Math.imul(1812433253, last ^ (last >>> 30)) + i;
+    const previous = state[i - 1] ?? 0;
+    state[i] = Math.imul(1812433253, previous ^ (previous >>> 30)) + i;
   }
-  let at = STATE_SIZE;
+  let position = STATE_SIZE;
   function twist() {
     for (let i = 0; i < STATE_SIZE; i++) {
       const mixed = ((state[i] ?? 0) & 0x80000000) | ((state[(i + 1) % STATE_SIZE] ?? 0) & 0x7fffffff);
       state[i] = (state[(i + 397) % STATE_SIZE] ?? 0) ^ (mixed >>> 1) ^ (mixed & 1 ? 0x9908b0df : 0);
     }
-    at = 0;
+    position = 0;
   }
   return () => {
-    if (at === STATE_SIZE) twist();
-    let bits = state[at++] ?? 0;
+    if (position === STATE_SIZE) twist();
+    let bits = state[position++] ?? 0;
     bits ^= bits >>> 11;
     bits ^= (bits << 7) & 0x9d2c5680;
     bits ^= (bits << 15) & 0xefc60000;
@@ -35,34 +35,34 @@ function createTwister(seed: number | bigint): () => number {
 
 export function generateNormalNoise(seed: number | bigint, count: number, tick: Tick): Float32Array {
   const draw = createTwister(seed);
-  if (count < BLOCK_SIZE) return generateFewNumbers(draw, count);
+  if (count < BLOCK_SIZE) return generateShortNoise(draw, count);
   const out = new Float32Array(count);
   const fill = (start: number, end: number) => {
     for (let i = start; i < end; i++) out[i] = (draw() & 0xffffff) / 2 ** 24;
   };
   const toNormal = (start: number) => {
-    for (let i = start; i < start + HALF; i++) {
-      const radius = f(Math.sqrt(f(-2 * f(Math.log(f(1 - (out[i] ?? 0)))))));
-      const angle = f(2 * Math.PI * (out[i + HALF] ?? 0));
-      out[i] = f(radius * f(Math.cos(angle)));
-      out[i + HALF] = f(radius * f(Math.sin(angle)));
+    for (let i = start; i < start + HALF_BLOCK; i++) {
+      const radius = fround(Math.sqrt(fround(-2 * fround(Math.log(fround(1 - (out[i] ?? 0)))))));
+      const angle = fround(2 * Math.PI * (out[i + HALF_BLOCK] ?? 0));
+      out[i] = fround(radius * fround(Math.cos(angle)));
+      out[i + HALF_BLOCK] = fround(radius * fround(Math.sin(angle)));
     }
   };
   const nextStage = createStages(tick, 2);
-  forEachStretch(count, nextStage(), fill);
-  // A stretch is a multiple of a block.
-  forEachStretch(count, nextStage(), (start, end) => {
+  forEachChunk(count, nextStage(), fill);
+  // A chunk is a multiple of a block.
+  forEachChunk(count, nextStage(), (start, end) => {
     for (let i = start; i + BLOCK_SIZE <= end; i += BLOCK_SIZE) toNormal(i);
   });
   if (count % BLOCK_SIZE !== 0) {
-    // ComfyUI redraws the last block, over numbers that were already drawn.
+    // ComfyUI redraws the last block, which overlaps numbers that were already drawn.
     fill(count - BLOCK_SIZE, count);
     toNormal(count - BLOCK_SIZE);
   }
   return out;
 }
 
-function generateFewNumbers(draw: () => number, count: number): Float32Array {
+function generateShortNoise(draw: () => number, count: number): Float32Array {
   const out = new Float32Array(count);
   const uniform = () => ((draw() & 0x1fffff) * 2 ** 32 + draw()) / 2 ** 53;
   for (let i = 0; i < count; i += 2) {
@@ -79,17 +79,17 @@ export function addNoise(raster: Raster, seed: number | bigint, strength: number
   const count = raster.frames.reduce((sum, { length }) => sum + length, 0);
   const noise = generateNormalNoise(seed, count, nextStage());
   const mixTick = nextStage();
-  const noiseShare = f(strength);
+  const noiseFactor = fround(strength);
   let offset = 0;
   const frames = raster.frames.map((frame) => {
     const samples = frame.samples();
     const out = new Float32Array(samples.length);
-    forEachStretch(
+    forEachChunk(
       out.length,
       (done) => mixTick((offset + done * out.length) / count),
       (start, end) => {
         for (let i = start; i < end; i++) {
-          const value = f((samples[i] ?? 0) + f(noiseShare * (noise[offset + i] ?? 0)));
+          const value = fround((samples[i] ?? 0) + fround(noiseFactor * (noise[offset + i] ?? 0)));
           out[i] = value < 0 ? 0 : value > 1 ? 1 : value;
         }
       },

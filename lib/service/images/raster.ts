@@ -14,24 +14,24 @@ export function countPixels(raster: Raster): number {
   return raster.width * raster.height * raster.frames.length;
 }
 
-export function emptySamples(raster: Size & { channels: number }): Float32Array {
+export function createEmptySamples(raster: Size & { channels: number }): Float32Array {
   return new Float32Array(raster.width * raster.height * raster.channels);
 }
 
-export function mapFrames(raster: Raster, size: Size, make: (frame: Frame, tick: Tick, index: number) => Frame, tick: Tick): Raster {
+export function mapFrames(raster: Raster, size: Size, transform: (frame: Frame, tick: Tick, index: number) => Frame, tick: Tick): Raster {
   const count = raster.frames.length;
-  const frames = raster.frames.map((frame, index) => make(frame, (done) => tick((index + done) / count), index));
+  const frames = raster.frames.map((frame, index) => transform(frame, (done) => tick((index + done) / count), index));
   return { width: size.width, height: size.height, channels: raster.channels, frames };
 }
 
 type MapSamples = (samples: Float32Array, tick: Tick, index: number) => Float32Array;
 
-export function mapSamples(raster: Raster, size: Size, make: MapSamples, tick: Tick): Raster {
-  const mapFrame = (frame: Frame, part: Tick, index: number) =>
+export function mapSamples(raster: Raster, size: Size, transform: MapSamples, tick: Tick): Raster {
+  const mapFrame = (frame: Frame, frameTick: Tick, index: number) =>
     createSampleFrame(
-      make(
-        frame.samples(() => part(0)),
-        part,
+      transform(
+        frame.samples(() => frameTick(0)),
+        frameTick,
         index,
       ),
     );
@@ -45,11 +45,11 @@ export function mapRows(raster: Raster, target: Size & { channels: 1 | 3 }, fill
   const image = mapSamples(
     raster,
     target,
-    (frame, part, index) => {
-      const out = emptySamples(target);
+    (frame, frameTick, index) => {
+      const out = createEmptySamples(target);
       for (let y = 0; y < height; y++) {
         fill({ out, at: y * width * channels, y, frame, index });
-        part((y + 1) / height);
+        frameTick((y + 1) / height);
       }
       return out;
     },
@@ -58,28 +58,28 @@ export function mapRows(raster: Raster, target: Size & { channels: 1 | 3 }, fill
   return { ...image, channels };
 }
 
-export function frameAt(raster: Raster, index: number): Frame {
+export function getFrame(raster: Raster, index: number): Frame {
   const frame = raster.frames[index % raster.frames.length];
-  if (frame === undefined) throw new Error("A raster without frames.");
+  if (frame === undefined) throw new Error("The raster has no frames.");
   return frame;
 }
 
-export function samplesAt(raster: Raster, index: number, tick: Tick, done: number): Float32Array {
-  return frameAt(raster, index).samples(() => tick(done));
+export function getSamples(raster: Raster, index: number, tick: Tick, progress: number): Float32Array {
+  return getFrame(raster, index).samples(() => tick(progress));
 }
 
-export function sameSize(a: Size, b: Size): boolean {
+export function hasSameSize(a: Size, b: Size): boolean {
   return a.width === b.width && a.height === b.height;
 }
 
-/** Called about once per row with the completed share, 0 to 1. It may throw, which ends the computation, for example on a cancel. */
-export type Tick = (done: number) => void;
+/** Reports progress from 0 to 1, about once per row. May throw to end the computation, for example on cancel. */
+export type Tick = (progress: number) => void;
 
 /** Splits a tick into `count` consecutive stages, which together go from 0 to 1 once. */
 export function createStages(tick: Tick, count: number): () => Tick {
-  let startedStages = 0;
+  let stageCount = 0;
   return () => {
-    const stage = startedStages++;
+    const stage = stageCount++;
     return (done) => tick((stage + done) / count);
   };
 }
@@ -92,21 +92,21 @@ export function roundHalfEven(value: number): number {
   return floor % 2 === 0 ? floor : floor + 1;
 }
 
-/** Samples between two ticks, which take a few milliseconds. */
-const STRETCH_LENGTH = 1 << 20;
+/** Samples between two ticks. Processing them takes a few milliseconds. */
+const CHUNK_LENGTH = 1 << 20;
 
-export function forEachStretch(length: number, tick: Tick, work: (start: number, end: number) => void): void {
-  for (let start = 0; start < length; start += STRETCH_LENGTH) {
-    const end = Math.min(length, start + STRETCH_LENGTH);
+export function forEachChunk(length: number, tick: Tick, work: (start: number, end: number) => void): void {
+  for (let start = 0; start < length; start += CHUNK_LENGTH) {
+    const end = Math.min(length, start + CHUNK_LENGTH);
     work(start, end);
     tick(end / length);
   }
 }
 
-/** As when ComfyUI saves: 255 x in float32, truncated and clamped. NaN becomes 0. */
+/** Converts samples like ComfyUI's save nodes: 255 x in float32, truncated and clamped. NaN becomes 0. */
 function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
   const bytes = new Uint8Array(samples.length);
-  forEachStretch(samples.length, tick, (start, end) => {
+  forEachChunk(samples.length, tick, (start, end) => {
     for (let i = start; i < end; i++) {
       const value = Math.fround((samples[i] ?? 0) * 255);
       bytes[i] = value >= 255 ? 255 : value > 0 ? value : 0;
@@ -121,7 +121,7 @@ export type Frame = {
   readonly byteLength: number;
   samples(tick?: () => void): Float32Array;
   bytes(tick?: Tick): Uint8Array;
-  map(change: (sample: number) => number, tick: Tick): Frame;
+  map(transform: (sample: number) => number, tick: Tick): Frame;
 };
 
 const unitTable = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
@@ -135,7 +135,7 @@ export function createSampleFrame(samples: Float32Array): Frame {
     bytes: (tick = () => undefined) => toBytes(samples, tick),
     map(change, tick) {
       const out = new Float32Array(samples.length);
-      forEachStretch(out.length, tick, (start, end) => {
+      forEachChunk(out.length, tick, (start, end) => {
         for (let i = start; i < end; i++) out[i] = change(samples[i] ?? 0);
       });
       return createSampleFrame(out);
@@ -168,9 +168,9 @@ export function createPixelFrame(pixel: Float32Array, pixels: number): Frame {
   };
 }
 
-function repeatInto<T extends Uint8Array | Float32Array>(part: T, out: T): T {
-  out.set(part);
-  for (let done = part.length; done < out.length; done *= 2) out.copyWithin(done, 0, done);
+function repeatInto<T extends Uint8Array | Float32Array>(pattern: T, out: T): T {
+  out.set(pattern);
+  for (let done = pattern.length; done < out.length; done *= 2) out.copyWithin(done, 0, done);
   return out;
 }
 
@@ -183,7 +183,7 @@ function createTableFrame(codes: Uint8Array, table: Float32Array): Frame {
     samples(tick = () => undefined) {
       if (samples) return samples;
       const out = new Float32Array(length);
-      forEachStretch(length, tick, (start, end) => {
+      forEachChunk(length, tick, (start, end) => {
         for (let i = start; i < end; i++) out[i] = table[codes[i] ?? 0] ?? 0;
       });
       return (samples = out);
@@ -192,7 +192,7 @@ function createTableFrame(codes: Uint8Array, table: Float32Array): Frame {
       if (table === unitTable) return codes;
       const tableBytes = toBytes(table, () => undefined);
       const out = new Uint8Array(length);
-      forEachStretch(length, tick, (start, end) => {
+      forEachChunk(length, tick, (start, end) => {
         for (let i = start; i < end; i++) out[i] = tableBytes[codes[i] ?? 0] ?? 0;
       });
       return out;

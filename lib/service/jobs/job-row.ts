@@ -3,13 +3,13 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
-import { ServiceError, toRefusal } from "../service-error";
+import { ServiceError, toErrorBody } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect";
 import { type JobRow } from "../store/schema";
 
-const DAMAGED =
-  "The stored job is damaged and cannot be read. The operator can restore it from a backup; removing it from the history removes it from every list.";
+const DAMAGED_MESSAGE =
+  "The stored job is damaged and cannot be read. The operator can restore it from a backup. Removing it from the history removes it from every list.";
 
 export type StoredJob = Selectable<JobRow>;
 
@@ -27,7 +27,7 @@ export async function findJobIds(reader: Reader, userId: number, ids: readonly s
 }
 
 export async function readJobs(reader: Reader, seqs: readonly number[]): Promise<StoredJob[]> {
-  return reader.rows(reader.dialect.inOrder<StoredJob>("jobs.*", "jobs", seqs));
+  return reader.rows(reader.dialect.selectInOrder<StoredJob>("jobs.*", "jobs", seqs));
 }
 
 /** Parses the text that was checked on submission. Remote runners get the graph unchanged, because they parse values themselves. */
@@ -45,26 +45,26 @@ export function readStrings(text: string): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 }
 
-/** For the details of one job, in which damaged content is reported instead of being empty. */
+/** For the details of one job, which report damaged content. */
 function parseStored(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch (cause) {
-    throw damagedJob(cause);
+    throw createDamagedJobError(cause);
   }
 }
 
-export function damagedJob(cause?: unknown): ServiceError {
-  return new ServiceError("INTERNAL", DAMAGED, undefined, { cause });
+export function createDamagedJobError(cause?: unknown): ServiceError {
+  return new ServiceError("INTERNAL", DAMAGED_MESSAGE, undefined, { cause });
 }
 
-/** For lists: damaged content is empty, so that one damaged row does not break the others. */
-export function readOrDefault<T>(read: () => T, empty: T): T {
+/** For lists, in which damaged content becomes empty, so that one damaged row doesn't break the others. */
+export function readOrDefault<T>(read: () => T, fallback: T): T {
   try {
     return read();
   } catch (error) {
-    if (toRefusal(error)?.message !== DAMAGED) throw error;
-    return empty;
+    if (toErrorBody(error)?.message !== DAMAGED_MESSAGE) throw error;
+    return fallback;
   }
 }
 
@@ -72,7 +72,7 @@ function selectIfJson({ isJson }: StoreDialect, column: string, text = column): 
   return sql.raw(`case when ${isJson(column)} then ${text} end`);
 }
 
-/** The editor's drawing is by far the largest part, and lists omit it. Longer texts are shown only with their own job. */
+/** Lists omit the editor's drawing, which is by far the largest part. Longer texts are returned only with the job itself. */
 const MAX_LISTED_LENGTH = 64 * 1024;
 const selectWithoutDrawing = (dialect: StoreDialect) =>
   selectIfJson(dialect, "extra_data", dialect.removeMember("extra_data", "workflow", "extra_pnginfo"));
@@ -113,7 +113,7 @@ function toJobMap<Row extends { job_seq: number }>(rows: readonly Row[]): Map<nu
 }
 
 export function requireTexts<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
-  if (!isComplete(texts)) throw damagedJob();
+  if (!isComplete(texts)) throw createDamagedJobError();
   return texts;
 }
 
@@ -153,12 +153,12 @@ export function formatList(items: readonly string[]): string {
   return `[${items.join(",")}]`;
 }
 
-export async function* streamList(open: string, items: AsyncIterable<string>, close: string): AsyncIterable<string> {
-  yield open;
+export async function* streamList(prefix: string, items: AsyncIterable<string>, suffix: string): AsyncIterable<string> {
+  yield prefix;
   let isFirst = true;
   for await (const item of items) {
     yield isFirst ? item : `,${item}`;
     isFirst = false;
   }
-  yield close;
+  yield suffix;
 }

@@ -1,14 +1,14 @@
-// A job in the API's three views, and the queue. Outputs and timings appear once the job has ended, progress while it runs.
+// Formats a job in the API's three views, and the queue. Outputs and timings appear once the job has ended, progress while it runs.
 
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
+import { BUILT_IN_RUNNER, type JobRunner, type JobWaitReason } from "@/lib/contract/runners/runners";
 import { getFileName, readAssets, toAsset } from "../assets/asset-view";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect";
 import {
   batchBySize,
-  damagedJob,
+  createDamagedJobError,
   formatList,
   formatObject,
   readInputTexts,
@@ -19,26 +19,26 @@ import {
   type StoredJob,
   streamList,
 } from "./job-row";
-import { interruptedResult } from "./run/finish";
+import { createInterruptedResult } from "./run/finish";
 import { type Progress, type RunnerQueuePosition } from "./run/run-record";
 import { isTerminal, terminalStates } from "./transitions";
 
 const formatMember = (name: string, value: string, condition: string) =>
   `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
-const hasEnded = `state IN (${terminalStates.map((state) => `'${state}'`).join(", ")})`;
+const endedCondition = `state IN (${terminalStates.map((state) => `'${state}'`).join(", ")})`;
 
 /** A list item as JSON without its closing brace. SQLite formats a page in a fifth of the time that reading rows takes. */
-function itemColumns({ isJson, isJsonObject, asJson }: StoreDialect, createTime: string): string {
+function createItemColumns({ isJson, isJsonObject, asJson }: StoreDialect, createTime: string): string {
   /** A stored object. A damaged one is empty, so that one damaged row does not break a list. */
   const objectColumn = (column: string) => `CASE WHEN ${isJsonObject(column)} THEN ${column} ELSE '{}' END`;
-  const isSound = (column: string) => `(${column} IS NULL OR ${isJson(column)})`;
+  const toSoundCondition = (column: string) => `(${column} IS NULL OR ${isJson(column)})`;
   return `
-    jobs.id, state, start_time, needs, slot, ${isSound("preview")} AND ${isSound("error")} AS is_sound,
+    jobs.id, state, start_time, needs, slot, ${toSoundCondition("preview")} AND ${toSoundCondition("error")} AS is_sound,
     '{"id":' || ${asJson("jobs.id")} || ',"status":"' || state || '","create_time":' || (${createTime}) || ',"workflow_id":' || ${asJson("workflow_id")}
     || ${formatMember("runner_id", asJson(`coalesce(runner, '${BUILT_IN_RUNNER}')`), "attempts > 0 AND slot IS NOT NULL")}
-    || ${formatMember("outputs_count", "outputs_count", hasEnded)}
-    || ${formatMember("execution_start_time", "start_time", `${hasEnded} AND start_time IS NOT NULL`)}
-    || ${formatMember("execution_end_time", "end_time", `${hasEnded} AND end_time IS NOT NULL`)}
+    || ${formatMember("outputs_count", "outputs_count", endedCondition)}
+    || ${formatMember("execution_start_time", "start_time", `${endedCondition} AND start_time IS NOT NULL`)}
+    || ${formatMember("execution_end_time", "end_time", `${endedCondition} AND end_time IS NOT NULL`)}
     || ${formatMember("preview_output", objectColumn("preview"), "preview IS NOT NULL")}
     || ${formatMember("execution_error", objectColumn("error"), "error IS NOT NULL")} AS text`;
 }
@@ -53,24 +53,24 @@ type Item = {
   text: string;
 };
 type LiveState = {
-  progressOf: (reader: Reader, jobIds: readonly string[]) => Promise<ReadonlyMap<string, Progress>>;
-  waits: (reader: Reader, needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
+  getProgress: (reader: Reader, jobIds: readonly string[]) => Promise<ReadonlyMap<string, Progress>>;
+  getWaits: (reader: Reader, needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaitReason>>;
 };
 
-export async function listItems(reader: Reader, seqs: readonly number[], live: LiveState): Promise<string[]> {
-  const columns = itemColumns(reader.dialect, "create_time");
-  const rows = await reader.rows(reader.dialect.inOrder<Item>(columns, "jobs", seqs));
-  return addStates(reader, rows, live, "}");
+export async function listItems(reader: Reader, seqs: readonly number[], liveState: LiveState): Promise<string[]> {
+  const columns = createItemColumns(reader.dialect, "create_time");
+  const rows = await reader.rows(reader.dialect.selectInOrder<Item>(columns, "jobs", seqs));
+  return addStates(reader, rows, liveState, "}");
 }
 
 /** Only ended jobs have execution_start_time. For running jobs, the start time is part of the progress. */
-async function addStates(reader: Reader, items: readonly Item[], { progressOf, waits }: LiveState, end = ""): Promise<string[]> {
+async function addStates(reader: Reader, items: readonly Item[], { getProgress, getWaits }: LiveState, end = ""): Promise<string[]> {
   const waitingNeeds = items.filter(({ state, slot }) => state === "pending" && slot === null).map(({ needs }) => needs);
-  const waitsByNeeds = await waits(reader, new Set(waitingNeeds));
+  const waitsByNeeds = await getWaits(reader, new Set(waitingNeeds));
   const atRunnerIds = items
     .filter(({ state, slot }) => state === "in_progress" || (state === "pending" && slot !== null))
     .map(({ id }) => id);
-  const progresses = await progressOf(reader, atRunnerIds);
+  const progresses = await getProgress(reader, atRunnerIds);
   return items.map(({ id, state, start_time, needs, slot, text }) => {
     const progress = progresses.get(id);
     if (state === "pending") {
@@ -81,17 +81,19 @@ async function addStates(reader: Reader, items: readonly Item[], { progressOf, w
   });
 }
 
-function toQueuedWait({ runner, ahead }: RunnerQueuePosition): JobWaits {
-  const behind = ahead === 0 ? "" : `, behind ${ahead} ${ahead === 1 ? "job" : "jobs"}`;
-  return { state: "queued", runners: [runner], ahead, message: `Queued on ${runner}${behind}.` };
+function toQueuedWait({ runner, ahead }: RunnerQueuePosition): JobWaitReason {
+  const behindText = ahead === 0 ? "" : `, behind ${ahead} ${ahead === 1 ? "job" : "jobs"}`;
+  return { state: "queued", runners: [runner], ahead, message: `Queued on ${runner}${behindText}.` };
 }
 
-export async function toDetail(reader: Reader, job: StoredJob, live: LiveState): Promise<string> {
+export async function toDetail(reader: Reader, job: StoredJob, liveState: LiveState): Promise<string> {
   const storedInputs = (await readInputTexts(reader, [job.seq])).get(job.seq);
   const inputs = storedInputs && requireTexts(storedInputs);
   const result = getResult(job, await readResultTexts(reader, [job.seq]));
-  const item = await reader.row(reader.dialect.inOrder<Item>(itemColumns(reader.dialect, "create_time / 1000"), "jobs", [job.seq]));
-  if (!item?.is_sound) throw damagedJob();
+  const item = await reader.row(
+    reader.dialect.selectInOrder<Item>(createItemColumns(reader.dialect, "create_time / 1000"), "jobs", [job.seq]),
+  );
+  if (!item?.is_sound) throw createDamagedJobError();
   const details = formatObject(
     {
       update_time: Math.floor(job.update_time / 1000),
@@ -102,7 +104,7 @@ export async function toDetail(reader: Reader, job: StoredJob, live: LiveState):
       ...(result && { outputs: result.outputs, execution_status: result.status, execution_meta: result.meta }),
     },
   );
-  const [text = ""] = await addStates(reader, [item], live);
+  const [text = ""] = await addStates(reader, [item], liveState);
   return `${text},${details.slice(1)}`;
 }
 
@@ -112,8 +114,8 @@ async function findRunner(reader: Reader, { runner, attempts }: StoredJob): Prom
   return { id, label: row?.label ?? id, attempt: attempts };
 }
 
-/** The status view uses a different word for failures. */
-const statusWords: Readonly<Record<KnownJobState, string>> = {
+/** The status view uses a different label for failures. */
+const statusLabels: Readonly<Record<KnownJobState, string>> = {
   pending: "pending",
   in_progress: "in_progress",
   completed: "completed",
@@ -125,7 +127,7 @@ export function toStatus(job: StoredJob) {
   const error = readError(job);
   return {
     id: job.id,
-    status: statusWords[job.state],
+    status: statusLabels[job.state],
     created_at: new Date(job.create_time).toISOString(),
     updated_at: new Date(job.update_time).toISOString(),
     last_state_update: new Date(job.state_time).toISOString(),
@@ -143,7 +145,7 @@ export function getResult(
   stored: Awaited<ReturnType<typeof readResultTexts>>,
 ): Record<"outputs" | "status" | "meta", string> | undefined {
   if (!isTerminal(job.state)) return undefined;
-  const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? interruptedResult(job.id, job.state_time) : undefined);
+  const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? createInterruptedResult(job.id, job.state_time) : undefined);
   if (!texts) return undefined;
   const { outputs, messages, meta } = requireTexts(texts);
   const completed = job.state === "completed";
@@ -166,8 +168,8 @@ export async function listJobAssets(reader: Reader, jobId: string, page: { limit
   return { job_id: jobId, assets, pagination: { offset, limit, total, has_more: offset + assets.length < total } };
 }
 
-/** The list ends here. GET /api/prompt counts exactly. */
-const MAX_LISTED = 5000;
+/** The list is truncated here. GET /api/prompt returns the exact count. */
+const MAX_LISTED_JOBS = 5000;
 
 /** Yields JSON text: [position from 1, id, graph, output node ids, { create_time }], oldest first. */
 export async function* listQueue(reader: Reader, userId: number): AsyncIterable<string> {
@@ -179,7 +181,7 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
         .where("user_id", "=", userId)
         .where("state", "=", state)
         .orderBy("seq")
-        .limit(MAX_LISTED),
+        .limit(MAX_LISTED_JOBS),
     );
   const running = await readJobsInState("in_progress");
   const pending = await readJobsInState("pending");
@@ -189,11 +191,11 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
       const texts = await readQueuedTexts(reader, batch.map((job) => job.seq)); // prettier-ignore
       for (const { seq, id, create_time } of batch) {
         const text = texts.get(seq);
-        // A job that was removed meanwhile is left out. Damaged text is empty.
+        // Omits jobs that were removed meanwhile. Damaged text becomes empty.
         if (!text) continue;
         const { prompt, outputs_to_execute } = text;
-        const parts = [String((position += 1)), writeExactJson(id), prompt ?? "{}", outputs_to_execute ?? "[]"];
-        yield formatList([...parts, writeExactJson({ create_time })]);
+        const values = [String((position += 1)), writeExactJson(id), prompt ?? "{}", outputs_to_execute ?? "[]"];
+        yield formatList([...values, writeExactJson({ create_time })]);
       }
     }
   }

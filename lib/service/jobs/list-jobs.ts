@@ -18,14 +18,16 @@ export async function listJobs(reader: Reader, userId: number, query: JobsQuery)
   const length = Math.min(query.limit, total - query.offset);
   if (length <= 0) return { seqs: [], total };
   // Reads the index from the nearer end.
-  const fromEnd = total - query.offset - length;
-  const isReversed = fromEnd < query.offset;
-  const offset = isReversed ? fromEnd : query.offset;
+  const endOffset = total - query.offset - length;
+  const isReversed = endOffset < query.offset;
+  const offset = isReversed ? endOffset : query.offset;
   const direction = sql.raw((query.sort_order === "desc") !== isReversed ? "desc" : "asc");
   const column = sql.ref(query.sort_by);
   const order = sql`order by ${column} ${direction}, id ${direction}`;
   const selections = createSelections(reader, count, filter, query.sort_by);
-  const page = sql<{ seq: number }>`${reader.dialect.merged(selections, order, offset + length)} ${order} limit ${length} offset ${offset}`;
+  const page = sql<{
+    seq: number;
+  }>`${reader.dialect.mergeSelections(selections, order, offset + length)} ${order} limit ${length} offset ${offset}`;
   const seqs = (await reader.rows(toStatement(page))).map((row) => row.seq);
   return { seqs: isReversed ? seqs.reverse() : seqs, total };
 }
@@ -39,29 +41,29 @@ const selectJobs = (column: JobsQuery["sort_by"], where: Condition) => sql`selec
 /** Selections that an index returns in order: one per state, or a single one for a workflow with fewer jobs. */
 function createSelections({ dialect }: Reader, count: Counters, filter: JobFilter, sortBy: JobsQuery["sort_by"]): RawBuilder<unknown>[] {
   const { userId, states, workflowId, output } = filter;
-  const ofUser = sql`user_id = ${userId}`;
-  const withOutput = output && sql`${sql.ref(`has_${output}`)} = 1`;
+  const userCondition = sql`user_id = ${userId}`;
+  const outputCondition = output && sql`${sql.ref(`has_${output}`)} = 1`;
   if (workflowId !== undefined && (!states || count({ workflowId }) < count({ states, output }))) {
-    const inStates = states && sql`${dialect.rowByRow("state")} in ${toSqlList(states)}`;
-    return [selectJobs(sortBy, combineConditions(ofUser, sql`workflow_id = ${workflowId}`, inStates, withOutput))];
+    const statesCondition = states && sql`${dialect.rowByRow("state")} in ${toSqlList(states)}`;
+    return [selectJobs(sortBy, combineConditions(userCondition, sql`workflow_id = ${workflowId}`, statesCondition, outputCondition))];
   }
-  if (!states) return [selectJobs(sortBy, ofUser)];
-  const ofWorkflow = workflowId !== undefined && sql`${dialect.rowByRow("workflow_id")} = ${workflowId}`;
-  const inState = (state: KnownJobState, also?: Condition) =>
-    combineConditions(ofUser, sql`state = ${sql.lit(state)}`, also, ofWorkflow, withOutput);
-  if (output || sortBy === "create_time") return states.map((state) => selectJobs(sortBy, inState(state)));
-  const ranSelections = states.filter(isTerminal).map((state) => selectJobs(sortBy, inState(state, hasRun)));
+  if (!states) return [selectJobs(sortBy, userCondition)];
+  const workflowCondition = workflowId !== undefined && sql`${dialect.rowByRow("workflow_id")} = ${workflowId}`;
+  const createStateCondition = (state: KnownJobState, extraCondition?: Condition) =>
+    combineConditions(userCondition, sql`state = ${sql.lit(state)}`, extraCondition, workflowCondition, outputCondition);
+  if (output || sortBy === "create_time") return states.map((state) => selectJobs(sortBy, createStateCondition(state)));
+  const ranSelections = states.filter(isTerminal).map((state) => selectJobs(sortBy, createStateCondition(state, ranCondition)));
   const idleStates = states.filter((state) => state !== "completed" && state !== "failed");
   // These need a sort. An index of waiting jobs by state and id would be rewritten at each state change.
-  const isIdle = sql`${dialect.rowByRow("execution_time")} = 0`;
+  const idleCondition = sql`${dialect.rowByRow("execution_time")} = 0`;
   return [
     ...ranSelections,
-    ...idleStates.map((state) => sql`select seq, 0 as execution_time, id from jobs where ${inState(state, isIdle)}`),
+    ...idleStates.map((state) => sql`select seq, 0 as execution_time, id from jobs where ${createStateCondition(state, idleCondition)}`),
   ];
 }
 
 /** Must match the condition of the partial index `jobs_that_ran`, so states are literals. */
-const hasRun = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
+const ranCondition = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
 
 const toSqlList = (states: readonly KnownJobState[]) => sql`(${sql.join(states.map((state) => sql.lit(state)))})`;
 
@@ -78,10 +80,10 @@ function getStates({ status, output_type }: JobsQuery): KnownJobState[] | undefi
   return states === undefined || states.includes("completed") ? ["completed"] : [];
 }
 
-const COUNTERS = `SELECT workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE user_id = ? AND workflow_id IN ('', ?)`;
+const COUNTERS_SQL = `SELECT workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE user_id = ? AND workflow_id IN ('', ?)`;
 
-async function readCounters(reader: Reader, userId: number, ofWorkflow = "") {
-  const counters = await reader.rows(createStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
+async function readCounters(reader: Reader, userId: number, countedWorkflowId = "") {
+  const counters = await reader.rows(createStatement<Omit<JobCountRow, "user_id">>(COUNTERS_SQL, [userId, countedWorkflowId]));
   return ({ states, workflowId = "", output }: Omit<JobFilter, "userId">) =>
     counters
       .filter((row) => row.workflow_id === workflowId && (states?.includes(row.state) ?? true) && (!output || row[`has_${output}`] === 1))

@@ -1,4 +1,4 @@
-// The states of a job and every legal step between them:
+// The states of a job and every legal transition between them:
 //
 //   pending ──claim──▶ in_progress ──succeed──▶ completed
 //      │                 │    │
@@ -8,7 +8,7 @@
 //
 // A pending job in a runner's own queue has a `slot`. It is started, requeued or cancelled, and no other slot claims it.
 //
-// completed, failed and cancelled are terminal. State changes happen inside a commit, only through `move` and `moveAll`.
+// completed, failed and cancelled are terminal. State changes happen inside a commit, only through `moveJob` and `moveJobs`.
 
 import { sql, type Updateable } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
@@ -29,7 +29,7 @@ export type WaitingJob = { userId: number; seq: number; kind: string };
 export const MAX_ATTEMPTS = 3;
 export const terminalStates: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
 
-/** Added to a condition on the state, so that the planner uses the small index of unfinished jobs, which it does not infer itself. */
+/** Add this to a condition on the state. Without it, the planner does not use the small index of unfinished jobs. */
 export const isUnfinished = sql<boolean>`state in ('pending', 'in_progress')`;
 
 export const isInOwnQueue = sql<boolean>`slot is null`;
@@ -38,30 +38,31 @@ export function isTerminal(state: KnownJobState): boolean {
   return terminalStates.includes(state);
 }
 
-/** Returns false if the job is no longer in `from`, or another attempt has begun since `fence`. */
-export async function move(
+/** Returns false if the job is no longer in `from`, or another attempt has started since `fence`. */
+export async function moveJob(
   tx: Transaction,
   transition: { seq: number; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
 ): Promise<boolean> {
-  return (await moveAll(tx, { ...transition, seqs: [transition.seq] }, changes)) === 1;
+  return (await moveJobs(tx, { ...transition, seqs: [transition.seq] }, changes)) === 1;
 }
 
-export function begin(tx: Transaction, { seq, fence }: { seq: number; fence: number }, at: number): Promise<boolean> {
-  return move(tx, { seq, fence, from: "pending", to: "in_progress", at }, { start_time: at });
+export function startJob(tx: Transaction, { seq, fence }: { seq: number; fence: number }, at: number): Promise<boolean> {
+  return moveJob(tx, { seq, fence, from: "pending", to: "in_progress", at }, { start_time: at });
 }
 
-export async function moveAll(
+export async function moveJobs(
   tx: Transaction,
   transition: { seqs: readonly number[]; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
 ): Promise<number> {
-  if (!nextStates[transition.from].includes(transition.to)) throw new Error(`a job never goes from ${transition.from} to ${transition.to}`);
+  if (!nextStates[transition.from].includes(transition.to))
+    throw new Error(`illegal job transition from ${transition.from} to ${transition.to}`);
   const update = query
     .updateTable("jobs")
     .set(() => {
       // If the clock is set back, the job keeps its later time.
-      const at = tx.dialect.greater(sql.ref("update_time"), sql.val(transition.at));
+      const at = tx.dialect.greatest(sql.ref("update_time"), sql.val(transition.at));
       return { ...changes, state: transition.to, update_time: at, state_time: at };
     })
     .where("seq", "in", tx.dialect.numbers(transition.seqs))

@@ -19,24 +19,24 @@ export function parsePrompt(prompt: Record<string, unknown>, library: NodeLibrar
   if (Array.isArray(prompt.nodes)) {
     return failed(createInvalidPrompt("This is a workflow in the editor's format. Export it in the API format and send that.", "nodes"));
   }
-  const parsed = new Map<string, ParsedNode>();
-  const missing: { node_id: string; class_type: string }[] = [];
+  const parsedNodes = new Map<string, ParsedNode>();
+  const unknownNodes: { node_id: string; class_type: string }[] = [];
   for (const [id, value] of entries) {
-    if (lacksClass(value)) return failed(createMissingTypeError(id, value));
-    const shape = graphNodeSchema.safeParse(value);
-    if (!shape.success)
+    if (hasNoClass(value)) return failed(createMissingTypeError(id, value));
+    const parsed = graphNodeSchema.safeParse(value);
+    if (!parsed.success)
       return failed(createInvalidPrompt(`Node '${id}' ${describeShapeProblem(value)}.`, `Node ID '#${id}'`, { node_id: id }));
-    const definition = library.get(shape.data.class_type);
-    if (definition) parsed.set(id, { id, node: shape.data, definition });
-    else missing.push({ node_id: id, class_type: shape.data.class_type });
+    const definition = library.get(parsed.data.class_type);
+    if (definition) parsedNodes.set(id, { id, node: parsed.data, definition });
+    else unknownNodes.push({ node_id: id, class_type: parsed.data.class_type });
   }
-  const firstMissing = missing[0];
-  return firstMissing ? failed(createUnknownClassError(firstMissing, missing, prompt[firstMissing.node_id])) : ok(parsed);
+  const firstUnknown = unknownNodes[0];
+  return firstUnknown ? failed(createUnknownClassError(firstUnknown, unknownNodes, prompt[firstUnknown.node_id])) : ok(parsedNodes);
 }
 
 function describeShapeProblem(value: unknown): string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not an object";
-  return "has inputs or a title in a shape that cannot be read";
+  return "has invalid inputs or an invalid title";
 }
 
 function createInvalidPrompt(message: string, details: string, extra: Record<string, unknown> = {}): PromptError {
@@ -45,7 +45,7 @@ function createInvalidPrompt(message: string, details: string, extra: Record<str
 
 type UnparsedNode = { class_type?: unknown; _meta?: unknown };
 
-function lacksClass(value: unknown): value is UnparsedNode {
+function hasNoClass(value: unknown): value is UnparsedNode {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return !("class_type" in value) || typeof value.class_type !== "string";
 }
@@ -62,24 +62,24 @@ function createMissingTypeError(id: string, value: UnparsedNode): PromptError {
 
 type UnknownNode = { node_id: string; class_type: string };
 
-function createUnknownClassError(first: UnknownNode, all: readonly UnknownNode[], value: unknown): PromptError {
+function createUnknownClassError(first: UnknownNode, unknownNodes: readonly UnknownNode[], value: unknown): PromptError {
   const title = graphNodeSchema.safeParse(value).data?._meta?.title;
   return {
     type: "missing_node_type",
     message: `Node '${title ?? first.class_type}' not found. The service has no node class '${first.class_type}'.`,
     details: `Node ID '#${first.node_id}'`,
-    extra_info: { ...first, node_title: title ?? first.class_type, missing_nodes: all.slice(0, 100) },
+    extra_info: { ...first, node_title: title ?? first.class_type, missing_nodes: unknownNodes.slice(0, 100) },
   };
 }
 
 const MAX_CHOICES = 20;
 const MAX_RECEIVED_LENGTH = 1000;
 
-/** The user's files by the names that inputs use. */
+/** The user's files, keyed by the names that inputs use. */
 export type Files = ReadonlyMap<string, { mediaType: string; isImage: boolean }>;
 
 function isFileInput(field: InputField, definition: ParsedNode["definition"]): boolean {
-  return field.name === definition.imageInput || field.namesFile === true;
+  return field.name === definition.imageInput || field.isFileName === true;
 }
 
 export type CheckedNode = {
@@ -91,24 +91,24 @@ export type CheckedNode = {
 };
 
 export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph, files: Files): CheckedNode {
-  const checked: CheckedNode = { errors: [], sources: [], literals: new Map(), fileNames: [] };
+  const checkedNode: CheckedNode = { errors: [], sources: [], literals: new Map(), fileNames: [] };
   for (const field of definition.inputs) {
     const value = getOwn(node.inputs, field.name);
     if (value === undefined || (value === null && field.optional)) {
-      if (!field.optional) checked.errors.push(createMissingInputError(field));
+      if (!field.optional) checkedNode.errors.push(createMissingInputError(field));
     } else if (Array.isArray(value)) {
-      checkLink(field, value, graph, checked);
+      checkLink(field, value, graph, checkedNode);
     } else if (definition.isForeign) {
-      checkForeign(field, value, files, checked);
+      checkForeign(field, value, files, checkedNode);
     } else if (isFileInput(field, definition)) {
-      checkFile(field, value, files, checked);
+      checkFile(field, value, files, checkedNode);
     } else if (!field.isOpen) {
-      checkLiteral(field, unwrapLiteral(value), checked);
+      checkLiteral(field, unwrapLiteral(value), checkedNode);
     }
   }
-  if (definition.isForeign) checked.fileNames.push(...findFileTexts(node, definition).filter((text) => files.has(text)));
-  if (definition.takesMore) checked.sources.push(...getUndeclaredSources(node.inputs, definition.inputs, graph));
-  return checked;
+  if (definition.isForeign) checkedNode.fileNames.push(...findFileTexts(node, definition).filter((text) => files.has(text)));
+  if (definition.acceptsUndeclared) checkedNode.sources.push(...getUndeclaredSources(node.inputs, definition.inputs, graph));
+  return checkedNode;
 }
 
 /** The sources of inputs that a class adds as it needs them ("images.image0", "any_01"). */
@@ -132,19 +132,19 @@ function createInputError(
   extra: Record<string, unknown>,
 ): NodeError {
   const [type, options = {}] = toInputConfig(field);
-  const received = "received_value" in extra ? { received_value: shorten(extra.received_value) } : {};
-  return { ...error, extra_info: { input_name: field.name, input_config: [type, options], ...extra, ...received } };
+  const receivedValue = "received_value" in extra ? { received_value: shorten(extra.received_value) } : {};
+  return { ...error, extra_info: { input_name: field.name, input_config: [type, options], ...extra, ...receivedValue } };
 }
 
-/** Shortens a long value, which would make the error as large as the request. */
+/** Shortens a long value, so that the error isn't as large as the request. */
 function shorten(value: unknown): unknown {
   const text = typeof value === "string" ? value : writeExactJson(value);
   return text.length > MAX_RECEIVED_LENGTH ? `${text.slice(0, MAX_RECEIVED_LENGTH)}…` : value;
 }
 
-function checkLink(field: InputField, value: unknown[], graph: ParsedGraph, checked: CheckedNode): void {
+function checkLink(field: InputField, value: unknown[], graph: ParsedGraph, checkedNode: CheckedNode): void {
   const addLinkError = (message: string, details: string) =>
-    checked.errors.push(createInputError(field, { type: "bad_linked_input", message, details }, { received_value: value }));
+    checkedNode.errors.push(createInputError(field, { type: "bad_linked_input", message, details }, { received_value: value }));
   if (!isLink(value)) {
     addLinkError("Bad linked input, must be a length-2 list of [node_id, slot_index]", field.name);
     return;
@@ -155,25 +155,25 @@ function checkLink(field: InputField, value: unknown[], graph: ParsedGraph, chec
     addLinkError("Bad linked input", `${field.name}, the node '${sourceId}' that it is linked to does not exist`);
     return;
   }
-  checked.sources.push(sourceId);
-  const received = source.definition.outputs[index]?.type;
-  if (received === undefined) {
+  checkedNode.sources.push(sourceId);
+  const receivedType = source.definition.outputs[index]?.type;
+  if (receivedType === undefined) {
     addLinkError("Bad linked input", `${field.name}, node '${sourceId}' (${source.definition.name}) has no output ${index}`);
-  } else if (!isTypeCompatible(received, field.type)) {
-    const details = `${field.name}, received_type(${received}) mismatch input_type(${field.type})`;
+  } else if (!isTypeCompatible(receivedType, field.type)) {
+    const details = `${field.name}, received_type(${receivedType}) mismatch input_type(${field.type})`;
     const error = { type: "return_type_mismatch", message: "Return type mismatch between linked nodes", details };
-    checked.errors.push(createInputError(field, error, { received_type: received, linked_node: value }));
+    checkedNode.errors.push(createInputError(field, error, { received_type: receivedType, linked_node: value }));
   }
 }
 
-function checkFile(field: InputField, value: unknown, files: Files, checked: CheckedNode): void {
+function checkFile(field: InputField, value: unknown, files: Files, checkedNode: CheckedNode): void {
   const file = typeof value === "string" ? files.get(value) : undefined;
-  if (typeof value === "string" && file && (file.isImage || field.namesFile)) {
-    checked.fileNames.push(value);
-    checked.literals.set(field.name, value);
+  if (typeof value === "string" && file && (file.isImage || field.isFileName)) {
+    checkedNode.fileNames.push(value);
+    checkedNode.literals.set(field.name, value);
     return;
   }
-  checked.errors.push({
+  checkedNode.errors.push({
     type: "custom_validation_failed",
     message: "Custom validation failed for node",
     details: `${field.name} - Invalid image file: ${typeof value === "string" ? value.slice(0, MAX_RECEIVED_LENGTH) : quote(value)}${describeFile(file)}`,
@@ -185,47 +185,49 @@ function checkFile(field: InputField, value: unknown, files: Files, checked: Che
   });
 }
 
-/** ComfyUI writes "IMAGE,MASK" for either type. COMBO always fits. The runner decides about COMFY_…, which depends on other links. */
-function isTypeCompatible(received: string, expectedType: string): boolean {
-  const [receivedTypes = [], expectedTypes = []] = [received, expectedType].map((types) => types.split(",").map((type) => type.trim()));
+/** ComfyUI writes "IMAGE,MASK" for either type. COMBO matches any type. COMFY_… types depend on other links, so the runner checks them. */
+function isTypeCompatible(receivedType: string, expectedType: string): boolean {
+  const [receivedTypes = [], expectedTypes = []] = [receivedType, expectedType].map((types) => types.split(",").map((type) => type.trim()));
   const isAny = (type: string) => type === "*" || type.startsWith("COMFY_");
   return (
-    received === "COMBO" || [...receivedTypes, ...expectedTypes].some(isAny) || receivedTypes.some((type) => expectedTypes.includes(type))
+    receivedType === "COMBO" ||
+    [...receivedTypes, ...expectedTypes].some(isAny) ||
+    receivedTypes.some((type) => expectedTypes.includes(type))
   );
 }
 
-/** A newer file of the same name may hide an older image. The error would not show this otherwise. */
+/** Explains an error that occurs because a newer file of the same name hides an older image. */
 function describeFile(file: { mediaType: string } | undefined): string {
-  return file ? ` (the file that this name means is ${file.mediaType}, not an image that can be loaded)` : "";
+  return file ? ` (this name refers to a ${file.mediaType} file, not an image that can be loaded)` : "";
 }
 
 /** ComfyUI doesn't apply lists and ranges to classes with their own checks, so the runner decides. */
-function checkForeign(field: InputField, value: unknown, files: Files, checked: CheckedNode): void {
-  const isChoice = field.namesFile || field.type === "COMBO";
+function checkForeign(field: InputField, value: unknown, files: Files, checkedNode: CheckedNode): void {
+  const isChoice = field.isFileName || field.type === "COMBO";
   if (isChoice && typeof value === "string" && isPrivateName(value) && !files.has(value) && !field.choices?.includes(value))
-    checkFile(field, value, files, checked);
-  else if (!field.isOpen && !isChoice) convertLiteral(field, unwrapLiteral(value), checked);
+    checkFile(field, value, files, checkedNode);
+  else if (!field.isOpen && !isChoice) convertLiteral(field, unwrapLiteral(value), checkedNode);
 }
 
-function checkLiteral(field: InputField, rawValue: unknown, checked: CheckedNode): void {
-  const value = convertLiteral(field, rawValue, checked);
+function checkLiteral(field: InputField, rawValue: unknown, checkedNode: CheckedNode): void {
+  const value = convertLiteral(field, rawValue, checkedNode);
   if (value === undefined) return;
   const rangeError = checkRange(field, value);
-  if (rangeError) checked.errors.push(createInputError(field, { ...rangeError, details: field.name }, { received_value: value }));
+  if (rangeError) checkedNode.errors.push(createInputError(field, { ...rangeError, details: field.name }, { received_value: value }));
   if (field.choices && !field.choices.some((choice) => choice === rawValue))
-    checked.errors.push(createNotInListError(field, rawValue, field.choices));
+    checkedNode.errors.push(createNotInListError(field, rawValue, field.choices));
 }
 
-function convertLiteral(field: InputField, value: unknown, checked: CheckedNode): NodeValue {
+function convertLiteral(field: InputField, value: unknown, checkedNode: CheckedNode): NodeValue {
   const literal = readLiteral(field.type, value);
   if (!literal.ok) {
     const message = `Failed to convert an input value to a ${field.type} value`;
     const details = `${field.name}, ${typeof value === "string" ? value.slice(0, 200) : quote(value)}, ${literal.failure}`;
     const extra = { received_value: value, exception_message: literal.failure };
-    checked.errors.push(createInputError(field, { type: "invalid_input_type", message, details }, extra));
+    checkedNode.errors.push(createInputError(field, { type: "invalid_input_type", message, details }, extra));
     return undefined;
   }
-  checked.literals.set(field.name, literal.value);
+  checkedNode.literals.set(field.name, literal.value);
   return literal.value;
 }
 

@@ -35,16 +35,16 @@ export type InputField = {
   type: string;
   choices?: Choices;
   /** Some classes declare a combo by its list alone, as older classes of ComfyUI do. */
-  bareList?: boolean;
-  /** As sent in the catalogue. Absent if ComfyUI sends none. */
+  isBareList?: boolean;
+  /** The options in the catalogue. Absent if ComfyUI sends none. */
   options?: { default?: unknown; min?: number | bigint; max?: number | bigint; [option: string]: unknown };
   optional?: boolean;
   /** The description in a runner's catalogue, which error messages quote. */
   spec?: readonly unknown[];
   /** Accepts any literal, because only the runner knows which values are valid. */
   isOpen?: boolean;
-  /** The input names a file of the user, of any kind. */
-  namesFile?: boolean;
+  /** The value is the name of one of the user's files, of any type. */
+  isFileName?: boolean;
 };
 
 export type OutputField = { type: string; name: string };
@@ -61,18 +61,18 @@ type FileRequest = {
 type SavedFile = FileRequest & { type: "output" | "temp" };
 
 export type NodeContext = {
-  claim(size: Size, frames: number): void;
+  claimPixels(size: Size, frames: number): void;
   tick: Tick;
   wait(milliseconds: number): Promise<void>;
-  imagePath(name: string): string;
+  getImagePath(name: string): string;
   readPixels(path: string): Promise<FilePixels>;
   pngText: Record<string, string>;
-  nextNumber(prefix: string): number;
-  save(file: SavedFile): Promise<void>;
+  getNextNumber(prefix: string): number;
+  saveFile(file: SavedFile): Promise<void>;
   now(): Date;
 };
 
-/** Inputs by name, of the declared type. A value of another type throws InputError. */
+/** Reads an input by name. A value of another type throws InputError. */
 export type NodeInputs = {
   image(name: string): Raster;
   mask(name: string): Raster;
@@ -83,9 +83,9 @@ export type NodeInputs = {
   text(name: string): string;
   flag(name: string): boolean;
   choice<T extends string>(name: string, choices: readonly T[]): T;
-  anything(name: string): NodeValue;
+  value(name: string): NodeValue;
   /** The value as text. A FLOAT has a decimal point. */
-  printed(name: string): string;
+  asText(name: string): string;
 };
 
 type NodeResult = { values: readonly NodeValue[]; texts?: string[] };
@@ -106,11 +106,11 @@ export type NodeDefinition = {
   run(inputs: NodeInputs, context: NodeContext): NodeResult | Promise<NodeResult>;
 };
 
-/** The information about a class that the check of a graph uses, wherever its nodes run. */
+/** The part of a class definition that graph validation uses. */
 export type NodeDeclaration = Pick<NodeDefinition, "name" | "inputs" | "outputs" | "isOutput" | "imageInput"> & {
   /** The class may read inputs that it does not declare. */
-  takesMore?: true;
-  /** Only runners have this class. It may have its own checks, so its lists and ranges never cause an error here. */
+  acceptsUndeclared?: true;
+  /** Only runners have this class. It may have its own checks, so its lists and ranges are not checked here. */
   isForeign?: true;
 };
 export type NodeLibrary = ReadonlyMap<string, NodeDeclaration>;
@@ -137,19 +137,19 @@ export function checkTexts(values: Iterable<NodeValue>): void {
   }
 }
 
-export function createShownTexts(): (texts: readonly string[]) => void {
+export function createShownTextsCheck(): (texts: readonly string[]) => void {
   let shownBytes = 0;
   return (texts) => {
     const totalBytes = shownBytes + sumTextBytes(texts);
     if (totalBytes > MAX_SHOWN_BYTES)
-      throw createTextLimitError(`The texts that this job shows are larger than ${formatMebibytes(MAX_SHOWN_BYTES)} together`);
+      throw createTextLimitError(`The texts this job shows are larger than ${formatMebibytes(MAX_SHOWN_BYTES)} in total`);
     shownBytes = totalBytes;
   };
 }
 
 export function checkCachedTexts(bytes: number): void {
   if (bytes > MAX_CACHED_BYTES)
-    throw createTextLimitError(`The texts that this job holds at once are larger than ${formatMebibytes(MAX_CACHED_BYTES)} together`);
+    throw createTextLimitError(`The texts this job keeps in memory are larger than ${formatMebibytes(MAX_CACHED_BYTES)} in total`);
 }
 
 export function sumTextBytes(values: readonly NodeValue[]): number {
@@ -161,7 +161,7 @@ function countTextBytes(value: NodeValue): number {
 }
 
 function createTextLimitError(message: string): NodeFailure {
-  return new NodeFailure("OOMError", `${message}, the most that this service allows. Use shorter texts.`);
+  return new NodeFailure("OOMError", `${message}, the limit of this service. Use shorter texts.`);
 }
 
 function formatMebibytes(bytes: number): string {
@@ -179,7 +179,7 @@ export function toOptional(input: InputField): InputField {
 }
 
 export function createListField(name: string, choices: Choices, options?: Options): InputField {
-  return { ...createField("COMBO", name, options), choices, bareList: true };
+  return { ...createField("COMBO", name, options), choices, isBareList: true };
 }
 
 export function createComboField(name: string, choices: Choices): InputField {
@@ -203,29 +203,29 @@ export type ParsedNode = { id: string; node: GraphNode; definition: NodeDeclarat
 /** By id, in graph order. */
 export type ParsedGraph = ReadonlyMap<string, ParsedNode>;
 
-// The name that users see for a file: prefix, number and extension. Folders in a prefix are dropped.
+// A file's display name consists of a prefix, a number and an extension. Folders in the prefix are dropped.
 
-type PictureInfo = { size: Size; frame: number; extension: string };
+type ImageInfo = { size: Size; frame: number; extension: string };
 
-export function createDisplayName(prefix: string, picture: PictureInfo, context: Pick<NodeContext, "nextNumber" | "now">): string {
-  const filledPrefix = fillPrefix(prefix, picture, context.now());
+export function createDisplayName(prefix: string, image: ImageInfo, context: Pick<NodeContext, "getNextNumber" | "now">): string {
+  const filledPrefix = fillPrefix(prefix, image, context.now());
   const base = toPlainLine(filledPrefix.split(/[\\/]/).at(-1) ?? "").slice(0, 150);
   const name = base === "" || base === "." || base === ".." ? "image" : base;
-  return formatNumberedName(name, context.nextNumber(name), picture.extension);
+  return formatNumberedName(name, context.getNextNumber(name), image.extension);
 }
 
-/** The same name with this job's own number, for a file of an earlier job. */
-export function renumber(displayName: string, nextNumber: (prefix: string) => number): string {
-  const parts = /^(.*)_\d{5,}_\.([a-z]+)$/.exec(displayName);
-  const [, name, extension] = parts ?? [];
-  return name === undefined || extension === undefined ? displayName : formatNumberedName(name, nextNumber(name), extension);
+/** Replaces the number of an earlier job in a display name with this job's next number. */
+export function renumberDisplayName(displayName: string, getNextNumber: (prefix: string) => number): string {
+  const match = /^(.*)_\d{5,}_\.([a-z]+)$/.exec(displayName);
+  const [, name, extension] = match ?? [];
+  return name === undefined || extension === undefined ? displayName : formatNumberedName(name, getNextNumber(name), extension);
 }
 
 function formatNumberedName(name: string, number: number, extension: string): string {
   return `${name}_${String(number).padStart(5, "0")}_.${extension}`;
 }
 
-function fillPrefix(prefix: string, { size, frame }: PictureInfo, now: Date): string {
+function fillPrefix(prefix: string, { size, frame }: ImageInfo, now: Date): string {
   const pad = (value: number) => String(value).padStart(2, "0");
   const placeholders: Record<string, string> = {
     "%width%": String(size.width),
@@ -238,5 +238,5 @@ function fillPrefix(prefix: string, { size, frame }: PictureInfo, now: Date): st
     "%minute%": pad(now.getMinutes()),
     "%second%": pad(now.getSeconds()),
   };
-  return prefix.replace(/%[a-z_]+%/g, (word) => getOwn(placeholders, word) ?? word);
+  return prefix.replace(/%[a-z_]+%/g, (placeholder) => getOwn(placeholders, placeholder) ?? placeholder);
 }

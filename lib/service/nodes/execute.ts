@@ -3,50 +3,62 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { getOwn } from "@/lib/contract/json/json";
-import { checkTexts, createShownTexts, type NodeContext, NodeFailure, renumber } from "./definition";
+import { checkTexts, createShownTextsCheck, type NodeContext, NodeFailure, renumberDisplayName } from "./definition";
 import { createInputs, type FailedNode, type ReceivedInput, toExecutionError } from "./failure-report";
 import { readInputLiteral } from "./literal";
+import {
+  type CachedNodeResult,
+  createNodeValues,
+  type ImageFiles,
+  type NodeCache,
+  type NodeValues,
+  planReuse,
+  type Reuse,
+} from "./node-cache";
 import { type PlannedNode, planRun } from "./plan";
 import { createPreviews, type Previews } from "./previews";
-import { type CachedNodeResult, createNodeValues, type ImageFiles, type NodeCache, type NodeValues, planReuse, type Reuse } from "./reuse";
-import { type Cancellation, Cancelled, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
+import { type Cancellation, CancelledError, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
 import { getOutputPath } from "./stored-outputs";
 
 type Progress = Extract<RunEvent, { kind: "progress" }>;
 
 const REPORT_INTERVAL_MS = 100;
-const STEPS = 100;
+const STEPS_PER_NODE = 100;
 
 type ProgressReporter = {
-  /** `part` of the running node, 0 to 1. Called for every row, so nothing is allocated until something is sent. */
-  report(at: Pick<Progress, "nodesDone" | "nodesTotal" | "currentNode">, part?: number): void;
+  /** `part` is the completed part of the running node, from 0 to 1. Called for every row, so it allocates nothing until it sends. */
+  report(state: Pick<Progress, "nodesDone" | "nodesTotal" | "currentNode">, part?: number): void;
   stop(): void;
 };
 
 function createProgressReporter(send: (progress: Progress) => void): ProgressReporter {
   let lastAt = -REPORT_INTERVAL_MS;
-  let latest: Parameters<ProgressReporter["report"]>[0] | undefined;
+  let latestState: Parameters<ProgressReporter["report"]>[0] | undefined;
   let latestPart: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (latest === undefined) return;
+    if (latestState === undefined) return;
     lastAt = performance.now();
-    send({ kind: "progress", ...latest, ...(latestPart !== undefined && { step: Math.round(latestPart * STEPS), steps: STEPS }) });
-    latest = undefined;
+    send({
+      kind: "progress",
+      ...latestState,
+      ...(latestPart !== undefined && { step: Math.round(latestPart * STEPS_PER_NODE), steps: STEPS_PER_NODE }),
+    });
+    latestState = undefined;
   };
   return {
-    report(at, part) {
-      latest = at;
+    report(state, part) {
+      latestState = state;
       latestPart = part;
       if (performance.now() - lastAt >= REPORT_INTERVAL_MS) flush();
       else timer ??= setTimeout(flush, REPORT_INTERVAL_MS);
     },
     stop() {
       clearTimeout(timer);
-      latest = undefined;
+      latestState = undefined;
     },
   };
 }
@@ -55,25 +67,25 @@ const MAX_OPEN_FILES = 16;
 
 type FileSaver = {
   save(path: string, content: Buffer): Promise<{ hash: string; sha256: string; byteLength: number }>;
-  synced(): Promise<void>;
+  waitForSync(): Promise<void>;
 };
 
 function createFileSaver(): FileSaver {
   let pendingSyncs: Promise<void>[] = [];
 
-  async function synced(): Promise<void> {
+  async function waitForSync(): Promise<void> {
     const syncs = pendingSyncs;
     pendingSyncs = [];
     await Promise.all(syncs);
   }
 
   return {
-    synced,
+    waitForSync,
     async save(path, content) {
-      if (pendingSyncs.length >= MAX_OPEN_FILES) await synced();
+      if (pendingSyncs.length >= MAX_OPEN_FILES) await waitForSync();
       const handle = await open(path, "wx", 0o600);
-      const sync = writeSynced(handle, content);
-      sync.catch(() => undefined); // reported by `synced`
+      const sync = writeAndSync(handle, content);
+      sync.catch(() => undefined); // reported by `waitForSync`
       pendingSyncs.push(sync);
       return {
         hash: new Blake3Hasher().update(content).digest("hex"),
@@ -84,7 +96,7 @@ function createFileSaver(): FileSaver {
   };
 }
 
-async function writeSynced(handle: FileHandle, content: Buffer): Promise<void> {
+async function writeAndSync(handle: FileHandle, content: Buffer): Promise<void> {
   try {
     await handle.writeFile(content);
     await handle.sync();
@@ -99,33 +111,33 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   const previews = createPreviews((bytes) => send({ kind: "preview", bytes }));
   try {
     const plan = planRun(request.graph, request.outputs);
-    const nodeValues = createNodeValues(plan.readers, request.maxPixels);
+    const nodeValues = createNodeValues(plan.readerCounts, request.maxPixels);
     const reuse = await planReuse(plan, request, execution.cache);
-    send({ kind: "cached", nodeIds: plan.order.flatMap(({ id }) => (reuse.of(id) ? [id] : [])), at: Date.now() });
+    send({ kind: "cached", nodeIds: plan.order.flatMap(({ id }) => (reuse.findResult(id) ? [id] : [])), at: Date.now() });
     const numbers = new Map<string, number>();
-    const nextNumber = (prefix: string) => {
+    const getNextNumber = (prefix: string) => {
       const number = (numbers.get(prefix) ?? 0) + 1;
       numbers.set(prefix, number);
       return number;
     };
-    const show = createShownTexts();
-    for (const [nodesDone, planned] of plan.order.entries()) {
-      const state = { nodesDone, nodesTotal: plan.order.length, currentNode: planned.id };
+    const checkShownTexts = createShownTextsCheck();
+    for (const [nodesDone, plannedNode] of plan.order.entries()) {
+      const state = { nodesDone, nodesTotal: plan.order.length, currentNode: plannedNode.id };
       const tick = (part: number) => {
         cancellation.check();
         progress.report(state, part);
       };
       cancellation.check();
       progress.report(state);
-      const cachedResult = reuse.of(planned.id);
+      const cachedResult = reuse.findResult(plannedNode.id);
       const failure = await (cachedResult
-        ? reuseNode(planned, cachedResult, { ...execution, nodeValues, nextNumber, show })
-        : runNode(planned, { ...execution, nodeValues, reuse, nextNumber, show, tick, previews }));
+        ? reuseNode(plannedNode, cachedResult, { ...execution, nodeValues, getNextNumber, checkShownTexts })
+        : runNode(plannedNode, { ...execution, nodeValues, reuse, getNextNumber, checkShownTexts, tick, previews }));
       if (failure) return failure;
     }
     return { kind: "success" };
   } catch (cause) {
-    if (cause instanceof Cancelled) return { kind: "cancelled" };
+    if (cause instanceof CancelledError) return { kind: "cancelled" };
     return { kind: "error", error: toExecutionError(cause, { id: "", classType: "", inputs: new Map(), nodeValues: [] }) };
   } finally {
     previews.stop();
@@ -133,21 +145,26 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   }
 }
 
-/** Emits the known result of a node again. Fails if the texts of the whole job would become too large. */
+/** Emits a node's cached result. Fails if the texts of the whole job would become too large. */
 function reuseNode(
-  planned: PlannedNode,
+  plannedNode: PlannedNode,
   cachedResult: CachedNodeResult,
-  { nodeValues, nextNumber, send, show }: Pick<NodeRun, "nodeValues" | "nextNumber" | "send" | "show">,
+  {
+    nodeValues,
+    getNextNumber: nextNumber,
+    send,
+    checkShownTexts: show,
+  }: Pick<NodeRun, "nodeValues" | "getNextNumber" | "send" | "checkShownTexts">,
 ): RunOutcome | undefined {
   const startMs = Date.now();
-  const { id, links } = planned;
+  const { id, links } = plannedNode;
   try {
     show(cachedResult.texts ?? []);
-    nodeValues.keep(id, cachedResult.values);
+    nodeValues.storeValues(id, cachedResult.values);
   } catch (cause) {
-    return createFailure(cause, planned, gatherInputs(planned, nodeValues), nodeValues);
+    return createFailure(cause, plannedNode, gatherInputs(plannedNode, nodeValues), nodeValues);
   }
-  const files = cachedResult.files.map((file) => ({ ...file, displayName: renumber(file.displayName, nextNumber) }));
+  const files = cachedResult.files.map((file) => ({ ...file, displayName: renumberDisplayName(file.displayName, nextNumber) }));
   for (const { source } of links.values()) nodeValues.release(source);
   send({
     kind: "node",
@@ -161,33 +178,33 @@ function reuseNode(
   return undefined;
 }
 
-/** Throws only Cancelled. */
-async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome | undefined> {
-  const { id, definition, links } = planned;
+/** Throws only CancelledError. */
+async function runNode(plannedNode: PlannedNode, run: NodeRun): Promise<RunOutcome | undefined> {
+  const { id, definition, links } = plannedNode;
   const startMs = Date.now();
   run.send({ kind: "start", nodeId: id, startMs });
-  const inputs = gatherInputs(planned, run.nodeValues);
+  const inputs = gatherInputs(plannedNode, run.nodeValues);
   const files: ProducedFile[] = [];
   try {
     checkTexts([...inputs.values()].map(({ value }) => value));
     const saver = createFileSaver();
-    const context = createContext(planned, run, { saver, files });
+    const context = createContext(plannedNode, run, { saver, files });
     const { values, texts } = await definition.run(createInputs(definition, inputs), context);
     run.cancellation.check();
     checkTexts([...values, ...(texts ?? [])]);
-    run.show(texts ?? []);
-    run.nodeValues.keep(id, values);
+    run.checkShownTexts(texts ?? []);
+    run.nodeValues.storeValues(id, values);
     run.previews.offer(values);
-    await Promise.all([saver.synced(), run.reuse.keep(planned, { values, files, ...(texts ? { texts } : {}) })]);
+    await Promise.all([saver.waitForSync(), run.reuse.storeResult(plannedNode, { values, files, ...(texts ? { texts } : {}) })]);
     run.cancellation.check();
     for (const { source } of links.values()) run.nodeValues.release(source);
     run.send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: false, files, ...(texts ? { texts } : {}) });
     return undefined;
   } catch (cause) {
     run.cancellation.check();
-    return createFailure(cause, planned, inputs, run.nodeValues);
+    return createFailure(cause, plannedNode, inputs, run.nodeValues);
   } finally {
-    run.nodeValues.settle();
+    run.nodeValues.resetClaimedPixels();
   }
 }
 
@@ -202,7 +219,7 @@ function createFailure(
   return { kind: "error", error: toExecutionError(cause, failure) };
 }
 
-// Values of links and literals. An unreadable literal is left out, and the node reports the missing input.
+// Collects the values of links and literals. Skips unreadable literals, which the node reports as missing inputs.
 function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, nodeValues: NodeValues): Map<string, ReceivedInput> {
   const inputs = new Map<string, ReceivedInput>();
   for (const { name, type } of definition.inputs) {
@@ -217,32 +234,32 @@ function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, nod
   return inputs;
 }
 
-// The context of a running node. File names contain no user input.
+// Output file names contain no user input.
 type SaveContext = {
   saver: FileSaver;
   files: ProducedFile[];
 };
 
-function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: SaveContext): NodeContext {
+function createContext(plannedNode: PlannedNode, run: NodeRun, { saver, files }: SaveContext): NodeContext {
   const { request, cancellation, nodeValues } = run;
   return {
-    claim: nodeValues.claim,
+    claimPixels: nodeValues.claimPixels,
     tick: run.tick,
     wait: (milliseconds) => sleep(milliseconds, undefined, { signal: cancellation.signal }),
-    imagePath(name) {
+    getImagePath(name) {
       const file = getOwn(request.images, name);
-      if (!file) throw new NodeFailure("FileNotFoundError", `There is no image file "${name}".`);
+      if (!file) throw new NodeFailure("FileNotFoundError", `Image file "${name}" not found.`);
       return file.path;
     },
-    readPixels: (path) => run.imageFiles.read(path, nodeValues.claim),
+    readPixels: (path) => run.imageFiles.read(path, nodeValues.claimPixels),
     pngText: request.pngText,
-    nextNumber: run.nextNumber,
-    async save({ content, size, ...details }) {
+    getNextNumber: run.getNextNumber,
+    async saveFile({ content, size, ...details }) {
       cancellation.check();
       const index = files.length;
-      const path = getOutputPath(request.outputDir, planned, index, details.extension);
+      const path = getOutputPath(request.outputDir, plannedNode, index, details.extension);
       const bytes = await saver.save(path, content);
-      files.push({ nodeId: planned.id, key: "images", index, path, ...bytes, ...details, ...size });
+      files.push({ nodeId: plannedNode.id, key: "images", index, path, ...bytes, ...details, ...size });
     },
     now: () => new Date(),
   };
@@ -259,8 +276,8 @@ type Execution = {
 type NodeRun = Execution & {
   nodeValues: NodeValues;
   reuse: Reuse;
-  nextNumber: (prefix: string) => number;
-  show: (texts: readonly string[]) => void;
+  getNextNumber: (prefix: string) => number;
+  checkShownTexts: (texts: readonly string[]) => void;
   tick: (part: number) => void;
   previews: Previews;
 };

@@ -46,17 +46,17 @@ export function createInputs(definition: NodeDefinition, inputs: ReadonlyMap<str
       return typeof input === "boolean" ? input : throwTypeError(name, "BOOLEAN");
     },
     choice: (name, choices) => {
-      const word = getText(name);
-      return choices.find((choice) => choice === word) ?? throwTypeError(name, `one of ${choices.join(", ")}`);
+      const text = getText(name);
+      return choices.find((choice) => choice === text) ?? throwTypeError(name, `one of ${choices.join(", ")}`);
     },
-    anything: getInput,
-    printed: (name) => formatInput(inputs.get(name)),
+    value: getInput,
+    asText: (name) => formatInput(inputs.get(name)),
   };
 }
 
 function checkValue(field: InputField, value: NodeValue): void {
-  const problem = checkRange(field, value);
-  if (problem) throw new NodeFailure("ValueError", `Input "${field.name}": ${problem.message}.`);
+  const rangeError = checkRange(field, value);
+  if (rangeError) throw new NodeFailure("ValueError", `Input "${field.name}": ${rangeError.message}.`);
   if (field.type === "INT" && typeof value === "number" && !Number.isInteger(value)) {
     throw new NodeFailure("ValueError", `Input "${field.name}": ${value} is not a whole number.`);
   }
@@ -82,9 +82,9 @@ export type FailedNode = {
 
 export function toExecutionError(cause: unknown, node: FailedNode): ExecutionError {
   const error = cause instanceof Error ? cause : new Error(String(cause));
-  const storage = toStorageException(error);
-  const type = storage?.type ?? getExceptionType(error);
-  const message = shorten(storage?.message ?? error.message);
+  const storageException = toStorageException(error);
+  const type = storageException?.type ?? getExceptionType(error);
+  const message = shorten(storageException?.message ?? error.message);
   const name = node.title === undefined ? node.classType : `${node.classType} "${shorten(node.title)}"`;
   const firstLine = `In node ${node.id} (${name}):`;
   return {

@@ -5,14 +5,14 @@ import { type InputField, type NodeDefinition } from "./definition";
 import { imageAddNoise, imageBatch, imageBlend, imageBlur, imageCompositeMasked, imageInvert, imageSharpen } from "./definitions/combine";
 import { emptyImage, loadImage, loadImageMask, previewImage, saveAnimatedWebp, saveImage, solidMaskNode } from "./definitions/files";
 import {
-  fail,
+  failNode,
   previewAny,
   primitiveBoolean,
   primitiveFloat,
   primitiveInt,
   primitiveString,
   stringConcatenate,
-  wait,
+  waitNode,
 } from "./definitions/literals";
 import {
   imageColorToMask,
@@ -58,8 +58,8 @@ const definitions: readonly NodeDefinition[] = [
   primitiveBoolean,
   stringConcatenate,
   previewAny,
-  wait,
-  fail,
+  waitNode,
+  failNode,
 ];
 
 export const nodeClasses: ReadonlyMap<string, NodeDefinition> = new Map(definitions.map((definition) => [definition.name, definition]));
@@ -82,7 +82,7 @@ export function describeLibrary({ images = [] }: { images?: readonly string[] } 
 
 export function toInputConfig(field: InputField, images: readonly string[] = []): unknown[] {
   if (field.spec) return [...field.spec];
-  if (field.bareList) {
+  if (field.isBareList) {
     const choices = field.options?.image_upload === true ? images : field.choices;
     return [[...(choices ?? [])], ...(field.options ? [field.options] : [])];
   }

@@ -12,10 +12,10 @@ export function readLiteral(type: string, value: unknown): Literal {
   if (type === "STRING") return ok(toText(value));
   if (type === "COMBO") return typeof value === "string" ? ok(value) : ok(toText(value));
   if (type === "*") return ok(isNumeric(value) || typeof value === "boolean" ? value : toText(value, 4));
-  return failed(`${quote(value)} is a literal, and ${type} comes only along a link from another node`);
+  return failed(`${quote(value)} is a literal, but ${type} requires a link from another node`);
 }
 
-/** As in Python, a number for any type is a FLOAT if it is written like 5.0 or 1e3. Undefined if there is no value. */
+/** As in Python, a number for any type is a FLOAT if it is written like 5.0 or 1e3. Returns undefined if there is no value. */
 export function readInputLiteral(inputs: JsonObject, name: string, declaredType: string): { type: string; literal: Literal } | undefined {
   const rawValue = getOwn(inputs, name);
   if (rawValue === undefined) return undefined;
@@ -28,7 +28,7 @@ function readInt(value: unknown): Literal {
   return number === undefined ? failed(`${quote(value)} is not a whole number`) : ok(normalizeInteger(number));
 }
 
-/** Longer texts are out of every range, and slow to parse. */
+/** Longer texts exceed every range and are slow to parse. */
 function parseInteger(text: string): bigint | undefined {
   return /^\s*[+-]?\d{1,1000}\s*$/.test(text) ? BigInt(text) : undefined;
 }
@@ -53,8 +53,8 @@ function toNumber(value: unknown): number | bigint | undefined {
 function readBoolean(value: unknown): Literal {
   if (typeof value === "boolean") return ok(value);
   if (isNumeric(value) || value === null) return ok(Boolean(value));
-  const word = typeof value === "string" ? value.trim().toLowerCase() : "";
-  return word === "true" || word === "false" ? ok(word === "true") : failed(`${quote(value)} is neither true nor false`);
+  const text = typeof value === "string" ? value.trim().toLowerCase() : "";
+  return text === "true" || text === "false" ? ok(text === "true") : failed(`${quote(value)} is neither true nor false`);
 }
 
 function toText(value: unknown, indent?: number): string {
@@ -76,7 +76,7 @@ export function quote(value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** A number as text, by its type: a FLOAT has a decimal point, and an exponent of two digits below 0.0001 and from 1e16. */
+/** Formats a number by its type. A FLOAT has a decimal point, or a two-digit exponent below 0.0001 and from 1e16. */
 export function writeNumber(type: string, value: number | bigint): string {
   if (type !== "FLOAT" || typeof value === "bigint") return String(value);
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
@@ -85,9 +85,9 @@ export function writeNumber(type: string, value: number | bigint): string {
   return Number.isInteger(value) ? value.toFixed(1) : String(value);
 }
 
-type OutOfRange = { type: "value_smaller_than_min" | "value_bigger_than_max"; message: string };
+type OutOfRangeError = { type: "value_smaller_than_min" | "value_bigger_than_max"; message: string };
 
-export function checkRange(field: InputField, value: NodeValue): OutOfRange | undefined {
+export function checkRange(field: InputField, value: NodeValue): OutOfRangeError | undefined {
   if (!isNumeric(value)) return undefined;
   const { min, max } = field.options ?? {};
   const format = (number: number | bigint) => writeNumber(field.type, number);

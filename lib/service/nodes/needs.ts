@@ -10,13 +10,13 @@ const MAX_DEPTH = 4;
 const MAX_NAME_LENGTH = 255;
 const fileNamePattern = /^[^\n\r]+\.[A-Za-z0-9]{1,12}( ?\[(input|output|temp)\])?$/;
 
-/** Content by its hash, and job outputs. On a runner, these may belong to another user. */
+/** Matches content hashes and job outputs. On a runner, these may belong to another user. */
 const privateNamePattern = /^(blake3:)?[0-9a-f]{64}(\.[A-Za-z0-9]{1,12})?( ?\[(input|output|temp)\])?$|\[(output|temp)\]$/;
 
-type Test = (text: string) => boolean;
+type TextPredicate = (text: string) => boolean;
 
 /** Whether a name that matches none of the user's files must not be looked up on a runner. */
-export const isPrivateName: Test = (text) => privateNamePattern.test(text.trim());
+export const isPrivateName: TextPredicate = (text) => privateNamePattern.test(text.trim());
 
 export function findFileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
   const texts = new Set<string>();
@@ -37,15 +37,15 @@ function isFileName(files: { has(name: string): boolean }, node: GraphNode, defi
   return typeof value === "string" && files.has(value) && getFileNameTest(definition, input)?.(value) === true;
 }
 
-function getFileNameTest(definition: NodeDeclaration, input: string): Test | undefined {
+function getFileNameTest(definition: NodeDeclaration, input: string): TextPredicate | undefined {
   const field = definition.inputs.find(({ name }) => name === input);
-  if (field?.namesFile || input === definition.imageInput) return (text) => text !== "";
+  if (field?.isFileName || input === definition.imageInput) return (text) => text !== "";
   if (!definition.isForeign) return undefined;
   if (field?.choices) return (text) => text !== "" && !field.choices?.includes(text);
   return field?.options?.multiline === true ? undefined : (text) => text.length <= MAX_NAME_LENGTH && fileNamePattern.test(text);
 }
 
-function mapTexts(value: unknown, test: Test, rename: (text: string) => string, depth = 0): unknown {
+function mapTexts(value: unknown, test: TextPredicate, rename: (text: string) => string, depth = 0): unknown {
   if (typeof value === "string") return test(value) ? rename(value) : value;
   if (depth >= MAX_DEPTH || typeof value !== "object" || value === null) return value;
   if (isLink(value)) return value;
@@ -59,17 +59,17 @@ function mapTexts(value: unknown, test: Test, rename: (text: string) => string, 
 }
 
 type ChosenValue = string | number | boolean;
-/** Stored as JSON. `given`: names of inputs. Absent for a node that does not run, although its class must exist. */
+/** Stored as JSON. `given` lists the input names. It is absent for a node that does not run, although its class must exist. */
 // eslint-disable-next-line id-denylist -- stored jobs have this key
 type Need = { node: string; class: string; given?: string[]; chosen?: [string, ChosenValue][] };
 export type Needs = readonly Need[];
 
-/** `reached`: nodes that will run. `files`: names of the user's files. Equal needs are merged. */
-export function findNeeds(graph: ParsedGraph, reached: ReadonlySet<string>, files: ReadonlySet<string>): Needs {
+/** `reachableIds` are the nodes that will run, and `files` the names of the user's files. Merges equal needs. */
+export function findNeeds(graph: ParsedGraph, reachableIds: ReadonlySet<string>, files: ReadonlySet<string>): Needs {
   const needs = new Map<string, Need>();
   for (const { id, node, definition } of graph.values()) {
     const need: Need = { node: id, class: definition.name };
-    if (reached.has(id)) {
+    if (reachableIds.has(id)) {
       // eslint-disable-next-line id-denylist -- stored jobs have this key
       need.given = Object.keys(node.inputs).sort();
       need.chosen = definition.inputs.flatMap((field) =>
@@ -86,7 +86,7 @@ export function findNeeds(graph: ParsedGraph, reached: ReadonlySet<string>, file
 
 /** A value that is not in the runner's list is not a need, because the runner decides whether its class accepts the value. */
 function findChosenValue(field: InputField, rawValue: unknown): [string, ChosenValue][] {
-  if (!field.choices || field.isOpen || field.namesFile || rawValue === undefined || Array.isArray(rawValue)) return [];
+  if (!field.choices || field.isOpen || field.isFileName || rawValue === undefined || Array.isArray(rawValue)) return [];
   const value = unwrapLiteral(rawValue);
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
   return isChoice && field.choices.includes(value) ? [[field.name, value]] : [];
@@ -110,7 +110,7 @@ export function findMissingNeeds(library: NodeLibrary, needs: Needs): string[] {
     const missingInputs = definition.inputs.filter(({ name, optional }) => !optional && !need.given?.includes(name));
     const unknownValues = (need.chosen ?? []).filter(([input, value]) => {
       const field = definition.inputs.find(({ name }) => name === input);
-      return field?.choices && !field.isOpen && !field.namesFile && !field.choices.includes(value);
+      return field?.choices && !field.isOpen && !field.isFileName && !field.choices.includes(value);
     });
     return [
       ...missingInputs.map(({ name }) => `an older ${need.class} without the input ${name}`),
@@ -119,7 +119,7 @@ export function findMissingNeeds(library: NodeLibrary, needs: Needs): string[] {
   });
 }
 
-/** The model files among the chosen values. A runner loads them once and keeps them. */
+/** Returns the model files among the chosen values. A runner keeps loaded models in memory. */
 export function findModels(needs: Needs): string[] {
   const values = needs.flatMap(({ chosen = [] }) => chosen.map(([, value]) => value));
   return values

@@ -1,4 +1,4 @@
-// The execution order: each node after its sources. Ties are in graph order.
+// Plans the execution order: each node runs after its sources. Ties keep the graph order.
 
 import { getOwn } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
@@ -19,16 +19,16 @@ export type PlannedNode = {
 
 export type Plan = {
   order: readonly PlannedNode[];
-  readers: ReadonlyMap<string, number>;
+  readerCounts: ReadonlyMap<string, number>;
 };
 
 /** The graph must have been checked: its classes exist, and the nodes that the outputs depend on have no cycle. */
 export function planRun(graph: Graph, outputs: readonly string[]): Plan {
   const nodes = new Map(Object.entries(graph).map(([id, node], position) => [id, { id, node, position, ...selectDeclaredInputs(node) }]));
   const declaredGraph = Object.fromEntries([...nodes].map(([id, { node, inputs }]) => [id, { ...node, inputs }]));
-  const reached = findReachable(outputs, createSourceLookup(declaredGraph));
+  const reachableIds = findReachable(outputs, createSourceLookup(declaredGraph));
   const order = sortTopologically(declaredGraph).flatMap((id): PlannedNode[] => {
-    const plannedNode = reached.has(id) && nodes.get(id);
+    const plannedNode = reachableIds.has(id) && nodes.get(id);
     if (!plannedNode) return [];
     if (!plannedNode.definition) throw new Error(`There is no node class ${plannedNode.node.class_type}.`);
     const links = new Map(getLinks(plannedNode).map(({ input, ...link }) => [input, link]));
@@ -36,8 +36,8 @@ export function planRun(graph: Graph, outputs: readonly string[]): Plan {
     const sourceTypes = new Map([...links].map(([name, link]) => [name, getSourceType(link)]));
     return [{ ...plannedNode, definition: plannedNode.definition, links, sourceTypes }];
   });
-  if (order.length < reached.size) throw new Error("The graph has a dependency cycle or lacks a node.");
-  return { order, readers: countReaders(order) };
+  if (order.length < reachableIds.size) throw new Error("The graph has a dependency cycle or lacks a node.");
+  return { order, readerCounts: countReaders(order) };
 }
 
 function selectDeclaredInputs(node: GraphNode) {
@@ -47,9 +47,9 @@ function selectDeclaredInputs(node: GraphNode) {
 }
 
 function countReaders(order: readonly PlannedNode[]): Map<string, number> {
-  const readers = new Map<string, number>();
+  const readerCounts = new Map<string, number>();
   for (const { links } of order) {
-    for (const { source } of links.values()) readers.set(source, (readers.get(source) ?? 0) + 1);
+    for (const { source } of links.values()) readerCounts.set(source, (readerCounts.get(source) ?? 0) + 1);
   }
-  return readers;
+  return readerCounts;
 }

@@ -1,5 +1,5 @@
 import sharp from "sharp";
-import { countPixels, frameAt, type Raster } from "../images/raster";
+import { countPixels, getFrame, type Raster } from "../images/raster";
 import { isRaster, type NodeValue } from "./definition";
 
 const PREVIEW_INTERVAL_MS = 500;
@@ -10,12 +10,12 @@ const MAX_PIXELS = 16 * 1024 ** 2;
 const HEADER = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]);
 
 export type Previews = {
-  /** The values of a node that has finished. */
+  /** Schedules a preview of a finished node's values. */
   offer(values: readonly NodeValue[]): void;
   stop(): void;
 };
 
-/** Sends the newest picture of a running job, at most twice a second. Jobs shorter than half a second have no preview. */
+/** Sends the newest image of a running job, at most twice a second. Jobs shorter than half a second have no preview. */
 export function createPreviews(send: (bytes: Uint8Array) => void): Previews {
   let latestRaster: Raster | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -50,7 +50,7 @@ async function encodePreview(raster: Raster): Promise<Uint8Array> {
   const { width, height } = raster;
   const scale = Math.min(1, MAX_EDGE_PX / Math.max(width, height));
   const size = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
-  const samples = frameAt(raster, 0).samples();
+  const samples = getFrame(raster, 0).samples();
   const pixels = new Uint8Array(size.width * size.height * 3);
   for (let y = 0, offset = 0; y < size.height; y++) {
     const row = Math.floor(((y + 0.5) * height) / size.height) * width;

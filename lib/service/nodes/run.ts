@@ -15,7 +15,7 @@ export type RunRequest = {
   maxPixels: number;
   /** The user's own existing folder. If it is absent, nothing is cached. */
   cacheDir?: string;
-  /** Contains outputs of earlier jobs by their hash, on the disk of `outputDir`. */
+  /** Contains outputs of earlier jobs, named by hash, on the disk of `outputDir`. */
   blobsDir?: string;
   pngText: Record<string, string>;
 };
@@ -40,9 +40,9 @@ export type ProducedFile = {
 };
 
 export type RunEvent =
-  /** Sent once, before the first node: the nodes that need not run. */
+  /** The nodes that need not run. Sent once, before the first node. */
   | { kind: "cached"; nodeIds: string[]; at: number }
-  /** A node that is not cached begins. Sent at once, while progress may arrive a little later. */
+  /** An uncached node starts. Sent at once, unlike progress. */
   | { kind: "start"; nodeId: string; startMs: number }
   | { kind: "progress"; nodesDone: number; nodesTotal: number; currentNode: string; step?: number; steps?: number }
   | {
@@ -53,34 +53,34 @@ export type RunEvent =
       cached: boolean;
       files: ProducedFile[];
       texts?: string[];
-      others?: NodeOthers;
+      others?: OtherOutputs;
     }
   | { kind: "queued"; runner: string; ahead: number }
   /** The runner has started the job. May be reported repeatedly. */
   | { kind: "begun" }
   | { kind: "note"; at: number; note: RunNote }
-  /** A picture of unfinished work, in ComfyUI's binary format. */
+  /** A preview image of unfinished work, in ComfyUI's binary format. */
   | { kind: "preview"; bytes: Uint8Array };
 
 /** Stored with the job. `cache_cleared`: the runner's cache listed missing files, so the job ran again. */
 type RunNote = { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors } | { code: "cache_cleared" };
 
 /** The outputs of a node that are neither files nor texts, by their output keys. */
-export type NodeOthers = Record<string, unknown[]>;
+export type OtherOutputs = Record<string, unknown[]>;
 
-/** `lost`: will be retried, which may count as an attempt. `stale`: another attempt has the job. `left`: continues at its runner. */
+/** `lost`: will be retried, which may count as an attempt. `stale`: another attempt owns the job. `left`: continues on its runner. */
 export type RunOutcome =
   | { kind: "success" }
   | { kind: "error"; error: ExecutionError }
   | { kind: "cancelled" }
-  | { kind: "lost"; reason: string; counts: boolean }
+  | { kind: "lost"; reason: string; countsAsAttempt: boolean }
   | { kind: "stale" }
   | { kind: "left" };
 
-/** `graph` is JSON text, because a message loses the spelling of numbers. */
-export type ToWorker = { kind: "run"; request: Omit<RunRequest, "graph">; graph: string; cancelFlag: Int32Array } | { kind: "cancel" };
+/** `graph` is JSON text, because a message does not preserve how numbers are written. */
+export type WorkerCommand = { kind: "run"; request: Omit<RunRequest, "graph">; graph: string; cancelFlag: Int32Array } | { kind: "cancel" };
 
-export type FromWorker = { kind: "event"; jobId: string; event: RunEvent } | { kind: "done"; jobId: string; outcome: RunOutcome };
+export type WorkerMessage = { kind: "event"; jobId: string; event: RunEvent } | { kind: "done"; jobId: string; outcome: RunOutcome };
 
 export function createCancelFlag(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -100,7 +100,7 @@ export function createServiceError(type: string, message: string): ExecutionErro
   };
 }
 
-export class Cancelled extends Error {
+export class CancelledError extends Error {
   override name = "Cancelled";
 }
 
@@ -115,7 +115,7 @@ export function createCancellation(flag: Int32Array): Cancellation {
   return {
     signal: controller.signal,
     check() {
-      if (Atomics.load(flag, 0) !== 0) throw new Cancelled("The job was cancelled.");
+      if (Atomics.load(flag, 0) !== 0) throw new CancelledError("The job was cancelled.");
     },
     cancel: () => controller.abort(),
   };

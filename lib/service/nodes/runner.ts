@@ -1,18 +1,18 @@
 import { Worker } from "node:worker_threads";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn } from "@/lib/contract/json/json";
-import { createCancelFlag, type FromWorker, type RunEvent, type RunOutcome, type RunRequest, type ToWorker } from "./run";
+import { createCancelFlag, type RunEvent, type RunOutcome, type RunRequest, type WorkerCommand,type WorkerMessage } from "./run";
 
 const CANCEL_TIMEOUT_MS = 120;
 const MAX_HEAP_MB = 512;
 
-type Listener = { message: (message: FromWorker) => void; lost: (reason: { type: string; message: string }) => void };
+type Listener = { onMessage: (message: WorkerMessage) => void; onLost: (reason: { type: string; message: string }) => void };
 
 type PooledWorker = {
-  /** False once the thread has ended. It must not be used then. */
+  /** Returns false once the thread has ended. Don't use it then. */
   isAlive(): boolean;
   run(request: RunRequest, listener: Listener): void;
-  cancel(ended: () => void): void;
+  cancel(onEnd: () => void): void;
   terminate(): Promise<void>;
 };
 
@@ -25,7 +25,7 @@ function createPooledWorker(workerPath: string): PooledWorker {
   let isThreadAlive = true;
   thread.unref();
 
-  const post = (message: ToWorker) => thread.postMessage(message);
+  const post = (message: WorkerCommand) => thread.postMessage(message);
   const release = () => {
     const releasedListener = listener;
     listener = undefined;
@@ -35,18 +35,18 @@ function createPooledWorker(workerPath: string): PooledWorker {
     return releasedListener;
   };
 
-  thread.on("message", (message: FromWorker) => {
+  thread.on("message", (message: WorkerMessage) => {
     const receiver = message.kind === "done" ? release() : listener;
-    receiver?.message(message);
+    receiver?.onMessage(message);
   });
   thread.on("error", (error: NodeJS.ErrnoException) => {
     isThreadAlive = false;
     const isOutOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-    release()?.lost({ type: isOutOfMemory ? "OOMError" : "WorkerLost", message: describeEnd(error) });
+    release()?.onLost({ type: isOutOfMemory ? "OOMError" : "WorkerLost", message: describeEnd(error) });
   });
   thread.on("exit", (code) => {
     isThreadAlive = false;
-    release()?.lost({ type: "WorkerLost", message: `The worker that ran this job ended with code ${code}.` });
+    release()?.onLost({ type: "WorkerLost", message: `The worker that ran this job ended with code ${code}.` });
   });
 
   return {
@@ -57,7 +57,7 @@ function createPooledWorker(workerPath: string): PooledWorker {
       thread.ref();
       post({ kind: "run", request, graph: writeExactJson(graph), cancelFlag });
     },
-    cancel(ended) {
+    cancel(onEnd) {
       if (!listener || cancelTimer) return;
       Atomics.store(cancelFlag, 0, 1);
       post({ kind: "cancel" });
@@ -65,7 +65,7 @@ function createPooledWorker(workerPath: string): PooledWorker {
         release();
         isThreadAlive = false;
         void thread.terminate();
-        ended();
+        onEnd();
       }, CANCEL_TIMEOUT_MS);
     },
     async terminate() {
@@ -77,7 +77,7 @@ function createPooledWorker(workerPath: string): PooledWorker {
 
 function describeEnd(error: NodeJS.ErrnoException): string {
   if (error.code === "ERR_WORKER_OUT_OF_MEMORY") return "The worker ran out of memory.";
-  // The error's text would name a path of this machine. It is logged when the service starts.
+  // The error's text contains a path of this machine. The service logs it on startup.
   if (error.code === "MODULE_NOT_FOUND" || error.code === "ERR_MODULE_NOT_FOUND")
     return "The bundled worker that runs nodes is missing or incomplete. The operator must build it with `npm run service` or `npm start`.";
   return `The worker that ran this job stopped: ${error.message}`;
@@ -87,13 +87,13 @@ function describeEnd(error: NodeJS.ErrnoException): string {
 export type Run = { done: Promise<RunOutcome>; cancel(): void };
 
 export type Runner = {
-  run(request: RunRequest, on: (event: RunEvent) => void): Run;
+  run(request: RunRequest, onEvent: (event: RunEvent) => void): Run;
   stop(): Promise<void>;
 };
 
 type Task = {
   request: RunRequest;
-  on: (event: RunEvent) => void;
+  onEvent: (event: RunEvent) => void;
   settle: (outcome: RunOutcome) => void;
   currentNode: string;
   worker: PooledWorker;
@@ -101,53 +101,53 @@ type Task = {
 
 /** The caller limits the number of concurrent runs. */
 export function createRunner({ workerPath }: { workerPath: string }): Runner {
-  const active = new Set<Task>();
-  const idle: PooledWorker[] = [];
+  const activeTasks = new Set<Task>();
+  const idleWorkers: PooledWorker[] = [];
   let isStopped = false;
 
   function endTask(task: Task, outcome: RunOutcome): void {
-    if (active.delete(task)) task.settle(outcome);
+    if (activeTasks.delete(task)) task.settle(outcome);
   }
 
-  function takeWorker(): PooledWorker {
-    for (let idleWorker = idle.pop(); idleWorker; idleWorker = idle.pop()) if (idleWorker.isAlive()) return idleWorker;
+  function acquireWorker(): PooledWorker {
+    for (let idleWorker = idleWorkers.pop(); idleWorker; idleWorker = idleWorkers.pop()) if (idleWorker.isAlive()) return idleWorker;
     return createPooledWorker(workerPath);
   }
 
-  function receive(task: Task, message: FromWorker): void {
-    if (message.jobId !== task.request.jobId || !active.has(task)) return;
+  function handleMessage(task: Task, message: WorkerMessage): void {
+    if (message.jobId !== task.request.jobId || !activeTasks.has(task)) return;
     if (message.kind === "done") {
       if (isStopped) void task.worker.terminate();
-      else idle.push(task.worker);
+      else idleWorkers.push(task.worker);
       endTask(task, message.outcome);
       return;
     }
     if (message.event.kind === "start") task.currentNode = message.event.nodeId;
-    task.on(message.event);
+    task.onEvent(message.event);
   }
 
   return {
-    run(request, on) {
+    run(request, onEvent) {
       if (isStopped) return { done: Promise.resolve({ kind: "cancelled" }), cancel: () => undefined };
       let settle: (outcome: RunOutcome) => void = () => undefined;
       const done = new Promise<RunOutcome>((resolve) => (settle = resolve));
-      const task: Task = { request, on, settle, currentNode: "", worker: takeWorker() };
-      active.add(task);
+      const task: Task = { request, onEvent, settle, currentNode: "", worker: acquireWorker() };
+      activeTasks.add(task);
       task.worker.run(request, {
-        message: (message) => receive(task, message),
-        lost: (reason) => endTask(task, toLostOutcome(task, reason)),
+        onMessage: (message) => handleMessage(task, message),
+        onLost: (reason) => endTask(task, toLostOutcome(task, reason)),
       });
       return {
         done,
         cancel() {
-          if (active.has(task)) task.worker.cancel(() => endTask(task, { kind: "cancelled" }));
+          if (activeTasks.has(task)) task.worker.cancel(() => endTask(task, { kind: "cancelled" }));
         },
       };
     },
     async stop() {
       isStopped = true;
-      const workers = [...idle.splice(0), ...[...active].map((task) => task.worker)];
-      for (const task of [...active]) endTask(task, { kind: "cancelled" });
+      const workers = [...idleWorkers.splice(0), ...[...activeTasks].map((task) => task.worker)];
+      for (const task of [...activeTasks]) endTask(task, { kind: "cancelled" });
       await Promise.all(workers.map((worker) => worker.terminate()));
     },
   };

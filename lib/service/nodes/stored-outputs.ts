@@ -8,47 +8,47 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { getErrorCode } from "@/lib/shared/error-codes";
 import { hashFile } from "@/lib/shared/files";
-import { blobPath } from "../assets/blob-store";
+import { getBlobPath } from "../assets/blob-store";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
 
 type StoredOutput = { files: ProducedFile[]; texts?: string[] };
 type Entry = { files: Omit<ProducedFile, "nodeId" | "key" | "index" | "path">[]; texts?: string[] };
 
-function entryPath(cacheDir: string, key: string): string {
+function getEntryPath(cacheDir: string, key: string): string {
   return join(cacheDir, key.slice(0, 2), `${key.slice(2)}.json`);
 }
 
-/** Links the node's files into the job's folder. Undefined if a part of the result no longer exists. */
-export async function restoreOutputs(request: RunRequest, key: string, planned: PlannedNode): Promise<StoredOutput | undefined> {
+/** Links the node's files into the job's folder. Returns undefined if part of the result no longer exists. */
+export async function restoreOutputs(request: RunRequest, key: string, plannedNode: PlannedNode): Promise<StoredOutput | undefined> {
   const { cacheDir, blobsDir, outputDir } = request;
   if (cacheDir === undefined || blobsDir === undefined) return undefined;
-  const path = entryPath(cacheDir, key);
+  const path = getEntryPath(cacheDir, key);
   const entry = await readEntry(path);
   if (!entry) return undefined;
   const files: ProducedFile[] = [];
   for (const [index, file] of entry.files.entries()) {
-    const target = getOutputPath(outputDir, planned, index, file.extension);
-    if (!(await linkBlob(blobPath(blobsDir, file.hash), target, file.hash))) {
+    const target = getOutputPath(outputDir, plannedNode, index, file.extension);
+    if (!(await linkBlob(getBlobPath(blobsDir, file.hash), target, file.hash))) {
       await Promise.all([...files.map((file) => file.path), path].map((value) => rm(value, { force: true })));
       return undefined;
     }
-    files.push({ nodeId: planned.id, key: "images", index, path: target, ...file });
+    files.push({ nodeId: plannedNode.id, key: "images", index, path: target, ...file });
   }
-  // The trim removes the least recently used entries first.
+  // Cache trimming removes the least recently used entries first.
   const now = new Date();
   await utimes(path, now, now).catch(() => undefined);
   return { files, ...(entry.texts && { texts: entry.texts }) };
 }
 
-/** Called before the job has stored its blobs. Until then, and if the job is cancelled, the entry names blobs that do not exist. */
+/** Called before the job has stored its blobs. Until then, and if the job is cancelled, the entry refers to missing blobs. */
 export async function cacheOutputs(request: RunRequest, key: string, { files, texts }: StoredOutput): Promise<void> {
   if (request.cacheDir === undefined || request.blobsDir === undefined) return;
   const entry: Entry = {
     files: files.map(({ nodeId: _node, key: _key, index: _index, path: _path, ...file }) => file),
     ...(texts && { texts }),
   };
-  const path = entryPath(request.cacheDir, key);
+  const path = getEntryPath(request.cacheDir, key);
   const temporaryPath = join(request.outputDir, `entry-${randomUUID()}`);
   try {
     await writeFile(temporaryPath, writeExactJson(entry), { flag: "wx", mode: 0o600 });
@@ -76,7 +76,7 @@ async function readEntry(path: string): Promise<Entry | undefined> {
   }
 }
 
-/** Verifies the linked file. If the disk has changed it, the node produces it again. */
+/** Verifies the linked file. If the disk corrupted it, the node runs again. */
 async function linkBlob(blob: string, target: string, hash: string): Promise<boolean> {
   try {
     await link(blob, target).catch(async (error: unknown) => {
@@ -86,7 +86,7 @@ async function linkBlob(blob: string, target: string, hash: string): Promise<boo
     if ((await hashFile(target)).hash === hash) return true;
     await rm(target);
   } catch {
-    // The blob was removed, because no asset uses it any more.
+    // The blob was removed because no asset uses it.
   }
   return false;
 }

@@ -12,25 +12,25 @@ const MAX_LOOP_NODES = 100;
 
 type GraphCheck = {
   graph: ParsedGraph;
-  checked: ReadonlyMap<string, CheckedNode>;
+  checkedNodes: ReadonlyMap<string, CheckedNode>;
   cycles: readonly (readonly string[])[];
   outputs: readonly string[];
 };
 
-/** The steps for finding the outputs that depend on invalid nodes. Afterwards, the lists may be incomplete. */
+/** Limits the search for outputs that depend on invalid nodes. Beyond it, the lists may be incomplete. */
 const MAX_SEARCH_STEPS = 500_000;
-const MAX_LINES = 50;
+const MAX_ERROR_LINES = 50;
 /** The maximum number of nodes whose loop is described in full. Further loops are described briefly, at one of their nodes. */
 const MAX_CYCLE_NODES = 100;
 
-function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
+function collectErrors({ graph, checkedNodes, cycles, outputs }: GraphCheck): {
   nodeErrors: NodeErrors;
   lines: string[];
   invalidOutputs: Set<string>;
 } {
   const errors = new Map<string, NodeError[]>();
   const addErrors = (id: string, nodeErrors: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...nodeErrors]);
-  for (const [id, node] of checked) if (node.errors.length > 0) addErrors(id, node.errors);
+  for (const [id, node] of checkedNodes) if (node.errors.length > 0) addErrors(id, node.errors);
   const reportedIds = new Set<string>();
   const reportCycle = (cycle: readonly string[], id: string) => {
     if (reportedIds.has(id)) return;
@@ -40,7 +40,7 @@ function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
   for (const cycle of cycles) for (const id of cycle.slice(0, 1)) reportCycle(cycle, id);
   for (const cycle of cycles) for (const id of cycle) if (reportedIds.size < MAX_CYCLE_NODES) reportCycle(cycle, id);
 
-  const getDependents = createDependentLookup(checked);
+  const getDependents = createDependentLookup(checkedNodes);
   const invalidNodes = findReachable([...errors.keys()], getDependents);
   const stepsPerError = Math.floor(MAX_SEARCH_STEPS / Math.max(1, errors.size));
   const entries = [...errors].map(([id, errorsOfNode]) => {
@@ -51,7 +51,7 @@ function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
   const lines = [...errors.values()].flat().map(({ message, details }) => `${message}: ${details}`);
   return {
     nodeErrors: Object.fromEntries(entries),
-    lines: lines.slice(0, MAX_LINES),
+    lines: lines.slice(0, MAX_ERROR_LINES),
     invalidOutputs: new Set(outputs.filter((id) => invalidNodes.has(id))),
   };
 }
@@ -64,9 +64,9 @@ function createCycleError(graph: ParsedGraph, cycle: readonly string[], id: stri
   return { type: "dependency_cycle", message: "Dependency cycle detected", details, extra_info: { node_id: id, cycle_nodes } };
 }
 
-function createDependentLookup(checked: ReadonlyMap<string, CheckedNode>): (id: string) => readonly string[] {
+function createDependentLookup(checkedNodes: ReadonlyMap<string, CheckedNode>): (id: string) => readonly string[] {
   const dependents = new Map<string, string[]>();
-  for (const [id, { sources }] of checked) {
+  for (const [id, { sources }] of checkedNodes) {
     for (const source of sources) {
       const list = dependents.get(source);
       if (list) list.push(id);
@@ -80,7 +80,7 @@ export type Validation =
   | { ok: true; graph: Graph; outputs: string[]; nodeErrors: NodeErrors; images: string[]; needs: Needs }
   | { ok: false; error: PromptError; nodeErrors: NodeErrors };
 
-/** `images`: the file names that the valid outputs depend on. `graph`: with literals in the form that nodes expect. */
+/** Returns the file names that the valid outputs depend on (`images`), and the graph with literals in the form that nodes expect. */
 export function validatePrompt(
   prompt: Record<string, unknown>,
   { targets, files, library = nodeClasses }: { targets?: readonly string[]; files: Files; library?: NodeLibrary },
@@ -94,47 +94,47 @@ export function validatePrompt(
     .map(({ id }) => id);
   if (outputs.length === 0) return { ok: false, error: createNoOutputsError(), nodeErrors: {} };
 
-  const checked = checkReached(graph, outputs, files);
-  const getSources = (id: string) => checked.get(id)?.sources ?? [];
-  const cycles = [...findCycles([...checked.keys()], getSources, MAX_LOOP_NODES)];
-  const { nodeErrors, lines, invalidOutputs: badOutputs } = collectErrors({ graph, checked, cycles, outputs });
-  const validOutputs = outputs.filter((id) => !badOutputs.has(id));
+  const checkedNodes = checkReachableNodes(graph, outputs, files);
+  const getSources = (id: string) => checkedNodes.get(id)?.sources ?? [];
+  const cycles = [...findCycles([...checkedNodes.keys()], getSources, MAX_LOOP_NODES)];
+  const { nodeErrors, lines, invalidOutputs } = collectErrors({ graph, checkedNodes, cycles, outputs });
+  const validOutputs = outputs.filter((id) => !invalidOutputs.has(id));
   if (validOutputs.length === 0) return { ok: false, error: createAllFailedError(lines), nodeErrors };
 
-  const reached = findReachable(validOutputs, getSources);
-  const images = [...reached].flatMap((id) => checked.get(id)?.fileNames ?? []);
-  const needs = findNeeds(graph, reached, new Set(images));
-  return { ok: true, graph: toGraph(graph, checked), outputs: validOutputs, nodeErrors, images: [...new Set(images)], needs };
+  const reachableIds = findReachable(validOutputs, getSources);
+  const images = [...reachableIds].flatMap((id) => checkedNodes.get(id)?.fileNames ?? []);
+  const needs = findNeeds(graph, reachableIds, new Set(images));
+  return { ok: true, graph: toGraph(graph, checkedNodes), outputs: validOutputs, nodeErrors, images: [...new Set(images)], needs };
 }
 
-/** All file names in the inputs, including those of unchecked nodes, so that one query can look up all of them. */
+/** Returns all file names in the inputs, including those of unchecked nodes, so that one query can look up all of them. */
 export function findFileNames(prompt: Record<string, unknown>, library: NodeLibrary): string[] {
   const parsed = parsePrompt(prompt, library);
   if (!parsed.ok) return [];
   return [...new Set([...parsed.value.values()].flatMap(({ node, definition }) => findFileTexts(node, definition)))];
 }
 
-function checkReached(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {
+function checkReachableNodes(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {
   const checkedNodes = new Map<string, CheckedNode>();
   findReachable(outputs, (id) => {
     const node = graph.get(id);
     if (!node) return [];
-    const checked = checkInputs(node, graph, files);
-    checkedNodes.set(id, checked);
-    return checked.sources;
+    const checkedNode = checkInputs(node, graph, files);
+    checkedNodes.set(id, checkedNode);
+    return checkedNode.sources;
   });
   return new Map(
     [...graph.keys()].flatMap((id) => {
-      const checked = checkedNodes.get(id);
-      return checked ? [[id, checked] as const] : [];
+      const checkedNode = checkedNodes.get(id);
+      return checkedNode ? [[id, checkedNode] as const] : [];
     }),
   );
 }
 
-function toGraph(graph: ParsedGraph, checked: ReadonlyMap<string, CheckedNode>): Graph {
+function toGraph(graph: ParsedGraph, checkedNodes: ReadonlyMap<string, CheckedNode>): Graph {
   return Object.fromEntries(
     [...graph].map(([id, { node }]) => {
-      const literals = checked.get(id)?.literals ?? new Map<string, unknown>();
+      const literals = checkedNodes.get(id)?.literals ?? new Map<string, unknown>();
       return [id, { ...node, inputs: copySpellings(node.inputs, { ...node.inputs, ...Object.fromEntries(literals) }) }];
     }),
   );

@@ -1,12 +1,12 @@
-// A worker thread that runs one graph at a time. Its message loop stays free, so that it receives a cancel at once.
+// A worker thread that runs one graph at a time. It doesn't block its message loop, so it receives cancellations at once.
 
 import { parentPort } from "node:worker_threads";
 import sharp from "sharp";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { executeGraph } from "./execute";
-import { createImageFiles, createNodeCache } from "./reuse";
-import { type Cancellation, createCancellation, type FromWorker, type ToWorker } from "./run";
+import { createImageFiles, createNodeCache } from "./node-cache";
+import { type Cancellation, createCancellation, type WorkerCommand,type WorkerMessage } from "./run";
 
 // A worker processes one image at a time. Without sharp's own cache and parallelism, its memory remains bounded.
 sharp.cache(false);
@@ -15,13 +15,13 @@ sharp.concurrency(1);
 const port = parentPort;
 if (!port) throw new Error("This file runs as a worker thread.");
 
-const CACHE_BYTES = 192 * 1024 * 1024;
-const cache = createNodeCache(CACHE_BYTES);
+const MAX_CACHE_BYTES = 192 * 1024 * 1024;
+const cache = createNodeCache(MAX_CACHE_BYTES);
 const imageFiles = createImageFiles();
 
 let currentRun: Cancellation | undefined;
 
-port.on("message", (message: ToWorker) => {
+port.on("message", (message: WorkerCommand) => {
   if (message.kind === "cancel") {
     currentRun?.cancel();
     return;
@@ -31,9 +31,9 @@ port.on("message", (message: ToWorker) => {
   const { jobId } = request;
   const cancellation = createCancellation(cancelFlag);
   currentRun = cancellation;
-  void imageFiles.lookAhead(request);
+  void imageFiles.prefetch(request);
   let hasEnded = false;
-  const send = (message: FromWorker) => {
+  const send = (message: WorkerMessage) => {
     if (!hasEnded) port.postMessage(message);
     if (message.kind === "done") hasEnded = true;
   };

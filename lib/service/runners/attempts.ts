@@ -1,17 +1,17 @@
-// Attempts to run jobs on runners. An attempt is stored before it is sent, and writes only while its fence is the job's.
+// Attempts to run jobs on runners. An attempt is stored before it is sent, and may write only while its fence matches the job's.
 
 import { sql } from "kysely";
 import { query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { type AttemptRow } from "../store/schema";
 
-/** `clientId`: our own name for the attempt at the runner, in addition to the runner's job id. */
+/** `clientId` identifies the attempt on the runner, in addition to the runner's job id. */
 export type Attempt = { seq: number; number: number; fence: number; promptId: string; clientId: string };
 
 export const isHandedOver = sql<boolean>`(state = 'in_progress' or (state = 'pending' and slot is not null))`;
 
 /** A job's attempt numbers restart only if no earlier attempt was sent. */
-export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number): Promise<void> {
+export async function startAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number): Promise<void> {
   const { seq, number, fence, promptId, clientId } = attempt;
   const ids = { job_seq: seq, number, fence, runner, prompt_id: promptId, client_id: clientId };
   const times = { lease_until: at, started_at: at, ended_at: null };
@@ -22,20 +22,20 @@ const isOpenAttempt = ({ seq, number, fence }: Attempt) =>
   sql<boolean>`job_seq = ${seq} and number = ${number} and fence = ${fence} and ended_at is null
     and exists (select 1 from jobs where seq = ${seq} and fence = ${fence} and state in ('pending', 'in_progress'))`;
 
-/** If false, another attempt has replaced this one, which must end. */
-export async function isCurrent(reader: Reader, attempt: Attempt): Promise<boolean> {
+/** Returns false if another attempt has replaced this one, which must then end. */
+export async function isCurrentAttempt(reader: Reader, attempt: Attempt): Promise<boolean> {
   return (await reader.row(query.selectFrom("attempts").select("number").where(isOpenAttempt(attempt)))) !== undefined;
 }
 
-/** Stores the runner's job id. Returns the same as `isCurrent`. */
+/** Stores the runner's job id. Returns the same as `isCurrentAttempt`. */
 export async function storePromptId(tx: Transaction, attempt: Attempt, promptId: string): Promise<boolean> {
   return (await tx.run(query.updateTable("attempts").set({ state: "sent", prompt_id: promptId }).where(isOpenAttempt(attempt)))) === 1;
 }
 
-/** Continues the attempt of a dead process. Undefined if there is none, or if another process took it over. */
-export async function takeOver(
+/** Continues the attempt of a dead process. Returns undefined if there is none, or if another process took it over. */
+export async function takeOverAttempt(
   tx: Transaction,
-  { id, isHolderGone }: Pick<Processes, "id" | "isHolderGone">,
+  { id, isHolderMissing: isHolderGone }: Pick<Processes, "id" | "isHolderMissing">,
   seq: number,
 ): Promise<(Attempt & { runner: string }) | undefined> {
   const openAttempt = await tx.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
@@ -62,7 +62,7 @@ export async function takeOver(
   };
 }
 
-/** `lost`: the job may still run at its runner, and must be removed there. */
+/** `lost`: the job may still run on its runner and must be removed from it. */
 export async function endAttempt(
   tx: Transaction,
   { seq, fence }: Pick<Attempt, "seq" | "fence">,
@@ -76,12 +76,12 @@ export async function endAttempt(
   );
 }
 
-export async function forgetAttempt(tx: Transaction, { seq, fence }: Pick<Attempt, "seq" | "fence">): Promise<void> {
+export async function deleteAttempt(tx: Transaction, { seq, fence }: Pick<Attempt, "seq" | "fence">): Promise<void> {
   await tx.run(query.deleteFrom("attempts").where("job_seq", "=", seq).where("fence", "=", fence));
 }
 
-/** The end of an attempt's reason if the runner reported missing files and its cache was cleared. */
-export const CACHE_CLEARED = "Its cache was cleared.";
+/** Ends the reason of an attempt whose runner reported missing files, so that its cache was cleared. */
+export const CACHE_CLEARED_SUFFIX = "Its cache was cleared.";
 
 /** Whether an earlier attempt of the job ended with that reason. */
 export async function wasCacheCleared(reader: Reader, seq: number): Promise<boolean> {
@@ -89,7 +89,7 @@ export async function wasCacheCleared(reader: Reader, seq: number): Promise<bool
     .selectFrom("attempts")
     .select("number")
     .where("job_seq", "=", seq)
-    .where("reason", "like", `%${CACHE_CLEARED}`);
+    .where("reason", "like", `%${CACHE_CLEARED_SUFFIX}`);
   return (await reader.row(endedAttempt)) !== undefined;
 }
 
@@ -102,9 +102,9 @@ export async function findOpenClients(reader: Reader, runner: string): Promise<R
   return new Set((await reader.rows(openAttempts)).map(({ client_id }) => client_id));
 }
 
-export async function findLostAttempts(reader: Reader, runner: string, until: number): Promise<AttemptRow[]> {
+export async function findLostAttempts(reader: Reader, runner: string, endedBefore: number): Promise<AttemptRow[]> {
   return reader.rows(
-    query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", until),
+    query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", endedBefore),
   );
 }
 
@@ -117,11 +117,11 @@ const MAX_FAILED_USERS = 3;
 /** Three failures in a row by different users set the runner aside. `ms` may be negative if clocks differ. */
 export async function recordEnd(
   tx: Transaction,
-  end: { runner: string | null; userId: number; isSuccess: boolean; isRefused?: boolean; ms: number },
+  end: { runner: string | null; userId: number; isSuccess: boolean; isRejected?: boolean; ms: number },
 ): Promise<void> {
-  const { runner, userId, isSuccess: isGood, isRefused, ms } = end;
+  const { runner, userId, isSuccess, isRejected: isRefused, ms } = end;
   const id = runner ?? "built-in";
-  const column = isGood ? "done" : "failed";
+  const column = isSuccess ? "done" : "failed";
   await tx.run(
     query
       .updateTable("runners")
@@ -132,10 +132,10 @@ export async function recordEnd(
   if (runner === null || isRefused) return;
   const row = await tx.row(query.selectFrom("runners").select(["failed_users", "mode"]).where("id", "=", runner));
   if (!row) return;
-  const users = isGood ? [] : [...new Set([...row.failed_users.matchAll(/\d+/g)].map(Number)).add(userId)];
-  const isPutAside = users.length >= MAX_FAILED_USERS && row.mode === "ready";
-  const mode = isPutAside
-    ? { mode: "set_aside" as const, mode_reason: `The jobs of ${users.length} different users failed here, one after the other.` }
+  const users = isSuccess ? [] : [...new Set([...row.failed_users.matchAll(/\d+/g)].map(Number)).add(userId)];
+  const isSetAside = users.length >= MAX_FAILED_USERS && row.mode === "ready";
+  const mode = isSetAside
+    ? { mode: "set_aside" as const, mode_reason: `Jobs of ${users.length} different users failed here in a row.` }
     : {};
   await tx.run(query.updateTable("runners").set({ failed_users: `[${users.join(",")}]`, ...mode }).where("id", "=", runner)); // prettier-ignore
 }

@@ -10,9 +10,9 @@ type Catalogue = Record<string, unknown>;
 type Problem = { code: RunnerProblem; message: string };
 
 export async function readHealth(server: ComfyServer): Promise<Result<Omit<RunnerFacts, "classes">, ExchangeFailure>> {
-  const stats = await server.stats();
+  const stats = await server.getStats();
   if (!stats.ok) return stats;
-  const queue = await server.queue();
+  const queue = await server.getQueue();
   if (!queue.ok) return queue;
   const { system, devices } = stats.value;
   return ok({
@@ -40,10 +40,10 @@ export async function checkRunner(rawAddress: string, timeoutMs?: number): Promi
   const server = createComfyServer(address);
   const health = await readHealth(createComfyServer(address, undefined, timeoutMs));
   if (!health.ok) return failed(await toProblem(server, health.failure));
-  const catalogue = await server.catalogue();
+  const catalogue = await server.getCatalogue();
   if (!catalogue.ok) return failed(await toProblem(server, catalogue.failure));
   // Required to read back the outputs of an ended job.
-  const history = await server.entry(`${"0".repeat(8)}-0000-4000-8000-${"0".repeat(12)}`);
+  const history = await server.getHistoryEntry(`${"0".repeat(8)}-0000-4000-8000-${"0".repeat(12)}`);
   if (!history.ok) return failed({ code: "too_old", message: "It has no history per job. Update the server." });
   return ok({ address, facts: { ...health.value, classes: Object.keys(catalogue.value).length }, catalogue: catalogue.value });
 }

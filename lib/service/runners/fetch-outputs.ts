@@ -6,132 +6,132 @@ import { isObject } from "@/lib/contract/json/json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { readPictureSize } from "@/lib/shared/picture-size";
+import { readImageSize } from "@/lib/shared/image-size";
 import { getFreeBytes } from "@/lib/shared/readiness";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getExtension } from "../assets/media-type";
-import { checkQuota, quotaExceeded, readUsedBytes, remainingQuota } from "../assets/quota";
+import { checkQuota, createQuotaExceededError, getRemainingQuota,readUsedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { createServiceError, type ProducedFile } from "../nodes/run";
-import { toRefusal, toStorageFailure } from "../service-error";
+import { toErrorBody, toStorageFailure } from "../service-error";
 import { groupOutputs, type NodeFile, type NodeOutputs, readOutputs } from "./read-outputs";
 import { type RemoteJob } from "./remote-job";
 import { type JobListener } from "./report-events";
 import { replaceRemoteNames } from "./submit-to-runner";
 
-const FILE_LIMIT_BYTES = 16 * 1024 ** 3;
+const MAX_FILE_BYTES = 16 * 1024 ** 3;
 const MAX_EARLY_OUTPUTS = 1000;
 
 /** `error`: the job's error. If it is absent, the job may be retried. */
 type OutputFailure = { message: string; code: string; status?: number; error?: ExecutionError };
 type Fetch = (file: OutputFile) => Promise<Result<FetchedFile, OutputFailure>>;
-/** One node's reported output and fetched files. Undefined if a file could not be fetched. */
-type EarlyOutput = { reported: string; files: Promise<readonly StagedFile[] | undefined> };
+/** One node's reported output and fetched files. `files` resolves to undefined if a file could not be fetched. */
+type EarlyOutput = { reportedJson: string; files: Promise<readonly StagedFile[] | undefined> };
 
-export function fetchOutputs(job: RemoteJob, getTimes: JobListener["timesOf"]) {
+export function createOutputFetcher(job: RemoteJob, getTimes: JobListener["findTimes"]) {
   const { database, userId, limits, outputDir: folder, now, signal } = job;
   const earlyOutputs = new Map<string, EarlyOutput>();
   let lastFetch: Promise<unknown> = Promise.resolve();
-  /** After a failure, the rest is fetched at the end, so that the job waits for an unreachable runner only once. */
-  let isFailing = false;
+  /** After a failure, the remaining outputs are fetched at the end, so that the job waits for an unreachable runner only once. */
+  let hasFailed = false;
   /** Prevents repeated downloads of files that exceed a limit. */
   let limitFailure: OutputFailure | undefined;
   const maxJobBytes = getFreeBytes(folder) / 2;
-  let takenBytes = 0;
+  let fetchedBytes = 0;
 
   const fetchOnce: Fetch = async (file) => {
     if (limitFailure) return failed(limitFailure);
-    const maxPerFile = Math.min(limits.maxFileBytes, FILE_LIMIT_BYTES);
-    const quotaLeft = await remainingQuota(database, userId, takenBytes);
-    const maxBytes = Math.max(0, Math.floor(Math.min(maxPerFile, quotaLeft, maxJobBytes - takenBytes)));
-    const fetched = await fetchOutput(job.server, file, { folder, maxBytes, now });
-    if (!fetched.ok && !fetched.failure.isTooLarge) return fetched;
-    const refusal = fetched.ok
-      ? await checkQuota(database, userId, fetched.value, takenBytes)
-      : await findQuotaRefusal(quotaLeft, maxBytes);
-    if (fetched.ok && !refusal) {
-      takenBytes += fetched.value.size;
-      return fetched;
+    const maxPerFile = Math.min(limits.maxFileBytes, MAX_FILE_BYTES);
+    const remainingBytes = await getRemainingQuota(database, userId, fetchedBytes);
+    const maxBytes = Math.max(0, Math.floor(Math.min(maxPerFile, remainingBytes, maxJobBytes - fetchedBytes)));
+    const result = await fetchOutput(job.server, file, { folder, maxBytes, now });
+    if (!result.ok && !result.failure.isTooLarge) return result;
+    const quotaError = result.ok
+      ? await checkQuota(database, userId, result.value, fetchedBytes)
+      : await findQuotaError(remainingBytes, maxBytes);
+    if (result.ok && !quotaError) {
+      fetchedBytes += result.value.size;
+      return result;
     }
-    if (fetched.ok) await fetched.value.dispose();
-    const limit = maxBytes === maxPerFile ? `at most ${maxBytes} bytes are taken` : `the service's disk has no room for it`;
-    const error = refusal
-      ? createServiceError("StorageQuotaExceeded", refusal.message)
+    if (result.ok) await result.value.dispose();
+    const limit = maxBytes === maxPerFile ? `at most ${maxBytes} bytes are allowed` : `the service's disk is too full for it`;
+    const error = quotaError
+      ? createServiceError("StorageQuotaExceeded", quotaError.message)
       : createServiceError("OutputTooLarge", `${job.runner.label} sent a file that is too large, ${file.filename}: ${limit}.`);
     limitFailure = { code: "too_large", message: error.exception_message, error };
     return failed(limitFailure);
   };
 
-  /** Undefined if a limit other than the user's quota applied. */
-  async function findQuotaRefusal(quotaLeft: number, maxBytes: number) {
+  /** Returns undefined if a limit other than the user's quota applied. */
+  async function findQuotaError(remainingBytes: number, maxBytes: number) {
     const quota = database.limits.userQuotaBytes;
-    return quota !== undefined && maxBytes >= Math.floor(quotaLeft)
-      ? quotaExceeded(await readUsedBytes(database, userId), quota)
+    return quota !== undefined && maxBytes >= Math.floor(remainingBytes)
+      ? createQuotaExceededError(await readUsedBytes(database, userId), quota)
       : undefined;
   }
 
-  /** The runner has completed the job, so a temporarily broken connection is no reason to run it again. */
+  /** Retries while the connection is broken, because the runner has already completed the job. */
   const fetchWithRetries: Fetch = async (file) => {
     const deadlineMs = now() + limits.leaseMs;
     for (;;) {
-      const fetched = await fetchOnce(file);
+      const result = await fetchOnce(file);
       signal.throwIfAborted();
-      if (fetched.ok || !["not_reachable", "timeout", "failing"].includes(fetched.failure.code)) return fetched;
-      if (now() > deadlineMs || (await job.isGone())) return fetched;
+      if (result.ok || !["not_reachable", "timeout", "failing"].includes(result.failure.code)) return result;
+      if (now() > deadlineMs || (await job.isRunnerDeleted())) return result;
       await sleep(Math.min(limits.pollMs, limits.leaseMs / 4), undefined, { signal });
     }
   };
 
   async function fetchNodeOutputs(nodeId: string, outputs: NodeOutputs, fetch: Fetch): Promise<Result<StagedFile[], OutputFailure>> {
-    const staged: StagedFile[] = [];
+    const stagedFiles: StagedFile[] = [];
     const files: ProducedFile[] = [];
     for (const file of outputs.files) {
-      const fetched = await fetch(file);
-      if (!fetched.ok) {
-        for (const stagedFile of staged) await stagedFile.dispose();
-        return failed(fetched.failure);
+      const result = await fetch(file);
+      if (!result.ok) {
+        for (const stagedFile of stagedFiles) await stagedFile.dispose();
+        return failed(result.failure);
       }
-      staged.push(fetched.value);
-      files.push(toProducedFile(file, fetched.value));
+      stagedFiles.push(result.value);
+      files.push(toProducedFile(file, result.value));
     }
     const { texts, others } = replaceRemoteNames({ texts: outputs.texts, others: outputs.otherValues }, job.inputs);
     const times = getTimes(nodeId) ?? { startMs: now(), endMs: now(), cached: false };
-    job.on({ kind: "node", nodeId, ...times, files, ...(texts && { texts }), ...(others && { others }) });
-    return ok(staged);
+    job.onEvent({ kind: "node", nodeId, ...times, files, ...(texts && { texts }), ...(others && { others }) });
+    return ok(stagedFiles);
   }
 
   return {
     /** Called with a node's reported output. Nodes are fetched one after the other. */
-    executed(nodeId: string, output: unknown): void {
-      if (earlyOutputs.has(nodeId) || earlyOutputs.size >= MAX_EARLY_OUTPUTS || isFailing || !isObject(output)) return;
+    handleExecuted(nodeId: string, output: unknown): void {
+      if (earlyOutputs.has(nodeId) || earlyOutputs.size >= MAX_EARLY_OUTPUTS || hasFailed || !isObject(output)) return;
       const outputs = readOutputs(new Map([[nodeId, output]])).get(nodeId) ?? { files: [] };
-      const fetched = lastFetch.then(async () => {
-        const result = isFailing ? undefined : await fetchNodeOutputs(nodeId, outputs, fetchOnce).catch(() => undefined);
-        isFailing ||= !result?.ok;
+      const filesPromise = lastFetch.then(async () => {
+        const result = hasFailed ? undefined : await fetchNodeOutputs(nodeId, outputs, fetchOnce).catch(() => undefined);
+        hasFailed ||= !result?.ok;
         return result?.ok ? result.value : undefined;
       });
-      lastFetch = fetched;
-      earlyOutputs.set(nodeId, { reported: writeExactJson(output), files: fetched });
+      lastFetch = filesPromise;
+      earlyOutputs.set(nodeId, { reportedJson: writeExactJson(output), files: filesPromise });
     },
 
-    async rest(entry: unknown): Promise<OutputFailure | undefined> {
+    async fetchRemaining(entry: unknown): Promise<OutputFailure | undefined> {
       const byNode = groupOutputs(entry, job.graph);
       await lastFetch;
       for (const [nodeId, outputs] of readOutputs(byNode)) {
         const earlyOutput = earlyOutputs.get(nodeId);
-        const staged = await earlyOutput?.files;
-        if (staged && earlyOutput?.reported === writeExactJson(byNode.get(nodeId))) continue;
+        const stagedFiles = await earlyOutput?.files;
+        if (stagedFiles && earlyOutput?.reportedJson === writeExactJson(byNode.get(nodeId))) continue;
         const nodeOutputsResult = await fetchNodeOutputs(nodeId, outputs, fetchWithRetries);
         if (!nodeOutputsResult.ok) return nodeOutputsResult.failure;
-        for (const stagedFile of staged ?? []) await stagedFile.dispose();
+        for (const stagedFile of stagedFiles ?? []) await stagedFile.dispose();
       }
       return undefined;
     },
   };
 }
 
-function toProducedFile({ nodeId, key, index, filename, type, facts }: NodeFile, fetched: FetchedFile): ProducedFile {
-  const { path, hash, sha256, size, mediaType, width, height } = fetched;
+function toProducedFile({ nodeId, key, index, filename, type, facts }: NodeFile, fetchedFile: FetchedFile): ProducedFile {
+  const { path, hash, sha256, size, mediaType, width, height } = fetchedFile;
   const displayName = toFileName(basename(filename.replaceAll("\\", "/"))).slice(0, 200);
   return {
     nodeId,
@@ -168,22 +168,22 @@ export async function fetchOutput(
   const result = await server.open(file);
   if (!result.ok) return result;
   const { bytes, size } = result.value;
-  const createFault = (reason: string): FetchFailure => createInvalidResponse(`Its file ${file.filename} ${reason}`);
-  const tooLarge: FetchFailure = { ...createFault(`has more than ${maxBytes} bytes.`), isTooLarge: true };
+  const createFileFailure = (reason: string): FetchFailure => createInvalidResponse(`Its file ${file.filename} ${reason}`);
+  const tooLargeFailure: FetchFailure = { ...createFileFailure(`has more than ${maxBytes} bytes.`), isTooLarge: true };
   if (size !== undefined && size > maxBytes) {
     bytes.destroy();
-    return failed(tooLarge);
+    return failed(tooLargeFailure);
   }
   const head: Uint8Array[] = [];
   let length = 0;
   let isSlow = false;
-  const beganMs = now();
+  const startMs = now();
   async function* readChunks(source: AsyncIterable<unknown>): AsyncIterable<Uint8Array> {
     for await (const chunk of source) {
       if (!(chunk instanceof Uint8Array)) continue;
       if (length < HEAD_BYTES) head.push(chunk);
       length += chunk.byteLength;
-      isSlow = now() - beganMs > MAX_SLOW_MS + length / MIN_BYTES_PER_MS;
+      isSlow = now() - startMs > MAX_SLOW_MS + length / MIN_BYTES_PER_MS;
       if (isSlow) return;
       yield chunk;
     }
@@ -194,15 +194,15 @@ export async function fetchOutput(
       await staged.dispose();
       return failed(
         isSlow
-          ? { ...createFault("comes too slowly."), code: "timeout" }
-          : createFault(`came with ${staged.size} of ${size ?? "unknown"} bytes.`),
+          ? { ...createFileFailure("is sent too slowly."), code: "timeout" }
+          : createFileFailure(`has only ${staged.size} of ${size ?? "unknown"} bytes.`),
       );
     }
-    const pictureSize = staged.mediaType.startsWith("image/") ? await readPictureSize(Buffer.concat(head)) : undefined;
-    return ok({ ...staged, ...pictureSize });
+    const imageSize = staged.mediaType.startsWith("image/") ? await readImageSize(Buffer.concat(head)) : undefined;
+    return ok({ ...staged, ...imageSize });
   } catch (error) {
-    if (toRefusal(error)?.code === "FILE_TOO_LARGE") return failed(tooLarge);
-    const failure = createFault(`could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);
+    if (toErrorBody(error)?.code === "FILE_TOO_LARGE") return failed(tooLargeFailure);
+    const failure = createFileFailure(`could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);
     return failed(toStorageFailure(error) ? failure : { ...failure, code: "not_reachable" });
   }
 }

@@ -11,13 +11,13 @@ import { describeLibrary, nodeClasses } from "../nodes/library";
 import { isPrivateName } from "../nodes/needs";
 import { type Database, query } from "../store/database";
 
-type Info = Record<string, unknown>;
-type Catalogue = ReadonlyMap<string, Info>;
+type ClassInfo = Record<string, unknown>;
+type Catalogue = ReadonlyMap<string, ClassInfo>;
 const inputGroups = ["required", "optional"] as const;
 
 export function createLibraries(database: Database) {
   let cacheByHash = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
-  let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
+  let mergedCatalogues: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
 
   async function refresh(): Promise<boolean> {
     const storedCatalogues = await database.rows(
@@ -30,7 +30,7 @@ export function createLibraries(database: Database) {
         .orderBy("runner_id"),
     );
     const isSame =
-      merged !== undefined &&
+      mergedCatalogues !== undefined &&
       storedCatalogues.length === cacheByHash.size &&
       storedCatalogues.every(({ runner_id, hash }) => cacheByHash.get(runner_id)?.hash === hash);
     if (isSame) return false;
@@ -44,32 +44,34 @@ export function createLibraries(database: Database) {
       }
       const row = await database.row(query.selectFrom("runner_catalogues").select(["hash", "text"]).where("runner_id", "=", runner_id));
       const catalogue = new Map(
-        Object.entries(asObject(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, Info] => isObject(entry[1])),
+        Object.entries(asObject(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, ClassInfo] =>
+          isObject(entry[1]),
+        ),
       );
       const libraryEntry = { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) };
       entriesByHash.set(libraryEntry.hash, libraryEntry);
       latest.set(runner_id, libraryEntry);
     }
     cacheByHash = latest;
-    merged = mergeCatalogues([...new Set(latest.values())].map(({ catalogue }) => catalogue));
+    mergedCatalogues = mergeCatalogues([...new Set(latest.values())].map(({ catalogue }) => catalogue));
     return true;
   }
 
   const emptyLibrary: NodeLibrary = new Map();
   return {
     refresh,
-    all: () => merged.library,
-    of: (runnerId: string): NodeLibrary =>
+    getMergedLibrary: () => mergedCatalogues.library,
+    getLibrary: (runnerId: string): NodeLibrary =>
       runnerId === BUILT_IN_RUNNER ? nodeClasses : (cacheByHash.get(runnerId)?.library ?? emptyLibrary),
 
-    /** GET /api/object_info as text, for one class or all. `images`: the choices of image inputs. */
-    describe(images: readonly string[], only?: string): string {
+    /** Returns the body of GET /api/object_info for one class or all. `images` are the choices of image inputs. */
+    writeObjectInfo(images: readonly string[], className?: string): string {
       const builtInInfos = describeLibrary({ images });
-      const members = [...merged.catalogue].flatMap(([name, info]) => {
-        if (only !== undefined && name !== only) return [];
+      const members = [...mergedCatalogues.catalogue].flatMap(([name, info]) => {
+        if (className !== undefined && name !== className) return [];
         const text = hasFileInputs(info)
           ? writeExactJson({ ...getOwn(builtInInfos, name), ...offerUserFiles(info, images) })
-          : (merged.texts.get(name) ?? "{}");
+          : (mergedCatalogues.texts.get(name) ?? "{}");
         return [`${writeExactJson(name)}:${text}`];
       });
       return `{${members.join(",")}}`;
@@ -77,11 +79,11 @@ export function createLibraries(database: Database) {
   };
 }
 
-function mergeCatalogues(others: readonly Catalogue[]) {
-  const catalogue = new Map<string, Info>(Object.entries(describeLibrary()));
+function mergeCatalogues(catalogues: readonly Catalogue[]) {
+  const catalogue = new Map<string, ClassInfo>(Object.entries(describeLibrary()));
   const sharedNames = new Set<string>();
-  for (const other of others) {
-    for (const [name, info] of other) {
+  for (const runnerCatalogue of catalogues) {
+    for (const [name, info] of runnerCatalogue) {
       const existingInfo = catalogue.get(name);
       catalogue.set(name, existingInfo ? mergeInfo(existingInfo, info) : info);
       sharedNames.add(name);
@@ -93,8 +95,8 @@ function mergeCatalogues(others: readonly Catalogue[]) {
   return { catalogue, library, texts: new Map([...catalogue].map(([name, info]) => [name, writeExactJson(info)])) };
 }
 
-/** The first one's description. Lists are joined, and an input that only one of them has or requires is optional. */
-function mergeInfo(info: Info, other: Info): Info {
+/** Keeps the first class's description and joins lists of choices. An input is required only if both classes require it. */
+function mergeInfo(info: ClassInfo, other: ClassInfo): ClassInfo {
   const [ownInputs, otherInputs] = [getInputs(info), getInputs(other)];
   const mergeEntry = ([name, spec]: [string, unknown]): [string, unknown] => {
     const otherSpec = getOwn(otherInputs.required, name) ?? getOwn(otherInputs.optional, name);
@@ -119,9 +121,9 @@ function mergeInfo(info: Info, other: Info): Info {
 }
 
 function mergeSpec(ownSpec: unknown, otherSpec: unknown): unknown {
-  const added = getChoices(otherSpec).filter((choice) => !getChoices(ownSpec).includes(choice));
-  return Array.isArray(ownSpec) && added.length > 0 && getInputType(ownSpec) === "COMBO"
-    ? replaceChoices(ownSpec, [...getChoices(ownSpec), ...added])
+  const addedChoices = getChoices(otherSpec).filter((choice) => !getChoices(ownSpec).includes(choice));
+  return Array.isArray(ownSpec) && addedChoices.length > 0 && getInputType(ownSpec) === "COMBO"
+    ? replaceChoices(ownSpec, [...getChoices(ownSpec), ...addedChoices])
     : ownSpec;
 }
 
@@ -135,7 +137,7 @@ function getChoices(spec: unknown): readonly unknown[] {
   return type === "COMBO" ? (getSettings(spec).options ?? []) : [];
 }
 
-function getInputs(info: Info): Record<(typeof inputGroups)[number], Info> {
+function getInputs(info: ClassInfo): Record<(typeof inputGroups)[number], ClassInfo> {
   const input = asObject(info.input);
   return { required: asObject(input?.required) ?? {}, optional: asObject(input?.optional) ?? {} };
 }
@@ -148,22 +150,22 @@ const isFileSpec = (spec: unknown) => {
 
 const isImageSpec = (spec: unknown) => asObject(Array.isArray(spec) ? spec[1] : undefined)?.image_upload === true;
 
-function hasFileInputs(info: Info): boolean {
+function hasFileInputs(info: ClassInfo): boolean {
   const { required, optional } = getInputs(info);
   return [...Object.values(required), ...Object.values(optional)].some(isFileSpec);
 }
 
-function mapSpecs(info: Info, map: (spec: unknown) => unknown): Info {
+function mapSpecs(info: ClassInfo, mapSpec: (spec: unknown) => unknown): ClassInfo {
   const input = asObject(info.input) ?? {};
   const mappedGroups = inputGroups.flatMap((group) => {
     const specs = asObject(input[group]);
-    return specs ? [[group, Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, map(spec)]))] as const] : [];
+    return specs ? [[group, Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, mapSpec(spec)]))] as const] : [];
   });
   return { ...info, input: { ...input, ...Object.fromEntries(mappedGroups) } };
 }
 
-/** Offers the user's own files, never files on a runner. */
-function offerUserFiles(info: Info, images: readonly string[]): Info {
+/** Lists the user's own files as choices, never files on a runner. */
+function offerUserFiles(info: ClassInfo, images: readonly string[]): ClassInfo {
   return mapSpecs(info, (spec) => {
     if (!isFileSpec(spec) || !Array.isArray(spec)) return spec;
     const isOffered = isImageSpec(spec) || asObject(spec[1])?.animated_image_upload === true;
@@ -175,13 +177,13 @@ function offerUserFiles(info: Info, images: readonly string[]): Info {
 export function formatCatalogue(catalogue: Readonly<Record<string, unknown>>): string {
   const infos = Object.entries(catalogue).map(([name, info]) => [
     name,
-    isObject(info) ? mapSpecs(offerUserFiles(info, []), removeSentFiles) : info,
+    isObject(info) ? mapSpecs(offerUserFiles(info, []), removeUploadedFiles) : info,
   ]);
   return writeExactJson(Object.fromEntries(infos));
 }
 
 /** Loaders without an upload control also list files that jobs have uploaded to the runner. */
-function removeSentFiles(spec: unknown): unknown {
+function removeUploadedFiles(spec: unknown): unknown {
   const choices = getChoices(spec);
   const publicChoices = choices.filter((choice) => typeof choice !== "string" || !isPrivateName(basename(choice)));
   return Array.isArray(spec) && publicChoices.length < choices.length ? replaceChoices(spec, publicChoices) : spec;
@@ -191,7 +193,7 @@ function toLibrary(catalogue: Catalogue): NodeLibrary {
   return new Map([...catalogue].map(([name, info]) => [name, toDeclaration(name, info)]));
 }
 
-function toDeclaration(name: string, info: Info): NodeDeclaration {
+function toDeclaration(name: string, info: ClassInfo): NodeDeclaration {
   const inputs = inputGroups.flatMap((group) =>
     Object.entries(getInputs(info)[group]).map(([input, spec]) => toField(input, spec, group === "optional")),
   );
@@ -203,10 +205,10 @@ function toDeclaration(name: string, info: Info): NodeDeclaration {
     name: String(names[index] ?? type),
   }));
   const image = inputs.find(({ spec }) => isImageSpec(spec));
-  const declaration = { name, inputs, outputs, isOutput: info.output_node === true, takesMore: true as const };
+  const declaration = { name, inputs, outputs, isOutput: info.output_node === true, acceptsUndeclared: true as const };
   if (!nodeClasses.has(name)) return { ...declaration, isForeign: true };
   return image
-    ? { ...declaration, inputs: inputs.map((field) => (field === image ? { ...field, namesFile: false } : field)), imageInput: image.name }
+    ? { ...declaration, inputs: inputs.map((field) => (field === image ? { ...field, isFileName: false } : field)), imageInput: image.name }
     : declaration;
 }
 
@@ -214,10 +216,10 @@ const checkedTypes = new Set(["INT", "FLOAT", "STRING", "BOOLEAN", "*"]);
 
 function toField(name: string, spec: unknown, isOptional: boolean): InputField {
   const type = getInputType(spec);
-  // A growing input is never present itself. Inputs of other names replace it ("images.image0").
+  // A growing input never has a value of its own. Inputs with other names replace it ("images.image0").
   const optional = isOptional || /^COMFY_(AUTOGROW|DYNAMIC)/.test(type);
   const field: InputField = { name, type, optional, spec: Array.isArray(spec) ? spec : [type] };
-  if (isFileSpec(spec)) return { ...field, namesFile: true };
+  if (isFileSpec(spec)) return { ...field, isFileName: true };
   if (type === "COMBO") {
     const inputSpec = readInputSpec(name, spec);
     const { multiselect, multi_select } = asObject(Array.isArray(spec) ? spec[1] : undefined) ?? {};

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { createTraffic, type Traffic } from "@/lib/comfyui/socket";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
+import { BUILT_IN_RUNNER, type JobWaitReason } from "@/lib/contract/runners/runners";
 import { coalesce } from "@/lib/shared/async";
 import { createLru } from "@/lib/shared/lru";
 import { findMissingNeeds, findModels, formatNeeds, type Needs } from "../nodes/needs";
@@ -26,15 +26,15 @@ const readinessOrder = ["checking", "unreachable", "draining", "paused", "set_as
 /** How long a runner counts as busy with other clients' jobs. */
 const BUSY_MS = 5000;
 
-const MAX_CACHED = 10_000;
+const MAX_CACHED_RESULTS = 10_000;
 
-type PoolParts = { database: Database; processes: Pick<Processes, "isNotRunHere">; concurrency: number };
+type PoolDependencies = { database: Database; processes: Pick<Processes, "isRunElsewhere">; concurrency: number };
 
-export async function createPool({ database, processes, concurrency }: PoolParts) {
+export async function createPool({ database, processes, concurrency }: PoolDependencies) {
   const libraries = createLibraries(database);
   const usageByRunner = new Map<string, RunnerUsage>();
   const needsById = new Map<number, Needs>();
-  const missingPartsCache = createLru<string, string[]>({ max: MAX_CACHED });
+  const missingNeedsCache = createLru<string, string[]>({ max: MAX_CACHED_RESULTS });
   let rows: RunnerRow[] = [];
   /** The slots that other processes used at the last refresh. */
   let otherUsage: ReadonlyMap<string, number> = new Map();
@@ -48,12 +48,12 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   /** Never runs concurrently, so that an older read can't replace a newer one. */
   const refresh = coalesce(async () => {
     const latest = await readRunners(database);
-    const latestOtherUsage = await countElsewhere(database, processes);
+    const latestOtherUsage = await countSlotsUsedElsewhere(database, processes);
     await loadNeeds(latest.map(({ last_needs }) => last_needs));
     const isChanged = await libraries.refresh();
     rows = latest;
     otherUsage = latestOtherUsage;
-    if (isChanged) missingPartsCache.clear();
+    if (isChanged) missingNeedsCache.clear();
   });
 
   /** Call before the functions below, which read only from memory. */
@@ -69,18 +69,18 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const getModels = (id: number | null) => findModels((id === null ? undefined : needsById.get(id)) ?? []);
 
   function findMissing(needs: number | null, runnerId: string): readonly string[] {
-    if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service recorded when the job was sent"];
-    const parts = needsById.get(needs);
-    if (!parts) return ["what the service has not read of the job yet"];
+    if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["requirements that were not recorded"];
+    const jobNeeds = needsById.get(needs);
+    if (!jobNeeds) return ["requirements that are not loaded yet"];
     const key = `${needs} ${runnerId}`;
-    const missingParts = missingPartsCache.get(key) ?? findMissingNeeds(libraries.of(runnerId), parts);
-    missingPartsCache.set(key, missingParts);
-    return missingParts;
+    const missingNeeds = missingNeedsCache.get(key) ?? findMissingNeeds(libraries.getLibrary(runnerId), jobNeeds);
+    missingNeedsCache.set(key, missingNeeds);
+    return missingNeeds;
   }
 
-  /** A runner that already tried the job gets it again only if no other runner could take it. */
-  function canDo(kind: string, runnerId: string): boolean {
-    const { needs, tried } = parseKind(kind);
+  /** A runner that already tried the job gets it again only if no other runner can run it. */
+  function canRun(kind: string, runnerId: string): boolean {
+    const { needs, triedRunners: tried } = parseKind(kind);
     if (findMissing(needs, runnerId).length > 0) return false;
     if (!tried.includes(runnerId)) return true;
     return !rows.some((row) => !tried.includes(row.id) && getRunnerState(row) === "ready" && findMissing(needs, row.id).length === 0);
@@ -88,12 +88,12 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
   const countSlots = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
   const countUsedSlots = ({ id }: RunnerRow) => getUsage(id).slots.size + (otherUsage.get(id) ?? 0);
-  const listFree = () => rows.filter((row) => getRunnerState(row) === "ready" && countUsedSlots(row) < countSlots(row));
+  const listFreeRunners = () => rows.filter((row) => getRunnerState(row) === "ready" && countUsedSlots(row) < countSlots(row));
 
   const isBusy = ({ id }: RunnerRow) => getUsage(id).busyUntilMs > performance.now();
 
-  const isFreeElsewhere = (kind: string, runnerId: string) =>
-    listFree().some((row) => row.id !== runnerId && !isBusy(row) && canDo(kind, row.id));
+  const isOtherRunnerFree = (kind: string, runnerId: string) =>
+    listFreeRunners().some((row) => row.id !== runnerId && !isBusy(row) && canRun(kind, row.id));
 
   /** Prefers a runner without other clients' jobs, then one with the same models, then the one with the shortest queue. */
   function compareRunners(kind: string) {
@@ -107,7 +107,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
       Number(isBusy(item)) - Number(isBusy(other)) || countSharedModels(other) - countSharedModels(item) || getLoad(item) - getLoad(other);
   }
 
-  function describeWait(needs: number | null): JobWaits | undefined {
+  function describeWait(needs: number | null): JobWaitReason | undefined {
     const ableRunners = rows.filter(({ id }) => findMissing(needs, id).length === 0);
     const states = new Set(ableRunners.map(getRunnerState));
     if (states.has("ready")) return undefined;
@@ -123,36 +123,37 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     addNeeds: (id: number, needs: Needs) => void needsById.set(id, needs),
 
-    /** Removes needs that no waiting or running job has, from the table and from memory. */
-    async forgetNeeds(): Promise<void> {
-      await database.commitFreeing(removeNeeds);
+    /** Removes needs of ended jobs from the table and from memory. */
+    async removeUnusedNeeds(): Promise<void> {
+      await database.commitWithReserve(deleteUnusedNeeds);
       const storedNeedIds = (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
-      const [remainingIds, newest] = [new Set(storedNeedIds), storedNeedIds.at(-1) ?? 0];
-      // Newer needs were stored meanwhile.
-      for (const id of needsById.keys()) if (id < newest && !remainingIds.has(id)) needsById.delete(id);
+      const [remainingIds, newestId] = [new Set(storedNeedIds), storedNeedIds.at(-1) ?? 0];
+      // Keep newer needs, which were stored meanwhile.
+      for (const id of needsById.keys()) if (id < newestId && !remainingIds.has(id)) needsById.delete(id);
     },
 
     libraries,
-    canDo,
-    isFreeElsewhere,
+    canDo: canRun,
+    isFreeElsewhere: isOtherRunnerFree,
     reportBusy: (runnerId: string) => void (getUsage(runnerId).busyUntilMs = performance.now() + BUSY_MS),
 
-    mayTake(kind: string, runner: RunnerRow): boolean {
-      return canDo(kind, runner.id) && !(isBusy(runner) && isFreeElsewhere(kind, runner.id));
+    canAssign(kind: string, runner: RunnerRow): boolean {
+      return canRun(kind, runner.id) && !(isBusy(runner) && isOtherRunnerFree(kind, runner.id));
     },
 
-    trafficOf: (runnerId: string): Traffic => getUsage(runnerId).traffic,
+    getTraffic: (runnerId: string): Traffic => getUsage(runnerId).traffic,
 
-    free: listFree,
+    listFreeRunners,
 
-    /** For a slot occupied here. Reads the store, because the runner may have been paused and other processes use its slots. */
+    /** Checks a slot that this process occupies. Reads the store, because the runner may be paused and other processes use its slots. */
     async hasFreeSlot(tx: Transaction, { id }: RunnerRow): Promise<boolean> {
       const row = await readRunner(tx, id);
       if (!row || getRunnerState(row) !== "ready") return false;
-      return row.address === null || getUsage(id).slots.size + ((await countElsewhere(tx, processes)).get(id) ?? 0) <= row.slots;
+      return row.address === null || getUsage(id).slots.size + ((await countSlotsUsedElsewhere(tx, processes)).get(id) ?? 0) <= row.slots;
     },
 
-    best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(compareRunners(kind))[0],
+    findBest: (kind: string, candidates: readonly RunnerRow[]) =>
+      candidates.filter(({ id }) => canRun(kind, id)).sort(compareRunners(kind))[0],
 
     occupySlot(runner: RunnerRow): WorkerSlot & { release(): void } {
       const slots = getUsage(runner.id).slots;
@@ -162,26 +163,29 @@ export async function createPool({ database, processes, concurrency }: PoolParts
       return { runner, slot: runner.address === null ? `slot-${index}` : `${runner.label}/${index}`, release: () => slots.delete(index) };
     },
 
-    async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
+    async describeWaits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaitReason>> {
       const ids = [...needs];
       await loadNeeds(ids, reader);
       const waitsById = ids.map((id) => [id, describeWait(id)] as const);
       return new Map(waitsById.flatMap(([id, waits]) => (waits ? [[id, waits]] : [])));
     },
 
-    /** Describes what each runner lacks, if no runner has everything. */
-    missingRequirements(needs: Needs): string | undefined {
-      const runnerLacks = rows.map(({ id, label }) => ({ label, lacks: findMissingNeeds(libraries.of(id), needs) }));
-      if (runnerLacks.some((item) => item.lacks.length === 0)) return undefined;
-      return runnerLacks
-        .map((item) => `${item.label} lacks ${item.lacks.slice(0, 5).join(", ")}${item.lacks.length > 5 ? " and more" : ""}`)
+    /** Describes what each runner lacks. Returns undefined if a runner lacks nothing. */
+    describeMissingNeeds(needs: Needs): string | undefined {
+      const missingByRunner = rows.map(({ id, label }) => ({ label, missing: findMissingNeeds(libraries.getLibrary(id), needs) }));
+      if (missingByRunner.some((item) => item.missing.length === 0)) return undefined;
+      return missingByRunner
+        .map((item) => `${item.label} lacks ${item.missing.slice(0, 5).join(", ")}${item.missing.length > 5 ? " and more" : ""}`)
         .join("; ");
     },
   };
 }
 
-async function countElsewhere(reader: Reader, { isNotRunHere }: Pick<Processes, "isNotRunHere">): Promise<Map<string, number>> {
-  const running = query
+async function countSlotsUsedElsewhere(
+  reader: Reader,
+  { isRunElsewhere: isNotRunHere }: Pick<Processes, "isRunElsewhere">,
+): Promise<Map<string, number>> {
+  const slotCounts = query
     .selectFrom("jobs")
     .select(({ fn }) => ["runner", fn.countAll<number>().as("n")])
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
@@ -189,36 +193,36 @@ async function countElsewhere(reader: Reader, { isNotRunHere }: Pick<Processes, 
     .where("runner", "is not", null)
     .where(isNotRunHere)
     .groupBy("runner");
-  return new Map((await reader.rows(running)).map(({ runner, n }) => [runner ?? "", n]));
+  return new Map((await reader.rows(slotCounts)).map(({ runner, n }) => [runner ?? "", n]));
 }
 
 export async function storeNeeds(tx: Transaction, needs: Needs): Promise<number> {
   const hash = createHash("sha256").update(formatNeeds(needs)).digest("hex");
   const storedNeeds = await tx.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));
   if (storedNeeds) return storedNeeds.id;
-  const added = await tx.row(query.insertInto("job_needs").values({ hash, text: writeExactJson(needs) }).returning("id")); // prettier-ignore
-  if (!added) throw new Error("what a job needs was not stored");
-  return added.id;
+  const insertedNeeds = await tx.row(query.insertInto("job_needs").values({ hash, text: writeExactJson(needs) }).returning("id")); // prettier-ignore
+  if (!insertedNeeds) throw new Error("the job's needs were not stored");
+  return insertedNeeds.id;
 }
 
 /** Keeps the newest row, because SQLite would reuse its id for other needs while ended jobs and memory still refer to it. */
-async function removeNeeds(tx: Transaction): Promise<void> {
-  const needed = sql<number>`(
+async function deleteUnusedNeeds(tx: Transaction): Promise<void> {
+  const usedIds = sql<number>`(
     SELECT needs FROM jobs WHERE state IN ('pending', 'in_progress') AND needs IS NOT NULL
     UNION SELECT last_needs FROM runners WHERE last_needs IS NOT NULL UNION SELECT max(id) FROM job_needs
   )`;
-  await tx.run(query.deleteFrom("job_needs").where("id", "not in", needed));
+  await tx.run(query.deleteFrom("job_needs").where("id", "not in", usedIds));
 }
 
 export async function findKind(reader: Reader, job: { seq: number; needs: number | null; attempts: number }): Promise<string> {
   return formatKind(job.needs, job.attempts === 0 ? [] : (await findTriedRunners(reader, job.seq)).get(job.seq));
 }
 
-export function formatKind(needs: number | null, tried: readonly string[] = []): string {
-  return `${needs ?? ""}|${tried.join(",")}`;
+export function formatKind(needs: number | null, triedRunners: readonly string[] = []): string {
+  return `${needs ?? ""}|${triedRunners.join(",")}`;
 }
 
-/** The runners that tried a waiting job before, by the job's number. Without `seq`, for all jobs. */
+/** Returns the runners that have tried each waiting job, by `seq`. Covers all waiting jobs if `seq` is omitted. */
 export async function findTriedRunners(reader: Reader, seq?: number): Promise<ReadonlyMap<number, string[]>> {
   const endedAttempts = query.selectFrom("attempts").select(["job_seq", "runner"]).distinct().where("ended_at", "is not", null);
   const waitingSeqs = sql<number>`(select seq from jobs where state in ('pending', 'in_progress') and state = 'pending' and attempts > 0)`;
@@ -231,13 +235,13 @@ export async function findTriedRunners(reader: Reader, seq?: number): Promise<Re
 }
 
 export function parseKind(kind: string) {
-  const [needs = "", tried = ""] = kind.split("|");
-  return { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
+  const [needs = "", triedText = ""] = kind.split("|");
+  return { needs: needs === "" ? null : Number(needs), triedRunners: triedText.split(",").filter(Boolean) };
 }
 
-function describeState(state: Exclude<JobWaits["state"], "queued">, labels: readonly string[]): string {
+function describeState(state: Exclude<JobWaitReason["state"], "queued">, labels: readonly string[]): string {
   const names = labels.slice(0, 5).join(", ");
-  if (state === "none") return "No runner has what this job needs any more. The operator can add one.";
+  if (state === "none") return "No runner can run this job any more. The operator can add one.";
   if (state === "checking") return `Waits for ${names}, which has not responded yet.`;
   if (state === "unreachable") return `Waits for ${names}, which is unreachable.`;
   if (state === "set_aside") return `Waits for ${names}, which was set aside.`;

@@ -4,30 +4,30 @@ import { asObject, asText, getOwn, isObject, type JsonObject } from "@/lib/contr
 import { type ExecutionError, executionErrorSchema } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { type NodeOthers } from "../nodes/run";
+import { type OtherOutputs } from "../nodes/run";
 
 export type Ending = { kind: "success" } | { kind: "interrupted" } | { kind: "error"; error: ExecutionError };
 export type NodeFile = OutputFile & { nodeId: string; key: string; index: number; facts: Record<string, unknown> };
-export type NodeOutputs = { files: NodeFile[]; texts?: string[]; otherValues?: NodeOthers };
+export type NodeOutputs = { files: NodeFile[]; texts?: string[]; otherValues?: OtherOutputs };
 
 const MAX_FILES = 10_000;
 const MAX_NAME_LENGTH = 1000;
 const MAX_MESSAGE_LENGTH = 10_000;
 const MAX_TRACEBACK_LENGTH = 64 * 1024;
 const MAX_INPUTS_LENGTH = 256 * 1024;
-/** For all texts together. The rest is dropped. */
+/** Applies to all texts of a job together. Excess texts are dropped. */
 const MAX_TEXT_LENGTH = 4 * 1024 ** 2;
 
 export function readEnding(entry: unknown): Ending | undefined {
   const { status, outputs } = asObject(entry) ?? {};
   if (!isObject(outputs)) return undefined;
-  const { word, error, isInterrupted } = parseStatus(status);
-  if (error) return { kind: "error", error: boundError(executionErrorSchema.parse(error)) };
+  const { statusText: word, error, isInterrupted } = parseStatus(status);
+  if (error) return { kind: "error", error: limitErrorSize(executionErrorSchema.parse(error)) };
   if (isInterrupted) return { kind: "interrupted" };
   return word === "success" ? { kind: "success" } : undefined;
 }
 
-function boundError(error: ExecutionError): ExecutionError {
+function limitErrorSize(error: ExecutionError): ExecutionError {
   const { node_id, node_type, exception_type, exception_message, traceback, current_inputs, current_outputs } = error;
   let remainingLength = MAX_TRACEBACK_LENGTH;
   return {
@@ -50,7 +50,7 @@ function shorten(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
-/** Outputs by node of the graph. Outputs of a runner's expansion belong to the expanded node. Others are dropped. */
+/** Groups outputs by graph node. Outputs of nodes that the runner added belong to the expanded node. Drops all others. */
 export function groupOutputs(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
   const outputsByNode = new Map<string, Map<string, unknown>>();
   const { meta, outputs } = asObject(entry) ?? {};
@@ -68,10 +68,10 @@ export function groupOutputs(entry: unknown, graph: Graph): ReadonlyMap<string, 
   return new Map([...outputsByNode].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
 }
 
-/** Outputs by node, without nodes that have none. The limits apply to all nodes together. */
+/** Returns the outputs of each node that has any. The limits apply to all nodes together. */
 export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMap<string, NodeOutputs> {
   const outputsById = new Map<string, NodeOutputs>();
-  let [files, remainingLength] = [0, MAX_TEXT_LENGTH];
+  let [fileCount, remainingLength] = [0, MAX_TEXT_LENGTH];
   for (const [nodeId, output] of byNode) {
     const outputs: NodeOutputs = { files: [] };
     for (const [key, items] of Object.entries(output)) {
@@ -82,9 +82,9 @@ export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMa
         const file = toFile(item);
         if (file) {
           const name = `${file.type} ${file.subfolder} ${file.filename}`;
-          if (files < MAX_FILES && !seenFiles.has(name)) {
+          if (fileCount < MAX_FILES && !seenFiles.has(name)) {
             outputs.files.push({ ...file, nodeId, key, index });
-            files += 1;
+            fileCount += 1;
           }
           seenFiles.add(name);
         } else if (item !== null) otherValues.push(item);
@@ -92,7 +92,7 @@ export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMa
       if (otherValues.length === 0) continue;
       remainingLength -= writeExactJson(otherValues).length;
       if (remainingLength < 0) continue;
-      if (key === "text" && otherValues.every((other) => typeof other === "string")) outputs.texts = otherValues;
+      if (key === "text" && otherValues.every((value) => typeof value === "string")) outputs.texts = otherValues;
       else outputs.otherValues = { ...outputs.otherValues, [key]: otherValues };
     }
     if (outputs.files.length > 0 || outputs.texts || outputs.otherValues) outputsById.set(nodeId, outputs);

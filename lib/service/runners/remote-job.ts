@@ -2,7 +2,7 @@ import { getClient, type QueueItem, removeFromServer } from "@/lib/comfyui/clien
 import { type ComfyServer, createComfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { isStoreAway } from "@/lib/shared/error-codes";
+import { isStoreUnavailable } from "@/lib/shared/error-codes";
 import { type NodeLibrary } from "../nodes/definition";
 import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type ServiceLog } from "../options";
@@ -17,12 +17,12 @@ export type RemoteLimits = {
   maxFileBytes: number;
 };
 
-export type RemoteParts = { database: Database; limits: RemoteLimits; now: () => number; log: ServiceLog };
+export type RemoteDependencies = { database: Database; limits: RemoteLimits; now: () => number; log: ServiceLog };
 
-/** `name`: the name in the graph, possibly with an annotation such as " [output]". */
+/** `name` is the name in the graph, possibly with an annotation such as " [output]". */
 export type RemoteInput = { name: string; hash: string; mediaType: string; size: number; path: string };
 
-export type RemoteOrder = {
+export type RemoteRunOptions = {
   jobId: string;
   userId: number;
   attempt: Attempt;
@@ -35,27 +35,28 @@ export type RemoteOrder = {
   inputs: readonly RemoteInput[];
   library: NodeLibrary;
   outputDir: string;
-  isFreeElsewhere: () => Promise<boolean>;
-  /** The runner's queue has other clients' jobs, so it gets no job for a moment if another runner is free. */
+  isOtherRunnerFree: () => Promise<boolean>;
+  /** The runner's queue has other clients' jobs, so free runners are preferred for a moment. */
   reportBusy: () => void;
-  isGone: () => Promise<boolean>;
+  isRunnerDeleted: () => Promise<boolean>;
   /** Records a problem with the runner, which gets no other job until it is checked or resumed. */
   reportProblem: (failure: ExchangeFailure) => void;
   traffic: Traffic;
 };
 
 /** `signal`: aborts when this process stops following the attempt. `server`: the runner's client, aborted by `signal`. */
-export type RemoteJob = RemoteParts & RemoteOrder & { on: (event: RunEvent) => void; signal: AbortSignal; server: ComfyServer };
+export type RemoteJob = RemoteDependencies &
+  RemoteRunOptions & { onEvent: (event: RunEvent) => void; signal: AbortSignal; server: ComfyServer };
 
 export const staleOutcome: RunOutcome = { kind: "stale" };
 
-/** The job is retried on any runner. `counts`: whether this attempt counts towards the limit. */
-export function lostOutcome(reason: string, counts = true): RunOutcome {
-  return { kind: "lost", reason, counts };
+/** The job is retried on any runner. `countsAsAttempt`: whether this attempt counts towards the limit. */
+export function createLostOutcome(reason: string, countsAsAttempt = true): RunOutcome {
+  return { kind: "lost", reason, countsAsAttempt };
 }
 
-export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueItem[]): Promise<boolean> {
-  if (items.length === 0 || !(await job.isFreeElsewhere())) return false;
+export async function shouldMoveToOtherRunner(job: RemoteJob, items: readonly QueueItem[]): Promise<boolean> {
+  if (items.length === 0 || !(await job.isOtherRunnerFree())) return false;
   const ownClients = await findOpenClients(job.database, job.runner.id);
   if (items.every((item) => ownClients.has(getClient(item) ?? ""))) return false;
   job.reportBusy();
@@ -67,5 +68,5 @@ export const removeFromRunner = ({ runner, attempt }: RemoteJob, promptId: strin
 
 /** Retries while the database is unavailable, because the runner continues with the job. */
 export function retryUntilDeadline<T>({ limits, signal }: RemoteJob, work: () => Promise<T>): Promise<T> {
-  return retry(work, isStoreAway, { pauseMs: limits.pollMs, signal });
+  return retry(work, isStoreUnavailable, { pauseMs: limits.pollMs, signal });
 }

@@ -6,17 +6,17 @@ import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
 import { createServiceError, type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
-import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
-import { fetchOutputs } from "./fetch-outputs";
+import { CACHE_CLEARED_SUFFIX, isCurrentAttempt, wasCacheCleared } from "./attempts";
+import { createOutputFetcher } from "./fetch-outputs";
 import { type Ending, readEnding } from "./read-outputs";
 import {
-  lostOutcome,
+  createLostOutcome,
+  type RemoteDependencies,
   type RemoteJob,
-  type RemoteOrder,
-  type RemoteParts,
+  type RemoteRunOptions,
   removeFromRunner,
   retryUntilDeadline,
-  shouldGoElsewhere,
+  shouldMoveToOtherRunner,
   staleOutcome,
 } from "./remote-job";
 import { type JobListener, listenToRunner } from "./report-events";
@@ -25,52 +25,54 @@ import { replaceRemoteNames, submitToRunner } from "./submit-to-runner";
 type WatchOptions = {
   promptId: string;
   jobListener: JobListener;
-  outputs: ReturnType<typeof fetchOutputs>;
-  lastReportMs: () => number;
+  outputs: ReturnType<typeof createOutputFetcher>;
+  getLastReportMs: () => number;
   pause: () => Promise<void>;
 };
 
 async function watchJob(
   job: RemoteJob,
-  { promptId, jobListener: listening, outputs, lastReportMs, pause }: WatchOptions,
+  { promptId, jobListener, outputs, getLastReportMs: lastReportMs, pause }: WatchOptions,
 ): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
-  const poll = createPoller(job, promptId, listening);
+  const poll = createPoller(job, promptId, jobListener);
   const interrupt = createInterrupter(job, promptId);
   let lastSeenMs = now();
-  let beganMs = now();
+  let startMs = now();
   for (;;) {
-    if (await retryUntilDeadline(job, job.isGone)) {
+    if (await retryUntilDeadline(job, job.isRunnerDeleted)) {
       await removeFromRunner(job, promptId);
-      return lostOutcome(`${runner.label} was removed.`, false);
+      return createLostOutcome(`${runner.label} was removed.`, false);
     }
     const location = await poll();
     signal.throwIfAborted();
-    if (location.kind === "runs" || location.kind === "ended") job.on({ kind: "begun" });
+    if (location.kind === "runs" || location.kind === "ended") job.onEvent({ kind: "begun" });
     if (location.kind === "ended") return finishJob(job, location.entry, outputs);
-    if (location.kind === "missing") return lostOutcome(`${runner.label} has forgotten the job.`);
+    if (location.kind === "missing") return createLostOutcome(`${runner.label} no longer has the job.`);
     if (location.kind === "unreachable") {
       const { code, message } = location.failure;
       const isOver = code === "over_limits";
       if (isOver || now() - lastSeenMs > limits.leaseMs) {
         job.reportProblem(location.failure);
-        return lostOutcome(`${runner.label}${isOver ? "" : ` was out of reach for ${Math.round(limits.leaseMs / 1000)} s`}: ${message}`);
+        return createLostOutcome(
+          `${runner.label}${isOver ? "" : ` was unreachable for ${Math.round(limits.leaseMs / 1000)} s`}: ${message}`,
+        );
       }
     } else {
       lastSeenMs = now();
       if (location.kind === "waits") {
-        beganMs = now();
-        job.on({ kind: "queued", runner: runner.label, ahead: location.ahead.length });
-        if ((await shouldGoElsewhere(job, location.ahead)) && (await removeFromRunner(job, promptId)))
-          return lostOutcome(`${runner.label} is busy with the work of others.`, false);
+        startMs = now();
+        job.onEvent({ kind: "queued", runner: runner.label, ahead: location.ahead.length });
+        if ((await shouldMoveToOtherRunner(job, location.ahead)) && (await removeFromRunner(job, promptId)))
+          return createLostOutcome(`${runner.label} is busy with other clients' jobs.`, false);
       }
-      if (!(await retryUntilDeadline(job, () => isCurrent(job.database, job.attempt)))) {
+      if (!(await retryUntilDeadline(job, () => isCurrentAttempt(job.database, job.attempt)))) {
         await removeFromRunner(job, promptId);
         return staleOutcome;
       }
-      const quietMs = now() - Math.max(lastReportMs(), beganMs);
+      const quietMs = now() - Math.max(lastReportMs(), startMs);
       if (location.kind === "runs" && quietMs > limits.unresponsiveMs && (await interrupt()))
-        return lostOutcome(`${runner.label} said nothing of the job for ${Math.round(quietMs / 1000)} s while it ran.`);
+        return createLostOutcome(`${runner.label} did not report on the running job for ${Math.round(quietMs / 1000)} s.`);
     }
     await pause();
   }
@@ -79,10 +81,14 @@ async function watchJob(
 const POLLS_PER_QUEUE_REQUEST = 10;
 
 /** Queue responses contain whole graphs, so while messages arrive, only one in ten polls requests the queue. */
-function createPoller({ server, attempt: { clientId } }: RemoteJob, promptId: string, { connection, queueVersion }: JobListener) {
+function createPoller(
+  { server, attempt: { clientId } }: RemoteJob,
+  promptId: string,
+  { connection: getConnection, getQueueVersion }: JobListener,
+) {
   let previous: { location: JobLocation<ExchangeFailure>; connection: number; version: string; polls: number } | undefined;
   return async (): Promise<JobLocation<ExchangeFailure>> => {
-    const state = { connection: connection(), version: queueVersion() };
+    const state = { connection: getConnection(), version: getQueueVersion() };
     const isSame = previous?.connection === state.connection && (previous?.location.kind === "runs" || previous?.version === state.version);
     if (previous && isSame && previous.polls < POLLS_PER_QUEUE_REQUEST) {
       previous.polls += 1;
@@ -110,14 +116,14 @@ function createInterrupter(job: RemoteJob, promptId: string): () => Promise<bool
 async function finishJob(job: RemoteJob, entry: unknown, outputs: WatchOptions["outputs"]): Promise<RunOutcome> {
   const { runner } = job;
   const ending = readEnding(entry);
-  if (!ending) return lostOutcome(`${runner.label} reported the job's outcome in an unreadable form.`);
-  // Only reads, because the runner waits for its next job meanwhile and a commit would take longer.
-  if (!(await retryUntilDeadline(job, () => isCurrent(job.database, job.attempt)))) return staleOutcome;
-  const problem = await outputs.rest(entry);
+  if (!ending) return createLostOutcome(`${runner.label} reported the job's outcome in an invalid format.`);
+  // Don't commit here: the runner waits for its next job meanwhile, and a commit would take longer.
+  if (!(await retryUntilDeadline(job, () => isCurrentAttempt(job.database, job.attempt)))) return staleOutcome;
+  const problem = await outputs.fetchRemaining(entry);
   // A failed job keeps the outputs that could be fetched.
   if (problem && ending.kind === "success") {
     if (problem.status === 404) return handleMissingFile(job);
-    return problem.error ? { kind: "error", error: problem.error } : lostOutcome(`${runner.label}: ${problem.message}`);
+    return problem.error ? { kind: "error", error: problem.error } : createLostOutcome(`${runner.label}: ${problem.message}`);
   }
   return toRunOutcome(ending, job);
 }
@@ -126,12 +132,12 @@ async function finishJob(job: RemoteJob, entry: unknown, outputs: WatchOptions["
 async function handleMissingFile(job: RemoteJob): Promise<RunOutcome> {
   const { runner, attempt, server } = job;
   if (await retryUntilDeadline(job, () => wasCacheCleared(job.database, attempt.seq))) {
-    const message = `${runner.label} reports output files that it does not have, also after its cache was cleared. Check its output folder.`;
+    const message = `${runner.label} reports output files that it does not have, even after its cache was cleared. Check its output folder.`;
     return { kind: "error", error: createServiceError("OutputMissing", message) };
   }
-  const freed = await server.free({ unload_models: true, free_memory: true });
-  return lostOutcome(
-    `${runner.label} no longer has the job's output files. ${freed.ok ? "" : `${freed.failure.message} `}${CACHE_CLEARED}`,
+  const result = await server.freeMemory({ unload_models: true, free_memory: true });
+  return createLostOutcome(
+    `${runner.label} no longer has the job's output files. ${result.ok ? "" : `${result.failure.message} `}${CACHE_CLEARED_SUFFIX}`,
   );
 }
 
@@ -151,26 +157,30 @@ function toRunOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): Run
   };
 }
 
-export function runRemotely(parts: RemoteParts, order: RemoteOrder, on: (event: RunEvent) => void): Run & { leave(): void } {
+export function runRemotely(
+  dependencies: RemoteDependencies,
+  options: RemoteRunOptions,
+  onEvent: (event: RunEvent) => void,
+): Run & { detach(): void } {
   const aborter = new AbortController();
   let isOver = false;
   let settleEarly: (outcome: RunOutcome) => void = () => undefined;
   const earlyOutcome = new Promise<RunOutcome>((resolve) => (settleEarly = resolve));
   const report = (event: RunEvent) => {
-    if (!isOver) on(event);
+    if (!isOver) onEvent(event);
   };
-  /** rounds.ts removes the job from the runner. */
+  /** runner-chores.ts removes the job from the runner. */
   const endOverLimits = (message: string) => {
-    order.reportProblem(createLimitFailure(message));
-    endEarly(lostOutcome(`${order.runner.label}: ${message}`));
+    options.reportProblem(createLimitFailure(message));
+    endEarly(createLostOutcome(`${options.runner.label}: ${message}`));
   };
-  const server = createComfyServer(order.runner.address, aborter.signal);
-  const job: RemoteJob = { ...parts, ...order, on: report, signal: aborter.signal, server };
+  const server = createComfyServer(options.runner.address, aborter.signal);
+  const job: RemoteJob = { ...dependencies, ...options, onEvent: report, signal: aborter.signal, server };
   const work = runAttempt(job, endOverLimits).catch((error: unknown): RunOutcome => {
     if (aborter.signal.aborted) return { kind: "left" };
-    const { jobId, attempt, runner } = order;
-    parts.log.error({ err: error, job: jobId, attempt: attempt.number, runner: runner.label }, "runner attempt failed");
-    return lostOutcome("The service failed to follow the job there.");
+    const { jobId, attempt, runner } = options;
+    dependencies.log.error({ err: error, job: jobId, attempt: attempt.number, runner: runner.label }, "runner attempt failed");
+    return createLostOutcome("The service failed to track the job on its runner.");
   });
   const endEarly = (outcome: RunOutcome) => {
     settleEarly(outcome);
@@ -182,38 +192,38 @@ export function runRemotely(parts: RemoteParts, order: RemoteOrder, on: (event: 
   });
   return {
     done,
-    // The cancel stores the attempt as lost, and rounds.ts removes the job from the runner.
+    // Cancelling stores the attempt as lost, and runner-chores.ts removes the job from the runner.
     cancel: () => endEarly({ kind: "cancelled" }),
-    leave: () => endEarly({ kind: "left" }),
+    detach: () => endEarly({ kind: "left" }),
   };
 }
 
-async function runAttempt(job: RemoteJob, exceeded: (message: string) => void): Promise<RunOutcome> {
-  const { runner, attempt: ownAttempt, graph, nodesTotal, limits, now, on, signal, traffic } = job;
+async function runAttempt(job: RemoteJob, onLimitExceeded: (message: string) => void): Promise<RunOutcome> {
+  const { runner, attempt: ownAttempt, graph, nodesTotal, limits, now, onEvent: on, signal, traffic } = job;
   const pause = createPause();
   let lastReportMs = now();
   const jobListener = listenToRunner(
     { address: runner.address, clientId: ownAttempt.clientId, traffic },
     { promptId: ownAttempt.promptId, graph, nodesTotal },
     {
-      reported: () => (lastReportMs = now()),
-      executed: (nodeId, output) => outputs.executed(nodeId, output),
-      ended: pause.end,
-      exceeded,
-      on,
+      onReport: () => (lastReportMs = now()),
+      onExecuted: (nodeId, output) => outputs.handleExecuted(nodeId, output),
+      onEnd: pause.end,
+      onLimitExceeded,
+      onEvent: on,
     },
   );
-  const outputs = fetchOutputs(job, jobListener.timesOf);
+  const outputs = createOutputFetcher(job, jobListener.findTimes);
   signal.addEventListener("abort", () => jobListener.stop(), { once: true });
   try {
-    const submitted = job.isResumed ? ok(ownAttempt.promptId) : await submitToRunner(job, jobListener);
-    if (!submitted.ok) return submitted.failure;
+    const submission = job.isResumed ? ok(ownAttempt.promptId) : await submitToRunner(job, jobListener);
+    if (!submission.ok) return submission.failure;
     return await watchJob(job, {
-      promptId: submitted.value,
-      jobListener: jobListener,
+      promptId: submission.value,
+      jobListener,
       outputs,
-      lastReportMs: () => lastReportMs,
-      pause: () => pause.within(limits.pollMs, signal),
+      getLastReportMs: () => lastReportMs,
+      pause: () => pause.waitAtMost(limits.pollMs, signal),
     });
   } finally {
     jobListener.stop();
@@ -224,7 +234,7 @@ function createPause() {
   let abortController = new AbortController();
   return {
     end: () => abortController.abort(),
-    async within(ms: number, signal: AbortSignal): Promise<void> {
+    async waitAtMost(ms: number, signal: AbortSignal): Promise<void> {
       await sleep(ms, { signal: AbortSignal.any([signal, abortController.signal]) });
       abortController = new AbortController();
     },

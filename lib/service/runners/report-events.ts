@@ -1,15 +1,15 @@
-// Converts a runner's messages to run events. They only report progress. The outcome is read from the history.
+// Converts a runner's messages to run events. They only report progress. The history contains the outcome.
 
-import { type ComfyMessage, followMessages, type Traffic } from "@/lib/comfyui/socket";
+import { type ComfyMessage, subscribeToMessages, type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "../nodes/run";
 
 type Handlers = {
-  reported: () => void;
-  executed: (nodeId: string, output: unknown) => void;
-  ended: () => void;
-  exceeded: (message: string) => void;
-  on: (event: RunEvent) => void;
+  onReport: () => void;
+  onExecuted: (nodeId: string, output: unknown) => void;
+  onEnd: () => void;
+  onLimitExceeded: (message: string) => void;
+  onEvent: (event: RunEvent) => void;
 };
 
 export type JobListener = ReturnType<typeof listenToRunner>;
@@ -17,19 +17,19 @@ export type JobListener = ReturnType<typeof listenToRunner>;
 export function listenToRunner(
   runner: { address: string; clientId: string; traffic: Traffic },
   job: { promptId: string; graph: Graph; nodesTotal: number },
-  { reported, executed, ended, exceeded, on }: Handlers,
+  { onReport, onExecuted, onEnd, onLimitExceeded, onEvent }: Handlers,
 ) {
   let promptId = job.promptId;
   let runningNode: { nodeId: string; startMs: number } | undefined;
   const times = new Map<string, { startMs: number; endMs: number; cached: boolean }>();
   let hasCached = false;
-  let hasBegun = false;
+  let hasStarted = false;
   let queueChanges = 0;
   const isGraphNode = (id: string | undefined): id is string => id !== undefined && Object.hasOwn(job.graph, id);
 
   function endNode(nodeId: string, time: { startMs: number; endMs: number; cached: boolean }): void {
     times.set(nodeId, time);
-    on({ kind: "node", nodeId, ...time, files: [] });
+    onEvent({ kind: "node", nodeId, ...time, files: [] });
   }
 
   function endRunningNode(): void {
@@ -43,16 +43,16 @@ export function listenToRunner(
     if (nodeIds.length === 0 && hasCached) return;
     hasCached = true;
     const at = Date.now();
-    on({ kind: "cached", nodeIds, at });
+    onEvent({ kind: "cached", nodeIds, at });
     for (const nodeId of nodeIds) endNode(nodeId, { startMs: at, endMs: at, cached: true });
   }
 
-  function handle({ type, jobId, node, displayNode, nodes, step, steps, output, isLast, isEnd }: ComfyMessage): void {
+  function handleMessage({ type, jobId, node, displayNode, nodes, step, steps, output, isLast, isEnd }: ComfyMessage): void {
     if (type === "status") queueChanges += 1;
     if (jobId !== promptId) return;
-    reported();
-    if (!hasBegun) on({ kind: "begun" });
-    hasBegun = true;
+    onReport();
+    if (!hasStarted) onEvent({ kind: "begun" });
+    hasStarted = true;
     // Prefers the display node, if it is in the graph.
     const nodeId = [displayNode, node].find(isGraphNode);
     if (type === "execution_cached") reportCached(nodes);
@@ -60,29 +60,29 @@ export function listenToRunner(
     else if (type === "executing" && nodeId !== undefined && runningNode?.nodeId !== nodeId) {
       endRunningNode();
       runningNode = { nodeId, startMs: Date.now() };
-      on({ kind: "start", nodeId, startMs: runningNode.startMs });
+      onEvent({ kind: "start", nodeId, startMs: runningNode.startMs });
     } else if (type === "progress") {
       const currentNode = nodeId ?? runningNode?.nodeId;
       if (currentNode === undefined || step === undefined || !steps) return;
-      on({ kind: "progress", nodesDone: times.size, nodesTotal: job.nodesTotal, currentNode, step, steps });
+      onEvent({ kind: "progress", nodesDone: times.size, nodesTotal: job.nodesTotal, currentNode, step, steps });
     } else if (type === "executed" && isGraphNode(node)) {
       // Uses the node's own id, as the history does. Outputs of other nodes are fetched at the end.
-      executed(node, output);
+      onExecuted(node, output);
     } else if (type === "execution_success") endRunningNode();
-    if (isLast || isEnd) ended();
+    if (isLast || isEnd) onEnd();
   }
 
-  const { ready, connection, stop } = followMessages(runner, {
-    message: handle,
-    preview: (bytes) => runningNode && on({ kind: "preview", bytes }),
-    exceeded,
+  const { ready, getConnection, stop } = subscribeToMessages(runner, {
+    onMessage: handleMessage,
+    onPreview: (bytes) => runningNode && onEvent({ kind: "preview", bytes }),
+    onLimitExceeded,
   });
   return {
     ready,
-    connection,
+    connection: getConnection,
     stop,
     setPromptId: (id: string) => void (promptId = id),
-    timesOf: (nodeId: string) => times.get(nodeId),
-    queueVersion: () => (hasBegun ? "begun" : String(queueChanges)),
+    findTimes: (nodeId: string) => times.get(nodeId),
+    getQueueVersion: () => (hasStarted ? "begun" : String(queueChanges)),
   };
 }

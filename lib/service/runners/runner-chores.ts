@@ -20,51 +20,51 @@ import {
 
 /** Models may be added to a runner while it runs. */
 const CATALOGUE_INTERVAL_MS = 300_000;
-const FOREIGN_INTERVAL_MS = 500;
+const PEER_CHECK_INTERVAL_MS = 500;
 
 /** `signal` aborts when the service stops. */
-type Stores = {
+type ChoreDependencies = {
   database: Database;
   now: () => number;
   log: ServiceLog;
-  checkMs: number;
-  /** `changed` also notifies other processes. `changedElsewhere`: another process changed something. */
-  changed: () => Promise<void>;
-  changedElsewhere: () => Promise<void>;
+  checkIntervalMs: number;
+  /** `notifyChange` also notifies other processes. `handlePeerChange` handles their changes. */
+  notifyChange: () => Promise<void>;
+  handlePeerChange: () => Promise<void>;
   signal: AbortSignal;
 };
 
-export function createRunnerChores(stores: Stores): Chore[] {
-  const { database, checkMs, changedElsewhere } = stores;
-  let commits: number | undefined;
+export function createRunnerChores(dependencies: ChoreDependencies): Chore[] {
+  const { database, checkIntervalMs: checkMs, handlePeerChange: changedElsewhere } = dependencies;
+  let lastCommitCount: number | undefined;
   return [
-    { name: "runners", everyMs: checkMs, isShared: true, round: () => checkRunners(stores) },
+    { name: "runners", everyMs: checkMs, isShared: true, run: () => checkRunners(dependencies) },
     {
       name: "runners of other processes",
-      everyMs: FOREIGN_INTERVAL_MS,
-      round: async () => {
-        const latest = await database.foreignCommits();
-        if (latest === commits) return;
+      everyMs: PEER_CHECK_INTERVAL_MS,
+      run: async () => {
+        const latest = await database.countForeignCommits();
+        if (latest === lastCommitCount) return;
         await changedElsewhere();
-        commits = latest;
+        lastCommitCount = latest;
       },
     },
   ];
 }
 
-async function checkRunners(stores: Stores): Promise<void> {
-  const { database, changed, signal } = stores;
+async function checkRunners(dependencies: ChoreDependencies): Promise<void> {
+  const { database, notifyChange: changed, signal } = dependencies;
   const runnerRows = await readRunners(database);
   const remoteRunners = runnerRows.filter(({ address }) => address !== null);
-  await Promise.all(remoteRunners.filter((row) => !isOverLimits(row)).map((row) => checkRunnerRow(stores, row)));
-  await clearLostAttempts(stores, remoteRunners);
+  await Promise.all(remoteRunners.filter((row) => !isOverLimits(row)).map((row) => checkRunnerRow(dependencies, row)));
+  await clearLostAttempts(dependencies, remoteRunners);
   // The built-in runner can drain too, even if it is the only one.
   if (signal.aborted || (remoteRunners.length === 0 && !runnerRows.some(({ mode }) => mode === "draining"))) return;
   await database.commit(settleDraining);
   await changed();
 }
 
-async function checkRunnerRow({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
+async function checkRunnerRow({ database, now, log, signal }: ChoreDependencies, row: RunnerRow): Promise<void> {
   const server = createComfyServer(row.address ?? "", signal);
   const health = await readHealth(server);
   if (signal.aborted) return;
@@ -80,7 +80,7 @@ async function checkRunnerRow({ database, now, log, signal }: Stores, row: Runne
     row.catalogue_at === null ||
     now() - row.catalogue_at > CATALOGUE_INTERVAL_MS ||
     row.version !== health.value.version;
-  const catalogue = isDue ? await server.catalogue() : undefined;
+  const catalogue = isDue ? await server.getCatalogue() : undefined;
   if (signal.aborted) return;
   await database.commit(async (tx) => {
     if (!(await isUnchanged(tx, row))) return;
@@ -100,7 +100,7 @@ async function isUnchanged(tx: Transaction, { id, address }: RunnerRow): Promise
 
 const MAX_ARRIVAL_MS = 2000;
 
-async function clearLostAttempts({ database, now, signal }: Stores, runners: readonly RunnerRow[]): Promise<void> {
+async function clearLostAttempts({ database, now, signal }: ChoreDependencies, runners: readonly RunnerRow[]): Promise<void> {
   for (const { id, address } of runners) {
     for (const attempt of await findLostAttempts(database, id, now() - MAX_ARRIVAL_MS)) {
       const prompt = { promptId: attempt.prompt_id, clientId: attempt.client_id };

@@ -24,14 +24,14 @@ import { formatCatalogue } from "./libraries";
 
 export type RunnerRow = Selectable<RunnerColumns>;
 
-type Stores = {
+type RunnersDependencies = {
   database: Database;
   now: () => number;
   /** The built-in runner. Its slots are those of all processes that share the database. */
   builtIn: { slots: () => Promise<number>; classes: number };
-  changed?: () => Promise<void>;
-  /** How long an address may take to respond, instead of the usual time. */
-  answerMs?: number;
+  notifyChange?: () => Promise<void>;
+  /** How long an address may take to respond. Overrides the default. */
+  responseTimeoutMs?: number;
 };
 
 export async function readRunners(reader: Reader): Promise<RunnerRow[]> {
@@ -42,10 +42,16 @@ export async function readRunner(reader: Reader, id: string): Promise<RunnerRow 
   return reader.row(query.selectFrom("runners").selectAll().where("id", "=", id).where("removed_at", "is", null));
 }
 
-export function createRunners({ database, now, builtIn, changed = async () => undefined, answerMs }: Stores): ServiceRunners {
+export function createRunners({
+  database,
+  now,
+  builtIn,
+  notifyChange: changed = async () => undefined,
+  responseTimeoutMs: answerMs,
+}: RunnersDependencies): ServiceRunners {
   async function toRunner(row: RunnerRow): Promise<Runner> {
     const isBuiltIn = row.address === null;
-    const ended = row.done + row.failed;
+    const endedCount = row.done + row.failed;
     const [code, message] =
       row.mode === "set_aside" && !isOverLimits(row)
         ? (["failures", row.mode_reason ?? ""] as const)
@@ -65,7 +71,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       queue: row.queue_running === null ? null : { running: row.queue_running, pending: row.queue_pending ?? 0 },
       done: row.done,
       failed: row.failed,
-      meanRunMs: ended === 0 ? null : Math.round(row.run_ms / ended),
+      meanRunMs: endedCount === 0 ? null : Math.round(row.run_ms / endedCount),
       lastSeenMs: isBuiltIn ? now() : row.seen_at,
     };
   }
@@ -74,7 +80,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
   const announceAndRead = async (id: string): Promise<Result<Runner, RunnerFailure>> => {
     await changed();
     const row = await readRunner(database, id);
-    return row ? ok(await toRunner(row)) : failed(notFound);
+    return row ? ok(await toRunner(row)) : failed(notFoundFailure);
   };
 
   return {
@@ -92,9 +98,9 @@ export function createRunners({ database, now, builtIn, changed = async () => un
 
     async add(newRunner: NewRunner) {
       const parsed = newRunnerSchema.safeParse(newRunner);
-      if (!parsed.success) return failed(createInvalid(parsed.error));
+      if (!parsed.success) return failed(createInvalidFailure(parsed.error));
       const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = parsed.data;
-      if (await isAddressTaken(database, address)) return failed(createAddressTaken(address));
+      if (await isAddressTaken(database, address)) return failed(createAddressTakenFailure(address));
       const checkResult = await checkRunner(address, answerMs);
       if (!checkResult.ok && !keep) return failed(checkResult.failure);
       const id = randomUUID();
@@ -106,18 +112,18 @@ export function createRunners({ database, now, builtIn, changed = async () => un
         else await storeProblem(tx, id, checkResult.failure, now());
         return true;
       });
-      return isAdded ? announceAndRead(id) : failed(createAddressTaken(address));
+      return isAdded ? announceAndRead(id) : failed(createAddressTakenFailure(address));
     },
 
     async change(id, change: RunnerChange) {
       const parsed = runnerChangeSchema.safeParse(change);
-      if (!parsed.success) return failed(createInvalid(parsed.error));
+      if (!parsed.success) return failed(createInvalidFailure(parsed.error));
       const row = await readRunner(database, id);
-      if (!row) return failed(notFound);
+      if (!row) return failed(notFoundFailure);
       const { label, address, tags, slots, state } = parsed.data;
       if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInFailure);
       const isMoved = address !== undefined && address !== row.address;
-      if (isMoved && (await isAddressTaken(database, address))) return failed(createAddressTaken(address));
+      if (isMoved && (await isAddressTaken(database, address))) return failed(createAddressTakenFailure(address));
       const checkResult = isMoved ? await checkRunner(address, answerMs) : undefined;
       if (checkResult && !checkResult.ok) return failed(checkResult.failure);
       const isAccepted = await database.commit(async (tx) => {
@@ -130,7 +136,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
           ...(tags !== undefined && { tags: writeExactJson(tags) }),
           ...(slots !== undefined && { slots }),
           ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
-          // It is checked again before it gets jobs.
+          // The runner is checked again before it gets jobs.
           ...((isMoved || state !== undefined) && isOverLimits(row) && { ...resetChecks, mode: state ?? "ready" }),
         };
         if (Object.keys(changes).length > 0) await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
@@ -138,7 +144,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
         await settleDraining(tx);
         return true;
       });
-      return isAccepted || address === undefined ? announceAndRead(id) : failed(createAddressTaken(address));
+      return isAccepted || address === undefined ? announceAndRead(id) : failed(createAddressTakenFailure(address));
     },
 
     async remove(id) {
@@ -149,7 +155,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
         return tx.run(removeQuery);
       });
       await changed();
-      return removedCount > 0 ? ok(undefined) : failed(notFound);
+      return removedCount > 0 ? ok(undefined) : failed(notFoundFailure);
     },
   };
 }
@@ -197,7 +203,7 @@ const resetChecks = { mode_reason: null, problem: null, problem_message: null, c
 
 export const isOverLimits = ({ problem }: Pick<RunnerRow, "problem">): boolean => problem === "over_limits";
 
-/** Inside a commit. A runner that sends too much is disabled, because its next response may be as large. */
+/** Disables a runner that sends too much, because its next response may be just as large. */
 export async function storeProblem(
   tx: Transaction,
   id: string,
@@ -209,7 +215,7 @@ export async function storeProblem(
   await tx.run(query.updateTable("runners").set({ ...changes, ...mode }).where("id", "=", id)); // prettier-ignore
 }
 
-/** Inside a commit: pauses draining runners that have no jobs left. */
+/** Pauses draining runners that have no jobs left. */
 export async function settleDraining(tx: Transaction): Promise<void> {
   const draining = query.selectFrom("runners").selectAll().where("mode", "=", "draining");
   for (const row of await tx.rows(draining))
@@ -237,14 +243,17 @@ function readList<T>(text: string, item: z.ZodType<T>): T[] {
   return z.array(item).catch([]).parse(JSON.parse(text));
 }
 
-const notFound: RunnerFailure = { code: "not_found", message: "There is no such runner." };
+const notFoundFailure: RunnerFailure = { code: "not_found", message: "Runner not found." };
 const builtInFailure: RunnerFailure = {
   code: "built_in",
   message: "The built-in runner has no address and can be paused but not removed. LIGHTDESK_CONCURRENCY sets how many jobs it runs.",
 };
-const createAddressTaken = (address: string): RunnerFailure => ({ code: "taken", message: `Another runner has the address ${address}.` });
+const createAddressTakenFailure = (address: string): RunnerFailure => ({
+  code: "taken",
+  message: `Another runner has the address ${address}.`,
+});
 
-function createInvalid(error: z.ZodError): RunnerFailure {
+function createInvalidFailure(error: z.ZodError): RunnerFailure {
   const [issue] = error.issues;
-  return { code: "invalid", message: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not as it should be"}` };
+  return { code: "invalid", message: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}` };
 }

@@ -18,12 +18,12 @@ import { mapFileTexts } from "../nodes/needs";
 import { createServiceError, REJECTED_TYPE, type RunOutcome } from "../nodes/run";
 import { storePromptId } from "./attempts";
 import {
-  lostOutcome,
+  createLostOutcome,
   type RemoteInput,
   type RemoteJob,
   removeFromRunner,
   retryUntilDeadline,
-  shouldGoElsewhere,
+  shouldMoveToOtherRunner,
   staleOutcome,
 } from "./remote-job";
 import { type JobListener } from "./report-events";
@@ -31,20 +31,20 @@ import { type JobListener } from "./report-events";
 const MAX_NODE_ERRORS = 50;
 const MAX_TEXT_LENGTH = 300;
 
-/** Returns the job's id at the runner, or the outcome if the attempt has already ended. */
+/** Returns the job's id on the runner, or the outcome if the attempt has already ended. */
 export async function submitToRunner(job: RemoteJob, jobListener: JobListener): Promise<Result<string, RunOutcome>> {
   const { runner, attempt, server } = job;
-  if (await job.isFreeElsewhere()) {
-    const queue = await server.queue();
-    if (queue.ok && (await shouldGoElsewhere(job, selectReadable(queue.value.queue_running, queue.value.queue_pending))))
-      return failed(lostOutcome(`${runner.label} is busy with the work of others.`, false));
+  if (await job.isOtherRunnerFree()) {
+    const queue = await server.getQueue();
+    if (queue.ok && (await shouldMoveToOtherRunner(job, selectReadable(queue.value.queue_running, queue.value.queue_pending))))
+      return failed(createLostOutcome(`${runner.label} is busy with other clients' jobs.`, false));
   }
   const names = await sendInputs(job);
   if (!names.ok) return names;
-  // Earlier messages of the runner would be missed.
+  // Otherwise the runner's first messages would be missed.
   await jobListener.ready;
   const result = await server.submit({
-    prompt: useRemoteNames(job.graph, job.library, names.value),
+    prompt: applyRemoteNames(job.graph, job.library, names.value),
     client_id: attempt.clientId,
     prompt_id: attempt.promptId,
     extra_data: copySpellings(job.extraData, { ...job.extraData, client_id: attempt.clientId }),
@@ -52,9 +52,9 @@ export async function submitToRunner(job: RemoteJob, jobListener: JobListener): 
   });
   if (!result.ok) {
     const { failure } = result;
-    if (failure.status === 400) return failed(createRejected(job, failure.body ?? ""));
+    if (failure.status === 400) return failed(createRejectedOutcome(job, failure.body ?? ""));
     // The runner may have received the job, so its queue and history are checked.
-    return failure.wasSent ? ok(attempt.promptId) : failed(createNotSent(job, failure));
+    return failure.wasSent ? ok(attempt.promptId) : failed(createNotSentOutcome(job, failure));
   }
   const promptId = asText(asObject(result.value)?.prompt_id);
   if (promptId === undefined || promptId.length > MAX_TEXT_LENGTH) return ok(attempt.promptId);
@@ -66,7 +66,7 @@ export async function submitToRunner(job: RemoteJob, jobListener: JobListener): 
   }
   const { nodeErrors } = parseRejection(job, result.value);
   if (Object.keys(nodeErrors).length > 0)
-    job.on({ kind: "note", at: job.now(), note: { code: "outputs_refused", runner: runner.label, nodeErrors } });
+    job.onEvent({ kind: "note", at: job.now(), note: { code: "outputs_refused", runner: runner.label, nodeErrors } });
   return ok(promptId);
 }
 
@@ -74,7 +74,8 @@ async function sendInputs(job: RemoteJob): Promise<Result<Map<string, string>, R
   const names = new Map<string, string>();
   for (const input of job.inputs) {
     const result = await sendInput(job, input);
-    if (!result.ok) return failed(result.failure.status === 413 ? createTooLarge(job, input) : createNotSent(job, result.failure));
+    if (!result.ok)
+      return failed(result.failure.status === 413 ? createTooLargeOutcome(job, input) : createNotSentOutcome(job, result.failure));
     names.set(input.name, result.value + getAnnotation(input.name));
   }
   return ok(names);
@@ -82,10 +83,10 @@ async function sendInputs(job: RemoteJob): Promise<Result<Map<string, string>, R
 
 async function sendInput({ server }: RemoteJob, input: RemoteInput): Promise<Result<string, ExchangeFailure>> {
   const file = toRemoteFile(input);
-  const existing = await server.open(file, { range: "bytes=0-0" });
-  if (existing.ok) {
-    existing.value.bytes.destroy();
-    if (existing.value.size === input.size) return ok(toPath(file));
+  const existingFile = await server.open(file, { range: "bytes=0-0" });
+  if (existingFile.ok) {
+    existingFile.value.bytes.destroy();
+    if (existingFile.value.size === input.size) return ok(toPath(file));
   }
   const form = new FormData();
   form.append("image", await openAsBlob(input.path), file.filename);
@@ -94,27 +95,27 @@ async function sendInput({ server }: RemoteJob, input: RemoteInput): Promise<Res
   form.append("overwrite", "true");
   const result = await server.upload(form);
   if (!result.ok) return result;
-  const reply = asObject(result.value);
-  const filename = asText(reply?.name);
+  const response = asObject(result.value);
+  const filename = asText(response?.name);
   if (filename === undefined) return failed(createInvalidResponse("It doesn't return the name of an uploaded file."));
-  return ok(toPath({ filename, subfolder: asText(reply?.subfolder) }));
+  return ok(toPath({ filename, subfolder: asText(response?.subfolder) }));
 }
 
-/** The job moves to another runner or waits. If the runner was not reached, this does not count as an attempt. */
-function createNotSent(job: RemoteJob, failure: ExchangeFailure): RunOutcome {
+/** The job moves to another runner or waits. It counts as an attempt only if the runner was reached. */
+function createNotSentOutcome(job: RemoteJob, failure: ExchangeFailure): RunOutcome {
   if (!failure.wasSent || failure.status === undefined) job.reportProblem(failure);
-  return lostOutcome(`${job.runner.label}: ${failure.message}`, failure.wasSent);
+  return createLostOutcome(`${job.runner.label}: ${failure.message}`, failure.wasSent);
 }
 
 /** A plain server accepts at most 100 MB, unless it is configured otherwise. */
-function createTooLarge({ runner: { label } }: RemoteJob, { name, size }: RemoteInput): RunOutcome {
+function createTooLargeOutcome({ runner: { label } }: RemoteJob, { name, size }: RemoteInput): RunOutcome {
   const megabytes = Math.ceil(size / 1024 ** 2);
-  const message = `${label} takes no file as large as ${name} (${megabytes} MB). Its --max-upload-size can be raised.`;
+  const message = `${label} rejects files as large as ${name} (${megabytes} MB). Increase its --max-upload-size.`;
   return { kind: "error", error: createServiceError("InputTooLarge", message) };
 }
 
-/** Worded like a later rejection, in ComfyUI's wire format, because readers parse it. */
-function createRejected(job: RemoteJob, body: string): RunOutcome {
+/** Uses ComfyUI's wire format like a later rejection, because readers parse it. */
+function createRejectedOutcome(job: RemoteJob, body: string): RunOutcome {
   const { error, nodeErrors } = parseRejection(job, parseJson(body));
   const isParsed = error !== undefined || Object.keys(nodeErrors).length > 0;
   const details = isParsed ? writeExactJson({ error, node_errors: nodeErrors }) : body.slice(0, MAX_TEXT_LENGTH);
@@ -179,12 +180,12 @@ export function replaceRemoteNames<T>(value: T, inputs: readonly RemoteInput[]):
       : Array.isArray(item)
         ? item.map(walk)
         : isObject(item)
-          ? Object.fromEntries(Object.entries(item).map(([key, inner]) => [key, walk(inner)]))
+          ? Object.fromEntries(Object.entries(item).map(([key, child]) => [key, walk(child)]))
           : item;
   return walk(value) as T; // the same shape with other texts
 }
 
-function useRemoteNames(graph: Graph, library: NodeLibrary, names: ReadonlyMap<string, string>): Graph {
+function applyRemoteNames(graph: Graph, library: NodeLibrary, names: ReadonlyMap<string, string>): Graph {
   if (names.size === 0) return graph;
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => {

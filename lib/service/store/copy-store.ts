@@ -1,41 +1,41 @@
-// Copies the service's rows between SQLite and PostgreSQL. Triggers rebuild the counters, which are compared. Reads the source only.
+// Copies the service's rows between SQLite and PostgreSQL. Triggers rebuild the counters, and the copy compares them.
 
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import { Kysely, PostgresDialect, sql, SqliteDialect } from "kysely";
 import { type CopyResult, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { requireCurrent } from "@/lib/shared/database/migrate";
+import { requireCurrentSchema } from "@/lib/shared/database/migrate";
 import { openPool } from "@/lib/shared/database/postgres";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrate, migratePostgres, postgresHistory, SERVICE_SCHEMA } from "./baseline";
 import { lockDataFolder } from "./data-folder";
 import { type Tables } from "./schema";
-import { inspectLocation, removeMark, type ServiceLocation, writeMark } from "./store-location";
+import { inspectLocation, removeMarker, type ServiceLocation, writeMarker } from "./store-location";
 
 type ServiceDatabase = Kysely<Tables>;
 type LogProgress = (progress: string) => void;
 
 const MAX_CONNECTIONS = 4;
 /** Enough for one batch of a table, and for counting a million rows. */
-const STATEMENT_MS = 10 * 60_000;
+const STATEMENT_TIMEOUT_MS = 10 * 60_000;
 
 /** Not copied, because SQLite triggers rebuild the asset search and process tables exist only in PostgreSQL. */
 const excludedTables = /^(migrations|commits|processes|turns|long_notices|run_progress|run_files|asset_search.*)$/;
 const counters: readonly Counter[] = [
-  { table: "job_counts", by: ["user_id", "workflow_id", "state", "has_image", "has_video", "has_audio"], count: "n" },
-  { table: "asset_counts", by: ["owner_id"], count: "n" },
-  { table: "user_storage", by: ["owner_id"], count: "bytes" },
-  { table: "tag_counts", by: ["owner_id", "tag"], count: "n" },
+  { table: "job_counts", keyColumns: ["user_id", "workflow_id", "state", "has_image", "has_video", "has_audio"], count: "n" },
+  { table: "asset_counts", keyColumns: ["owner_id"], count: "n" },
+  { table: "user_storage", keyColumns: ["owner_id"], count: "bytes" },
+  { table: "tag_counts", keyColumns: ["owner_id", "tag"], count: "n" },
 ];
 
-/** Between a file and a PostgreSQL database. No service may run on either. Removes rows that only the target has. */
+/** Copies between a file and a PostgreSQL database. No service may use either. Deletes rows that only the target has. */
 export async function copyServiceStore(from: ServiceLocation, to: ServiceLocation, logProgress: LogProgress): Promise<CopyResult> {
   const locks = [from, to].flatMap((location) => ("file" in location ? [lockDataFolder(dirname(location.file))] : []));
   try {
     for (const location of [from, to]) if ("url" in location) await migratePostgres(location.url, Date.now);
     const [source, target] = [openLocation(from), openLocation(to)];
     try {
-      return await copyAll(source, target, logProgress, () => writeStoreMark(target, from, to));
+      return await copyAll(source, target, logProgress, () => writeStoreMarker(target, from, to));
     } finally {
       await Promise.all([source.destroy(), target.destroy()]);
     }
@@ -48,7 +48,7 @@ export async function copyServiceStore(from: ServiceLocation, to: ServiceLocatio
 export async function copyServiceSnapshot(url: string, file: string, logProgress: LogProgress): Promise<void> {
   const [source, target] = [openLocation({ url }), openLocation({ file })];
   try {
-    await requireThisVersion(source);
+    await requireCurrentVersion(source);
     if (await isUnfinishedCopy(source)) throw new Error(UNFINISHED_COPY);
     const snapshot = source.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
     await snapshot.execute((from) => copyAll(from, target, logProgress));
@@ -58,9 +58,9 @@ export async function copyServiceSnapshot(url: string, file: string, logProgress
 }
 
 /** Throws if a service has used this database, unless it is an unfinished copy. Creates no tables. */
-export async function requireRoomForService(location: ServiceLocation): Promise<void> {
+export async function requireEmptyTarget(location: ServiceLocation): Promise<void> {
   const { hasUsers, isUnfinished } = await inspectLocation(location);
-  if (hasUsers && !isUnfinished) throw new Error("The target already contains a service. Name an empty database or folder.");
+  if (hasUsers && !isUnfinished) throw new Error("The target already contains a service. Choose an empty database or folder.");
 }
 
 function copyAll(
@@ -73,18 +73,18 @@ function copyAll(
 }
 
 /** Writes the mark into the data folder, because its files belong to these rows. */
-async function writeStoreMark(target: ServiceDatabase, from: ServiceLocation, to: ServiceLocation): Promise<void> {
-  if ("file" in to) return removeMark(dirname(to.file));
+async function writeStoreMarker(target: ServiceDatabase, from: ServiceLocation, to: ServiceLocation): Promise<void> {
+  if ("file" in to) return removeMarker(dirname(to.file));
   if (!("file" in from)) return;
   const storeId = await target.selectFrom("store_ids").select("id").executeTakeFirst();
   const id = storeId?.id ?? randomUUID();
   if (!storeId) await target.insertInto("store_ids").values({ id }).execute();
-  await writeMark(dirname(from.file), id);
+  await writeMarker(dirname(from.file), id);
 }
 
-async function requireThisVersion(database: ServiceDatabase): Promise<void> {
+async function requireCurrentVersion(database: ServiceDatabase): Promise<void> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM migrations`.execute(database);
-  requireCurrent(
+  requireCurrentSchema(
     rows.map(({ name }) => name),
     postgresHistory,
     "service's",
@@ -93,7 +93,7 @@ async function requireThisVersion(database: ServiceDatabase): Promise<void> {
 
 function openLocation(location: ServiceLocation): ServiceDatabase {
   if ("url" in location) {
-    const pool = { url: location.url, max: MAX_CONNECTIONS, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+    const pool = { url: location.url, max: MAX_CONNECTIONS, statementMs: STATEMENT_TIMEOUT_MS, schema: SERVICE_SCHEMA };
     return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: () => openPool(pool) }) });
   }
   const connection = new SqliteConnection(location.file);

@@ -18,7 +18,7 @@ export function createSyncedFolder(path: string): void {
   // Not `recursive`, because Node's recursive mkdir never ends on some file systems.
   const info = statSync(path, { throwIfNoEntry: false });
   if (info?.isDirectory()) return;
-  if (info) throw new Error(`${path} is no folder`);
+  if (info) throw new Error(`${path} is not a folder`);
   const parent = dirname(path);
   if (parent !== path) createSyncedFolder(parent);
   mkdirSync(path, { mode: 0o700 });
@@ -39,7 +39,7 @@ export function createDataFolder(path: string): void {
   }
 }
 
-/** If the database were empty, the start would remove all blobs, because no row refers to them. */
+/** With an empty database, startup would remove all blobs, because no row refers to them. */
 export function requireDatabase({ database, blobs }: { database: string; blobs: string }): void {
   const hasContent = [database, `${database}-wal`].some((file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (!hasContent) requireNoFiles(blobs, `The service's database ${database} is empty or missing`);
@@ -47,7 +47,9 @@ export function requireDatabase({ database, blobs }: { database: string; blobs: 
 
 export function requireNoFiles(blobs: string, reason: string): void {
   if (readdirSync(blobs).length === 0) return;
-  throw new Error(`${reason}, though ${blobs} holds files of users. Restore it from a backup; to begin anew, take that folder away first.`);
+  throw new Error(
+    `${reason}, but ${blobs} contains user files. Restore the database from a backup. To start with an empty one, move that folder away first.`,
+  );
 }
 
 export type DataLock = { release(): void };
@@ -88,7 +90,7 @@ export function lockDataFolder(dataDir: string): DataLock {
 function acquireLock(file: string): SqliteConnection {
   const connection = new SqliteConnection(file, { timeoutMs: 0 });
   try {
-    // Nothing is ever stored in it, so a journal on disk would only fail on a full disk.
+    // The file stays empty. A journal on disk would only fail if the disk is full.
     connection.pragma("journal_mode = MEMORY");
     connection.exec("BEGIN EXCLUSIVE");
     return connection;

@@ -30,19 +30,19 @@ export type Reader = {
 export type Transaction = Reader & {
   readonly limits: StoreLimits;
   run(statement: Compilable<unknown>): Promise<number>;
-  /** A part that is undone alone if it throws (a savepoint). One at a time. */
-  attempt<T>(work: () => Promise<T>): Promise<T>;
+  /** Rolls back only `work` if it throws. Run one at a time. */
+  runInSavepoint<T>(work: () => Promise<T>): Promise<T>;
 };
 
 export type Database = Reader & {
   readonly limits: StoreLimits;
   /** Reads one snapshot. Await nothing else inside, not even other reads of this database. */
-  reading<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  readSnapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /** Resolves when `work` is durable as part of a shared commit. `work` may run again, so it must repeat its side effects. */
   commit<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** For work that frees disk space or cannot wait for it. On a full disk it uses the reserve. */
-  commitFreeing<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  foreignCommits(): Promise<number>;
+  commitWithReserve<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  countForeignCommits(): Promise<number>;
   close(): Promise<void>;
 };
 
@@ -53,7 +53,7 @@ export function toStatement<R>(text: RawBuilder<R>): Statement<R> {
 }
 
 export function createStatement<R>(text: string, values: readonly unknown[] = []): Statement<R> {
-  return { compile: () => CompiledQuery.raw(text, [...values]) as CompiledQuery<R> }; // the caller declares what the text returns
+  return { compile: () => CompiledQuery.raw(text, [...values]) as CompiledQuery<R> }; // the caller declares the row type
 }
 
 const RETRY_PAUSE_MS = 1000;

@@ -1,11 +1,11 @@
-// Commits all writes of one event loop turn together. A failing part is undone alone. On a full disk, freeing work uses the reserve.
+// Commits all writes of one event loop turn together. Failed work is rolled back alone. On a full disk, work that frees space uses the reserve.
 
 import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Transaction } from "./database";
 
 type Work<T> = (tx: Transaction) => Promise<T>;
-type PendingWork = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
+type PendingWork = { usesReserve: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
 type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
 export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, folder?: string) {
@@ -17,11 +17,11 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
     const batch = pendingWork;
     pendingWork = [];
     if (batch.length === 0) return;
-    let end = (): void => undefined;
-    runningCommit = new Promise((resolve) => (end = resolve));
+    let resolveCommit = (): void => undefined;
+    runningCommit = new Promise((resolve) => (resolveCommit = resolve));
     const outcomes = await commitAll(batch);
     runningCommit = undefined;
-    end();
+    resolveCommit();
     batch.forEach((item, index) => {
       const outcome = outcomes[index];
       if (outcome) item.settle(outcome);
@@ -29,30 +29,30 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
   }
 
   async function commitAll(batch: readonly PendingWork[]): Promise<Outcome[]> {
-    const sharedResult = await attempt(() => transaction((tx) => runInOrder(tx, batch)));
+    const sharedResult = await captureOutcome(() => transaction((tx) => runInOrder(tx, batch)));
     if (sharedResult.ok) return sharedResult.value;
     // The shared commit itself failed (a full disk, a lost file), so nothing of the batch is stored.
     const failure: Outcome = { ok: false, value: sharedResult.value };
-    const freeing = batch.filter(({ freesRoom }) => freesRoom);
-    if (folder === undefined || !isFullDisk(sharedResult.value) || freeing.length === 0) return batch.map(() => failure);
-    const result = await attempt(async () => {
+    const freeingWork = batch.filter(({ usesReserve: freesRoom }) => freesRoom);
+    if (folder === undefined || !isFullDisk(sharedResult.value) || freeingWork.length === 0) return batch.map(() => failure);
+    const result = await captureOutcome(async () => {
       releaseReserve(folder);
       try {
-        return await transaction((tx) => runInOrder(tx, freeing));
+        return await transaction((tx) => runInOrder(tx, freeingWork));
       } finally {
         ensureReserve(folder);
       }
     });
     const outcomes = result.ok ? [...result.value] : [];
-    return batch.map(({ freesRoom }) => (freesRoom && outcomes.shift()) || failure);
+    return batch.map(({ usesReserve: freesRoom }) => (freesRoom && outcomes.shift()) || failure);
   }
 
   async function runInOrder(tx: Transaction, batch: readonly PendingWork[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const { work } of batch) {
-      // A single part needs no savepoint, because its writes are undone with the transaction.
-      const outcome = await attempt(() => (batch.length === 1 ? work(tx) : tx.attempt(() => work(tx))));
-      // After a disk error, SQLite rolls everything back. The whole batch has failed then, and no later part may commit on its own.
+      // Single work needs no savepoint, because its writes are rolled back with the transaction.
+      const outcome = await captureOutcome(() => (batch.length === 1 ? work(tx) : tx.runInSavepoint(() => work(tx))));
+      // After a disk error, SQLite rolls everything back. Fail the whole batch then, so that no later work commits on its own.
       if (!outcome.ok && (batch.length === 1 || !isOpen())) throw outcome.value;
       outcomes.push(outcome);
     }
@@ -61,14 +61,14 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
 
   return {
     flush,
-    /** Resolves when the current commit has ended. Another one may have begun by then. */
-    underWay: () => runningCommit,
-    commit<T>(work: Work<T>, freesRoom = false): Promise<T> {
+    /** The promise resolves when the current commit has ended. Another one may have started by then. */
+    getRunningCommit: () => runningCommit,
+    commit<T>(work: Work<T>, usesReserve = false): Promise<T> {
       if (pendingWork.length === 0) setImmediate(() => void flush());
       return new Promise<T>((resolve, reject) => {
         let result: { value: T } | undefined;
         pendingWork.push({
-          freesRoom,
+          usesReserve,
           work: async (tx) => (result = { value: await work(tx) }),
           settle: (outcome) => (outcome.ok && result ? resolve(result.value) : reject(outcome.value)),
         });
@@ -77,7 +77,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
   };
 }
 
-async function attempt<T>(work: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; value: unknown }> {
+async function captureOutcome<T>(work: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; value: unknown }> {
   try {
     return { ok: true, value: await work() };
   } catch (error) {

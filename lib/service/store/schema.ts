@@ -58,7 +58,7 @@ export type JobRow = {
 export type RunnerRow = {
   id: string;
   label: string;
-  /** Null: the built-in runner. */
+  /** Null for the built-in runner. */
   address: string | null;
   tags: string;
   slots: number;
@@ -79,7 +79,7 @@ export type RunnerRow = {
   run_ms: Generated<number>;
   /** The ids of users whose jobs failed on it since its last success, as JSON. */
   failed_users: Generated<string>;
-  /** The needs of its last job, whose models are loaded. */
+  /** The needs of its last job, whose models are still loaded. */
   last_needs: number | null;
   created_at: number;
   removed_at: number | null;
@@ -115,7 +115,7 @@ export type JobInputRow = {
 
 export type JobResultRow = { job_seq: number; outputs: string; messages: string; meta: string };
 
-/** The content of each input name when the job was accepted. Stored until the job has ended. */
+/** Maps each input name to its content when the job was accepted. Stored until the job has ended. */
 export type JobImageRow = { job_seq: number; name: string; hash: string };
 
 /** Maintained by triggers: a user's jobs by workflow ('' = all), state and kinds of output. */

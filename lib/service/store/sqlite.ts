@@ -10,9 +10,9 @@ import { type Compilable, type Database, type Reader, type StoreLimits, type Tra
 import { sqliteDialect as dialect } from "./dialect";
 import { createGroupCommit } from "./group-commit";
 
-const MAX_PREPARED = 400;
+const MAX_PREPARED_STATEMENTS = 400;
 
-/** `limits`: writes beyond them are rejected. Commands need none, because they store no user data. */
+/** Rejects writes beyond `limits`. Commands omit them, because they store no user data. */
 export async function openDatabase(file: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   const openWith = (locking?: "EXCLUSIVE") => createDatabase(connect(file, now, locking), limits, dirname(file));
   try {
@@ -69,11 +69,11 @@ function createDatabase(connection: SqliteConnection, limits: StoreLimits, folde
   const reader: Reader = {
     dialect,
     async rows(statement) {
-      while (commits.underWay()) await commits.underWay();
+      while (commits.getRunningCommit()) await commits.getRunningCommit();
       return statementCache.rows(statement);
     },
     async row(statement) {
-      while (commits.underWay()) await commits.underWay();
+      while (commits.getRunningCommit()) await commits.getRunningCommit();
       return statementCache.row(statement);
     },
   };
@@ -81,12 +81,12 @@ function createDatabase(connection: SqliteConnection, limits: StoreLimits, folde
   return {
     ...reader,
     limits,
-    // Consecutive reads take one turn of the event loop, in which no commit begins.
-    reading: (work) => work(reader),
+    // Consecutive reads take one turn of the event loop, in which no commit starts.
+    readSnapshot: (work) => work(reader),
     commit: (work) => commits.commit(work),
-    commitFreeing: (work) => commits.commit(work, true),
-    async foreignCommits() {
-      while (commits.underWay()) await commits.underWay();
+    commitWithReserve: (work) => commits.commit(work, true),
+    async countForeignCommits() {
+      while (commits.getRunningCommit()) await commits.getRunningCommit();
       return Number(connection.pragma("data_version"));
     },
     async close() {
@@ -100,13 +100,13 @@ type StatementCache = ReturnType<typeof createStatementCache>;
 
 function createStatementCache(connection: SqliteConnection) {
   // Cached by text, because texts vary with the length of IN lists.
-  const prepared = createLru<string, SqliteStatement>({ max: MAX_PREPARED });
+  const statementsBySql = createLru<string, SqliteStatement>({ max: MAX_PREPARED_STATEMENTS });
 
   function prepare(sql: string): SqliteStatement {
-    const preparedStatement = prepared.get(sql);
+    const preparedStatement = statementsBySql.get(sql);
     if (preparedStatement) return preparedStatement;
     const statement = connection.prepare(sql);
-    prepared.set(sql, statement);
+    statementsBySql.set(sql, statement);
     return statement;
   }
 
@@ -118,7 +118,7 @@ function createStatementCache(connection: SqliteConnection) {
     },
     row<R>(statement: Compilable<R>) {
       const { sql, parameters } = statement.compile();
-      return prepare(sql).get(...parameters) as R | undefined; // as above
+      return prepare(sql).get(...parameters) as R | undefined; // kysely's type of this statement
     },
   };
 }
@@ -128,7 +128,7 @@ function openTransaction(statements: StatementCache, connection: SqliteConnectio
   let isOver = false;
   const requireOpen = () => {
     // After a disk error, SQLite rolls back by itself. Later statements must not be written on their own.
-    if (isOver || !connection.inTransaction) throw new Error("the transaction is over");
+    if (isOver || !connection.inTransaction) throw new Error("the transaction has ended");
   };
   const tx: Transaction = {
     dialect,
@@ -146,7 +146,7 @@ function openTransaction(statements: StatementCache, connection: SqliteConnectio
       const { sql, parameters } = statement.compile();
       return statements.prepare(sql).run(...parameters).changes;
     },
-    async attempt(work) {
+    async runInSavepoint(work) {
       requireOpen();
       statements.prepare("SAVEPOINT piece").run();
       try {
@@ -168,13 +168,13 @@ function openTransaction(statements: StatementCache, connection: SqliteConnectio
 
 /** Rejects work that awaits more than its statements, because it might wait for this commit. */
 async function runInOneTurn<T>(work: () => Promise<T>): Promise<T> {
-  let turn: NodeJS.Immediate | undefined;
+  let immediate: NodeJS.Immediate | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    turn = setImmediate(() => reject(new Error("a commit waited for something other than its own statements")));
+    immediate = setImmediate(() => reject(new Error("a commit waited for something other than its own statements")));
   });
   try {
     return await Promise.race([work(), timeout]);
   } finally {
-    clearImmediate(turn);
+    clearImmediate(immediate);
   }
 }

@@ -1,18 +1,18 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { type BlobStore } from "../assets/blob-store";
-import { collectBlob } from "../assets/change-asset";
+import { removeUnreferencedBlob } from "../assets/change-asset";
 import { insertBlob } from "../assets/create-asset";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type Thumbnails } from "../assets/thumbnails";
-import { ServiceError, toRefusal } from "../service-error";
+import { ServiceError, toErrorBody } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 
 const MAX_PATH_LENGTH = 1000;
 /** The maximum on common file systems. */
 const MAX_NAME_LENGTH = 255;
 const MAX_DECODINGS = 5;
-/** Names that some systems read as devices, with any extension. */
+/** Names that some systems treat as devices, with any extension. */
 const devicePattern = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\..*)?$/i;
 /** Overlong encodings of a dot or a slash, which no encoder writes. */
 const overlongPattern = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
@@ -34,12 +34,12 @@ export function parseFolder(dir: string): string[] {
 /** Rejects paths that contain an encoded traversal at any level. */
 function requireSafePath(path: string): string[] {
   if (overlongPattern.test(path)) throw createForbidden(BADLY_ENCODED);
-  let inner = path;
+  let decodedPath = path;
   for (let round = 0; round < MAX_DECODINGS; round += 1) {
-    const decoded = inner.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
-    if (decoded === inner) return requireValidPath(path.normalize("NFC"));
-    inner = decoded;
-    rejectTraversal(inner);
+    const nextPath = decodedPath.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+    if (nextPath === decodedPath) return requireValidPath(path.normalize("NFC"));
+    decodedPath = nextPath;
+    rejectTraversal(decodedPath);
   }
   throw createForbidden("It is encoded too many times.");
 }
@@ -93,25 +93,25 @@ type StoredFile = UserFile & { hash: string };
 /** Limits the size of the response. */
 const MAX_LISTED_FILES = 100_000;
 
-type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails; folders: { temp: string }; now: () => number };
+type UserFilesDependencies = { database: Database; blobs: BlobStore; thumbnails: Thumbnails; folders: { temp: string }; now: () => number };
 
-export function createUserFiles(stores: Stores, maxBytes: number) {
-  const { database, blobs, folders, now } = stores;
+export function createUserFiles(dependencies: UserFilesDependencies, maxBytes: number) {
+  const { database, blobs, folders, now } = dependencies;
 
-  async function find(reader: Reader, userId: number, path: string): Promise<StoredFile> {
-    const row = await reader.row(ownFiles(userId).where("path", "=", path));
+  async function findFile(reader: Reader, userId: number, path: string): Promise<StoredFile> {
+    const row = await reader.row(selectUserFiles(userId).where("path", "=", path));
     if (!row) throw new ServiceError("NOT_FOUND", "There is no such file.");
     return row;
   }
 
   async function storeFile(userId: number, path: string, staged: StagedFile, overwrite: boolean): Promise<UserFile> {
     const { hash, size } = staged;
-    let replaced: string | undefined;
+    let replacedHash: string | undefined;
     try {
       return await blobs.hold([hash], async () => {
         await blobs.adopt(staged);
         return database.commit(async (tx) => {
-          replaced = await removeExisting(tx, userId, path, overwrite);
+          replacedHash = await removeExisting(tx, userId, path, overwrite);
           const modified = now();
           await insertBlob(tx, staged, modified);
           await tx.run(query.insertInto("user_files").values({ user_id: userId, path, hash, size, modified }));
@@ -120,8 +120,8 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       });
     } finally {
       // Rejected bytes and replaced bytes must not remain on disk without a row.
-      await blobs.drop(hash);
-      if (replaced !== undefined && replaced !== hash) await collectBlob(stores, replaced);
+      await blobs.removeIfUnused(hash);
+      if (replacedHash !== undefined && replacedHash !== hash) await removeUnreferencedBlob(dependencies, replacedHash);
     }
   }
 
@@ -130,32 +130,32 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
     async list(userId: number, folder: readonly string[], recurse: boolean): Promise<UserFile[]> {
       const prefix = folder.map((segment) => `${segment}/`).join("");
       const length = [...prefix].length;
-      const filesBelow = folder.length === 0 ? ownFiles(userId) : ownFiles(userId).where(isBelow(prefix));
+      const folderFiles = folder.length === 0 ? selectUserFiles(userId) : selectUserFiles(userId).where(isInFolder(prefix));
       const relativePath = sql<string>`substr(path, ${length + 1})`;
-      const query = recurse ? filesBelow : filesBelow.where(({ not }) => not(database.dialect.contains(relativePath, "/")));
+      const query = recurse ? folderFiles : folderFiles.where(({ not }) => not(database.dialect.contains(relativePath, "/")));
       const files = await database.rows(query.orderBy("path").limit(MAX_LISTED_FILES));
-      if (files.length === 0 && folder.length > 0 && !(await database.row(filesBelow.limit(1))))
+      if (files.length === 0 && folder.length > 0 && !(await database.row(folderFiles.limit(1))))
         throw new ServiceError("NOT_FOUND", "There is no such folder.");
       const entries = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
       return entries.sort((item, other) => (item.path < other.path ? -1 : 1));
     },
 
-    async usedBytes(userId: number): Promise<number> {
-      const used = query.selectFrom("user_files").select(({ fn }) => fn.sum<number | null>("size").as("bytes"));
-      return Number((await database.row(used.where("user_id", "=", userId)))?.bytes ?? 0);
+    async readUsedBytes(userId: number): Promise<number> {
+      const sizeSum = query.selectFrom("user_files").select(({ fn }) => fn.sum<number | null>("size").as("bytes"));
+      return Number((await database.row(sizeSum.where("user_id", "=", userId)))?.bytes ?? 0);
     },
 
-    sizeOf: async (userId: number, segments: readonly string[]): Promise<number | undefined> =>
-      (await database.row(ownFiles(userId).where("path", "=", segments.join("/"))))?.size,
+    findFileSize: async (userId: number, segments: readonly string[]): Promise<number | undefined> =>
+      (await database.row(selectUserFiles(userId).where("path", "=", segments.join("/"))))?.size,
 
-    /** Calls `use` again if the file was replaced and its bytes removed after its row was read. */
-    async read<T>(userId: number, segments: readonly string[], use: (file: StoredFile) => Promise<T>): Promise<T> {
+    /** Calls `work` again if the file was replaced and its bytes removed after its row was read. */
+    async read<T>(userId: number, segments: readonly string[], work: (file: StoredFile) => Promise<T>): Promise<T> {
       for (let previousHash: string | undefined; ;) {
-        const file = await find(database, userId, segments.join("/"));
+        const file = await findFile(database, userId, segments.join("/"));
         try {
-          return await use(file);
+          return await work(file);
         } catch (error) {
-          if (toRefusal(error)?.code !== "NOT_FOUND" || file.hash === previousHash) throw error;
+          if (toErrorBody(error)?.code !== "NOT_FOUND" || file.hash === previousHash) throw error;
           previousHash = file.hash;
         }
       }
@@ -172,53 +172,53 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
 
     async move(userId: number, from: readonly string[], to: readonly string[], overwrite: boolean): Promise<UserFile> {
       const [source, path] = [from.join("/"), to.join("/")];
-      const { moved, replaced } = await database.commitFreeing(async (tx) => {
-        const file = await find(tx, userId, source);
+      const { moved, replaced } = await database.commitWithReserve(async (tx) => {
+        const file = await findFile(tx, userId, source);
         if (source === path) return { moved: file, replaced: undefined };
-        const replacedHashes = await removeExisting(tx, userId, path, overwrite);
+        const replacedHash = await removeExisting(tx, userId, path, overwrite);
         await tx.run(query.updateTable("user_files").set({ path }).where("user_id", "=", userId).where("path", "=", source));
-        return { moved: file, replaced: replacedHashes };
+        return { moved: file, replaced: replacedHash };
       });
-      if (replaced !== undefined) await collectBlob(stores, replaced);
+      if (replaced !== undefined) await removeUnreferencedBlob(dependencies, replaced);
       return { path, size: moved.size, modified: moved.modified };
     },
 
     async remove(userId: number, segments: readonly string[]): Promise<void> {
-      const removedFile = await database.commitFreeing(async (tx) => {
-        const file = await find(tx, userId, segments.join("/"));
+      const removedFile = await database.commitWithReserve(async (tx) => {
+        const file = await findFile(tx, userId, segments.join("/"));
         await tx.run(query.deleteFrom("user_files").where("user_id", "=", userId).where("path", "=", file.path));
         return file;
       });
-      await collectBlob(stores, removedFile.hash);
+      await removeUnreferencedBlob(dependencies, removedFile.hash);
     },
   };
 }
 
-function ownFiles(userId: number) {
+function selectUserFiles(userId: number) {
   return query.selectFrom("user_files").select(["path", "size", "modified", "hash"]).where("user_id", "=", userId);
 }
 
 /** `prefix` ends with a slash. "0" is the character after a slash. */
-function isBelow(prefix: string): RawBuilder<SqlBool> {
+function isInFolder(prefix: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`path > ${prefix} and path < ${`${prefix.slice(0, -1)}0`}`;
 }
 
 async function removeExisting(tx: Transaction, userId: number, path: string, overwrite: boolean): Promise<string | undefined> {
   const segments = path.split("/");
   const parentPaths = segments.slice(1).map((_, index) => segments.slice(0, index + 1).join("/"));
-  if (parentPaths.length > 0 && (await tx.row(ownFiles(userId).where("path", "in", parentPaths).limit(1))))
+  if (parentPaths.length > 0 && (await tx.row(selectUserFiles(userId).where("path", "in", parentPaths).limit(1))))
     throw new ServiceError("BAD_REQUEST", "A file with this name already exists in the path.");
   if (
     await tx.row(
-      ownFiles(userId)
-        .where(isBelow(`${path}/`))
+      selectUserFiles(userId)
+        .where(isInFolder(`${path}/`))
         .limit(1),
     )
   )
     throw new ServiceError("BAD_REQUEST", "A folder of this name exists.");
-  const existing = await tx.row(ownFiles(userId).where("path", "=", path));
-  if (!existing) return undefined;
-  if (!overwrite) throw new ServiceError("CONFLICT", "The file exists, and overwrite is false.");
+  const existingFile = await tx.row(selectUserFiles(userId).where("path", "=", path));
+  if (!existingFile) return undefined;
+  if (!overwrite) throw new ServiceError("CONFLICT", "The file already exists, and overwrite is false.");
   await tx.run(query.deleteFrom("user_files").where("user_id", "=", userId).where("path", "=", path));
-  return existing.hash;
+  return existingFile.hash;
 }

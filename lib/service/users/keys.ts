@@ -8,20 +8,20 @@ export type User = { id: number; name: string; status: UserStatus };
 export const PUBLIC_OWNER = 0;
 
 /** An unknown stored value denies access. */
-function toUserStatus(word: string): UserStatus {
-  return word === "active" ? "active" : "waitlisted";
+function toUserStatus(storedStatus: string): UserStatus {
+  return storedStatus === "active" ? "active" : "waitlisted";
 }
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const KEY_LETTERS = 40;
+const KEY_LENGTH = 40;
 const PREFIX_LENGTH = 11;
 
 export function createKeys(database: Database, now: () => number): ServiceKeys {
   return {
     async createKey(userName) {
       const name = userName.trim();
-      if (name === "" || name.length > 100) throw new Error("A user's name has 1 to 100 characters.");
-      const key = `ld-${Array.from({ length: KEY_LETTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join("")}`;
+      if (name === "" || name.length > 100) throw new Error("A user's name must have 1 to 100 characters.");
+      const key = `ld-${Array.from({ length: KEY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("")}`;
       const prefix = key.slice(0, PREFIX_LENGTH);
       await database.commit(async (tx) => {
         const values = { name, status: "active", created_at: now() };
@@ -72,7 +72,7 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
 }
 
 /** Compiled once, because every request runs it. */
-const userByHash = query
+const userByHashQuery = query
   .selectFrom("keys")
   .innerJoin("users", "users.id", "keys.user_id")
   .select(["users.id", "users.name", "users.status"])
@@ -82,7 +82,7 @@ const userByHash = query
 
 /** Reads the store for every request, so that a revocation by another process takes effect at once. */
 export async function findUserByKey(reader: Reader, key: string): Promise<User | undefined> {
-  const statement: typeof userByHash = { ...userByHash, parameters: [hashKey(key)] };
+  const statement: typeof userByHashQuery = { ...userByHashQuery, parameters: [hashKey(key)] };
   const row = await reader.row({ compile: () => statement });
   return row && { id: row.id, name: row.name, status: toUserStatus(row.status) };
 }

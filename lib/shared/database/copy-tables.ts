@@ -1,4 +1,4 @@
-// Copies rows between databases with the same tables, and compares them. An unfinished target has a mark, and no store opens it.
+// Copies rows between databases with the same tables, and compares them. An unfinished target contains a marker table, and no store opens it.
 
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
@@ -8,7 +8,7 @@ const MAX_BATCH_ROWS = 500;
 const MAX_BATCH_BYTES = 8 * 1024 ** 2;
 /** SQLite accepts at most 32,766 values per statement. */
 const INSERT_ROWS = 100;
-const MARK_TABLE = "unfinished_copy";
+const MARKER_TABLE = "unfinished_copy";
 
 export type Row = Record<string, unknown>;
 type Column = { name: string; kind: "whole" | "text" | "other" };
@@ -16,7 +16,7 @@ type Table = { name: string; columns: Column[]; key: Column[]; hasKey: boolean; 
 export type CopyResult = { tables: number; rows: number };
 
 /** A count that triggers maintain. It is compared, not copied. */
-export type Counter = { table: string; by: readonly string[]; count: string };
+export type Counter = { table: string; keyColumns: readonly string[]; count: string };
 
 export type TableCopy<DB> = {
   from: Kysely<DB>;
@@ -30,30 +30,30 @@ export type TableCopy<DB> = {
 
 export async function copyTables<DB>(copy: TableCopy<DB>): Promise<CopyResult> {
   const { to, logProgress, counters = [] } = copy;
-  await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARK_TABLE)} (begun bigint)`.execute(to);
+  await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARKER_TABLE)} (begun bigint)`.execute(to);
   const allTables = await listTables(copy);
   const tables = allTables.filter(({ name }) => !counters.some(({ table }) => table === name));
-  for (const table of tables.toReversed()) await removeMissing(table, copy);
+  for (const table of tables.toReversed()) await deleteExtraRows(table, copy);
   let rows = 0;
   for (const table of tables) {
-    const copied = await compareTables(table, copy, (piece, targetRows) => writeRows(copy, table, piece, targetRows));
-    rows += copied;
-    logProgress(`${table.name}: ${copied} ${copied === 1 ? "row" : "rows"}`);
+    const rowCount = await compareTables(table, copy, (batch, targetRows) => writeRows(copy, table, batch, targetRows));
+    rows += rowCount;
+    logProgress(`${table.name}: ${rowCount} ${rowCount === 1 ? "row" : "rows"}`);
   }
   for (const table of [...tables, ...counters.map((counter) => toCounterTable(allTables, counter))])
     await compareTables(table, copy, () => {
       throw new Error(`Rows of ${table.name} changed during the copy. Stop every writer, then run this again.`);
     });
   await copy.beforeEnd?.();
-  for (const table of tables) await continueNumbering(table, copy);
-  await sql`DROP TABLE ${sql.table(MARK_TABLE)}`.execute(to);
+  for (const table of tables) await updateSequence(table, copy);
+  await sql`DROP TABLE ${sql.table(MARKER_TABLE)}`.execute(to);
   return { tables: tables.length, rows };
 }
 
 /** Selects a row if a copy is unfinished. A process that opened this store would lose the missing rows. */
 export const findUnfinishedCopy = {
-  sqlite: `SELECT 1 AS found FROM sqlite_master WHERE name = '${MARK_TABLE}'`,
-  postgres: `SELECT 1 AS found FROM pg_tables WHERE schemaname = current_schema() AND tablename = '${MARK_TABLE}'`,
+  sqlite: `SELECT 1 AS found FROM sqlite_master WHERE name = '${MARKER_TABLE}'`,
+  postgres: `SELECT 1 AS found FROM pg_tables WHERE schemaname = current_schema() AND tablename = '${MARKER_TABLE}'`,
 };
 
 export async function isUnfinishedCopy<DB>(database: Kysely<DB>): Promise<boolean> {
@@ -64,111 +64,114 @@ export async function isUnfinishedCopy<DB>(database: Kysely<DB>): Promise<boolea
 export const UNFINISHED_COPY =
   "An unfinished `npm run copy-store` or `npm run restore` wrote to this store. Run that command again until it completes.";
 
-export function leftBehindMessage(file: string): string {
-  return `${file} has the rows, and the database of DATABASE_URL has none of them. Stop whatever uses them and move them there: npm run copy-store -- --to postgres://… (the address in DATABASE_URL). Or start without DATABASE_URL.`;
+export function createLeftBehindMessage(file: string): string {
+  return `${file} has the rows, but the database of DATABASE_URL is empty. Stop every process that uses them and copy the rows: npm run copy-store -- --to postgres://… (the URL in DATABASE_URL). Or start without DATABASE_URL.`;
 }
 
 function isPostgres<DB>(database: Kysely<DB>): boolean {
   return database.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-type Change = (piece: Row[], targetRows: Row[]) => Promise<void>;
+type Change = (batch: Row[], targetRows: Row[]) => Promise<void>;
 type DatabasePair<DB> = Pick<TableCopy<DB>, "from" | "to">;
 
 /** Calls `change` for each batch that differs in the target. */
 async function compareTables<DB>(table: Table, { from, to }: DatabasePair<DB>, change: Change): Promise<number> {
   let rows = 0;
-  for (let after: Row | undefined; ;) {
-    const length = await getBatchLength(from, table, after);
-    const piece = length === 0 ? [] : await selectRows(from, table, sql`${isAfter(table, after)} ${limitRows(table, length)}`);
-    const last = piece.at(-1);
-    const targetRows = await selectRows(to, table, sql`${isBetween(table, after, last)} ${limitRows(table, length + 1)}`);
-    if (!isDeepStrictEqual(targetRows, piece)) await change(piece, targetRows);
-    rows += piece.length;
-    if (last === undefined) return rows;
-    after = last;
+  for (let afterRow: Row | undefined; ;) {
+    const length = await getBatchLength(from, table, afterRow);
+    const batch = length === 0 ? [] : await selectRows(from, table, sql`${isAfter(table, afterRow)} ${limitRows(table, length)}`);
+    const lastRow = batch.at(-1);
+    const targetRows = await selectRows(to, table, sql`${isBetween(table, afterRow, lastRow)} ${limitRows(table, length + 1)}`);
+    if (!isDeepStrictEqual(targetRows, batch)) await change(batch, targetRows);
+    rows += batch.length;
+    if (lastRow === undefined) return rows;
+    afterRow = lastRow;
   }
 }
 
-async function getBatchLength<DB>(database: Kysely<DB>, table: Table, after: Row | undefined): Promise<number> {
+async function getBatchLength<DB>(database: Kysely<DB>, table: Table, afterRow: Row | undefined): Promise<number> {
   const texts = table.columns.filter(({ kind }) => kind === "text").map(({ name }) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
   const size = texts.length === 0 ? sql`0` : sql.join(texts, sql` + `);
   const { rows } = await sql<{ size: number }>`
-    SELECT ${size} AS size FROM ${sql.table(table.name)} WHERE ${table.where} AND ${isAfter(table, after)} ${limitRows(table, MAX_BATCH_ROWS)}`.execute(
+    SELECT ${size} AS size FROM ${sql.table(table.name)} WHERE ${table.where} AND ${isAfter(table, afterRow)} ${limitRows(table, MAX_BATCH_ROWS)}`.execute(
     database,
   );
   let bytes = 0;
-  const firstExcess = rows.findIndex(({ size: more }) => (bytes += Number(more)) > MAX_BATCH_BYTES);
+  const firstExcess = rows.findIndex(({ size: rowBytes }) => (bytes += Number(rowBytes)) > MAX_BATCH_BYTES);
   return firstExcess === -1 ? rows.length : Math.max(1, firstExcess);
 }
 
-async function writeRows<DB>({ to, afterInsert: insertMore }: TableCopy<DB>, table: Table, piece: Row[], targetRows: Row[]): Promise<void> {
-  const rowsByName = new Map(targetRows.map((row) => [getRowKey(table, row), row]));
-  const changed = piece.filter((row) => !isDeepStrictEqual(rowsByName.get(getRowKey(table, row)), row));
+async function writeRows<DB>({ to, afterInsert }: TableCopy<DB>, table: Table, batch: Row[], targetRows: Row[]): Promise<void> {
+  const rowsByKey = new Map(targetRows.map((row) => [getRowKey(table, row), row]));
+  const changedRows = batch.filter((row) => !isDeepStrictEqual(rowsByKey.get(getRowKey(table, row)), row));
   const otherColumns = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
   const update = otherColumns.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
-  const then = otherColumns.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(update)}`;
-  const onConflict = table.hasKey ? sql`ON CONFLICT (${toColumnList(table.key)}) DO ${then}` : sql``;
+  const conflictAction = otherColumns.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(update)}`;
+  const onConflict = table.hasKey ? sql`ON CONFLICT (${toColumnList(table.key)}) DO ${conflictAction}` : sql``;
   await to.transaction().execute(async (trx) => {
-    for (let index = 0; index < changed.length; index += INSERT_ROWS) {
-      const rows = changed
+    for (let index = 0; index < changedRows.length; index += INSERT_ROWS) {
+      const rows = changedRows
         .slice(index, index + INSERT_ROWS)
         .map((row) => sql`(${sql.join(table.columns.map((column) => getValue(row, column)))})`);
       await sql`
         INSERT INTO ${sql.table(table.name)} (${toColumnList(table.columns)}) VALUES ${sql.join(rows)} ${onConflict}`.execute(trx);
     }
-    if (insertMore) for (const row of changed) await insertMore(trx, table.name, row);
+    if (afterInsert) for (const row of changedRows) await afterInsert(trx, table.name, row);
   });
 }
 
-async function removeMissing<DB>(table: Table, { from, to }: DatabasePair<DB>): Promise<void> {
-  const keys = { ...table, columns: table.key };
-  for (let after: Row | undefined; ;) {
-    const piece = await selectRows(to, keys, sql`${isAfter(table, after)} ${limitRows(table, MAX_BATCH_ROWS)}`);
-    const last = piece.at(-1);
-    if (last === undefined) return;
-    const sourceRows = await selectRows(from, keys, isAnyOf(table, piece));
-    const sourceNames = new Set(sourceRows.map((row) => getRowKey(table, row)));
-    const removedRows = piece.filter((row) => !sourceNames.has(getRowKey(table, row)));
+async function deleteExtraRows<DB>(table: Table, { from, to }: DatabasePair<DB>): Promise<void> {
+  const keyTable = { ...table, columns: table.key };
+  for (let afterRow: Row | undefined; ;) {
+    const batch = await selectRows(to, keyTable, sql`${isAfter(table, afterRow)} ${limitRows(table, MAX_BATCH_ROWS)}`);
+    const lastRow = batch.at(-1);
+    if (lastRow === undefined) return;
+    const sourceRows = await selectRows(from, keyTable, isAnyOf(table, batch));
+    const sourceKeys = new Set(sourceRows.map((row) => getRowKey(table, row)));
+    const removedRows = batch.filter((row) => !sourceKeys.has(getRowKey(table, row)));
     if (removedRows.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${isAnyOf(table, removedRows)}`.execute(to);
-    after = last;
+    afterRow = lastRow;
   }
 }
 
 /** Reads whole numbers as texts, because some have more digits than a double. */
-async function selectRows<DB>(database: Kysely<DB>, { name, columns, where }: Table, rest: RawBuilder<unknown>): Promise<Row[]> {
-  const selected = columns.map(({ name: column, kind }) =>
+async function selectRows<DB>(database: Kysely<DB>, { name, columns, where }: Table, condition: RawBuilder<unknown>): Promise<Row[]> {
+  const selectedColumns = columns.map(({ name: column, kind }) =>
     kind === "whole" ? sql`CAST(${sql.ref(column)} AS TEXT) AS ${sql.ref(column)}` : sql.ref(column),
   );
-  const { rows } = await sql<Row>`SELECT ${sql.join(selected)} FROM ${sql.table(name)} WHERE ${where} AND ${rest}`.execute(database);
+  const { rows } = await sql<Row>`SELECT ${sql.join(selectedColumns)} FROM ${sql.table(name)} WHERE ${where} AND ${condition}`.execute(
+    database,
+  );
   return rows.map((row) => Object.fromEntries(columns.map((column) => [column.name, toStorableText(row[column.name])])));
 }
 
 const getValue = (row: Row, { name, kind }: Column) => (kind === "whole" && typeof row[name] === "string" ? BigInt(row[name]) : row[name]);
 const getRowKey = ({ key }: Table, row: Row) => key.map(({ name }) => String(row[name])).join("\0");
 const toColumnList = (columns: readonly Column[]) => sql.join(columns.map(({ name }) => sql.ref(name)));
-// Names the table's own column instead of the selected text of the same name.
+// Refers to the table's column, not to the selected text of the same name.
 const toKeySql = ({ name, key }: Table) => sql.join(key.map((column) => sql.ref(`${name}.${column.name}`)));
 const limitRows = (table: Table, count: number) => sql`ORDER BY ${toKeySql(table)} LIMIT ${sql.lit(count)}`;
 const toKeyValues = ({ key }: Table, row: Row) => sql.join(key.map((column) => getValue(row, column)));
-const isAfter = (table: Table, after: Row | undefined) => (after ? sql`(${toKeySql(table)}) > (${toKeyValues(table, after)})` : sql`1 = 1`);
-const isBetween = (table: Table, after: Row | undefined, until: Row | undefined) =>
-  until ? sql`${isAfter(table, after)} AND (${toKeySql(table)}) <= (${toKeyValues(table, until)})` : isAfter(table, after);
+const isAfter = (table: Table, afterRow: Row | undefined) =>
+  afterRow ? sql`(${toKeySql(table)}) > (${toKeyValues(table, afterRow)})` : sql`1 = 1`;
+const isBetween = (table: Table, afterRow: Row | undefined, untilRow: Row | undefined) =>
+  untilRow ? sql`${isAfter(table, afterRow)} AND (${toKeySql(table)}) <= (${toKeyValues(table, untilRow)})` : isAfter(table, afterRow);
 const isAnyOf = (table: Table, rows: readonly Row[]) =>
   sql`(${sql.join(
     rows.map((row) => sql`(${toKeySql(table)}) = (${toKeyValues(table, row)})`),
     sql` OR `,
   )})`;
 
-/** Tables come after tables that they refer to. Tables without references come last, because triggers of others may write to them. */
-async function listTables<DB>({ from, to, isExcluded: isLeftOut }: TableCopy<DB>): Promise<Table[]> {
+/** Tables come after tables that they refer to. Tables without references come last, because triggers of other tables may write to them. */
+async function listTables<DB>({ from, to, isExcluded }: TableCopy<DB>): Promise<Table[]> {
   const sqlite = [from, to].find((database) => !isPostgres(database));
-  if (!sqlite) throw new Error("one of the two databases must be SQLite, which tells of the tables of both");
+  if (!sqlite) throw new Error("one of the two databases must be SQLite, which lists the tables of both");
   const { rows } = await sql<{ name: string }>`
-    SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> ${MARK_TABLE} ORDER BY name`.execute(
+    SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> ${MARKER_TABLE} ORDER BY name`.execute(
     sqlite,
   );
-  const names = rows.map(({ name }) => name).filter((name) => !isLeftOut(name));
+  const names = rows.map(({ name }) => name).filter((name) => !isExcluded(name));
   const references = new Map<string, string[]>();
   for (const name of names) {
     const { rows: referenceRows } = await sql<{ table: string }>`SELECT DISTINCT "table" FROM pragma_foreign_key_list(${name})`.execute(
@@ -179,15 +182,15 @@ async function listTables<DB>({ from, to, isExcluded: isLeftOut }: TableCopy<DB>
       referenceRows.map(({ table }) => table).filter((other) => other !== name),
     );
   }
-  const ordered = new Set<string>();
+  const orderedNames = new Set<string>();
   const addTable = (name: string): void => {
-    for (const other of references.get(name) ?? []) if (!ordered.has(other)) addTable(other);
-    ordered.add(name);
+    for (const other of references.get(name) ?? []) if (!orderedNames.has(other)) addTable(other);
+    orderedNames.add(name);
   };
-  for (const [name, otherColumns] of references) if (otherColumns.length > 0) addTable(name);
-  for (const name of names) ordered.add(name);
+  for (const [name, referencedNames] of references) if (referencedNames.length > 0) addTable(name);
+  for (const name of names) orderedNames.add(name);
   const tables: Table[] = [];
-  for (const name of ordered) tables.push(await describeTable(sqlite, name));
+  for (const name of orderedNames) tables.push(await describeTable(sqlite, name));
   return tables;
 }
 
@@ -202,14 +205,14 @@ async function describeTable<DB>(sqlite: Kysely<DB>, name: string): Promise<Tabl
   return { name, columns: rows.map(toColumn), key: (key.length > 0 ? key : rows).map(toColumn), hasKey: key.length > 0, where: sql`1 = 1` };
 }
 
-function toCounterTable(tables: readonly Table[], { table, by, count }: Counter): Table {
+function toCounterTable(tables: readonly Table[], { table, keyColumns: by, count }: Counter): Table {
   const sourceTable = tables.find(({ name }) => name === table);
   const selectColumns = (names: readonly string[]) => (sourceTable?.columns ?? []).filter(({ name }) => names.includes(name));
   return { name: table, columns: selectColumns([...by, count]), key: selectColumns(by), hasKey: true, where: sql`${sql.ref(count)} <> 0` };
 }
 
 /** Ensures that new rows get unused numbers, even if earlier rows were deleted. */
-async function continueNumbering<DB>({ name, key: [key] }: Table, { from, to }: DatabasePair<DB>): Promise<void> {
+async function updateSequence<DB>({ name, key: [key] }: Table, { from, to }: DatabasePair<DB>): Promise<void> {
   if (key?.kind !== "whole") return;
   const currentNumber = await getLastNumber(to, name, key.name);
   if (currentNumber === undefined) return;
@@ -221,7 +224,7 @@ async function continueNumbering<DB>({ name, key: [key] }: Table, { from, to }: 
   await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${number})`.execute(to);
 }
 
-/** The last number of the table's rows, or 0. Undefined if the database does not count them. */
+/** Returns the last number of the table's rows, or 0. Returns undefined if the database does not count them. */
 async function getLastNumber<DB>(database: Kysely<DB>, table: string, column: string): Promise<number | undefined> {
   const sequenceQuery = isPostgres(database)
     ? sql<{ number: number }>`

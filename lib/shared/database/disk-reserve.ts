@@ -17,8 +17,8 @@ export function ensureReserve(folder: string): boolean {
   try {
     descriptor = openSync(join(folder, "reserve"), "w", 0o600);
     for (let offset = 0; offset < bytes;) offset += writeSync(descriptor, chunk, 0, Math.min(CHUNK_BYTES, bytes - offset));
-    const remaining = statfsSync(folder);
-    return remaining.bavail * remaining.bsize >= MIN_FREE_BYTES;
+    const diskStats = statfsSync(folder);
+    return diskStats.bavail * diskStats.bsize >= MIN_FREE_BYTES;
   } catch (error) {
     if (isFullDisk(error)) return false;
     throw error;

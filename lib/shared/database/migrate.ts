@@ -1,6 +1,6 @@
 // Migrates a store's database to the newest schema in one transaction. Processes that start together wait for each other.
 
-import { openPool, type PostgresLocation, requireVersion, toStartFailure } from "./postgres";
+import { openPool, type PostgresLocation, requireSupportedVersion, toStartupError } from "./postgres";
 import { type SqliteConnection } from "./sqlite";
 
 export type Migration = { name: string; sql: string };
@@ -20,16 +20,16 @@ export const createTooOldMessage = (database: string) =>
 type SchemaState = { missing: Migration[] } | { newer: string } | { isTooOld: true };
 
 export function getSchemaState(applied: readonly string[], { baseline, older, later }: History): SchemaState {
-  const last = [...applied].sort().at(-1);
-  if (last === undefined) return { missing: [baseline, ...later] };
+  const lastName = [...applied].sort().at(-1);
+  if (lastName === undefined) return { missing: [baseline, ...later] };
   const newer = applied.find((name) => name > baseline.name && !later.some((migration) => migration.name === name));
   if (newer !== undefined) return { newer };
   if (applied.includes(baseline.name)) return { missing: later.filter(({ name }) => !applied.includes(name)) };
-  const sql = new Map(Object.entries(older)).get(last);
+  const sql = new Map(Object.entries(older)).get(lastName);
   return sql === undefined ? { isTooOld: true } : { missing: [{ name: baseline.name, sql }, ...later] };
 }
 
-export function requireCurrent(applied: readonly string[], history: History, name: string): void {
+export function requireCurrentSchema(applied: readonly string[], history: History, name: string): void {
   const state = getSchemaState(applied, history);
   if ("newer" in state) throw new Error(`The ${name} database has a newer version. Back it up with that version.`);
   if (!("missing" in state) || state.missing.length > 0)
@@ -46,7 +46,7 @@ function listMissingMigrations(applied: readonly string[], history: History, dat
 
 export function migrateSqlite(connection: SqliteConnection, history: History, time: string | number, database: string): void {
   const { table, columns } = history;
-  connection.exclusively(() => {
+  connection.runExclusively(() => {
     connection.exec(`CREATE TABLE IF NOT EXISTS ${table} (${columns})`);
     const applied = connection.prepare<[], string>(`SELECT name FROM ${table}`).pluck().all();
     for (const { name, sql } of listMissingMigrations(applied, history, database)) {
@@ -69,7 +69,7 @@ export async function migratePostgres(
     const client = await pool.connect();
     const run = (text: string, values: readonly unknown[] = []) => client.query<{ name: string }>(text, values);
     try {
-      await requireVersion((text) => client.query(text, []));
+      await requireSupportedVersion((text) => client.query(text, []));
       await run("BEGIN");
       await run(`SELECT pg_advisory_xact_lock(hashtextextended('lightdesk ${location.schema ?? "console"} migrations', 0))`);
       if (location.schema !== undefined) await run(`CREATE SCHEMA IF NOT EXISTS ${location.schema}`);
@@ -78,7 +78,7 @@ export async function migratePostgres(
       for (const { name, sql } of listMissingMigrations(
         rows.map((row) => row.name),
         history,
-        "The database that DATABASE_URL names",
+        "The database of DATABASE_URL",
       )) {
         if (sql !== "") await run(sql);
         await run(`INSERT INTO ${table} VALUES ($1, $2)`, [name, time]);
@@ -88,7 +88,7 @@ export async function migratePostgres(
       client.release();
     }
   } catch (error) {
-    throw toStartFailure(error);
+    throw toStartupError(error);
   } finally {
     await pool.end();
   }

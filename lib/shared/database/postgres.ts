@@ -1,8 +1,8 @@
-// Connections to PostgreSQL. Outages throw StoreUnavailable. Messages never contain the URL, which has the password.
+// Connections to PostgreSQL. Outages throw StoreUnavailable. Messages never contain the URL, because it contains the password.
 
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
 import { type PoolConfig } from "pg";
-import { StoreUnavailable } from "../error-codes";
+import { StoreUnavailableError } from "../error-codes";
 import { toStorableText } from "../text";
 
 const MIN_VERSION = 150_000;
@@ -50,10 +50,10 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
       function query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
       function query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
       function query(text: string | PostgresCursor<unknown>, parameters: readonly unknown[] = []): unknown {
-        if (typeof text !== "string") throw new Error("no cursor is read");
+        if (typeof text !== "string") throw new Error("cursors are not supported");
         return client.query(text, parameters.map(toStorableText)).catch((error: unknown) => {
           const storeError = toStoreError(error);
-          isBroken ||= storeError instanceof StoreUnavailable;
+          isBroken ||= storeError instanceof StoreUnavailableError;
           throw storeError;
         });
       }
@@ -64,10 +64,7 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
 
 export type QueryRows = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-export async function queryPostgres<T>(
-  location: Omit<PostgresLocation, "max" | "isKept">,
-  work: (queryRows: QueryRows) => Promise<T>,
-): Promise<T> {
+export async function queryPostgres<T>(location: Omit<PostgresLocation, "max">, work: (queryRows: QueryRows) => Promise<T>): Promise<T> {
   const pool = await openPool({ ...location, max: 1 });
   try {
     return await work(async <Row>(text: string, values: readonly unknown[] = []) => {
@@ -83,10 +80,10 @@ export async function queryPostgres<T>(
   }
 }
 
-/** Uses the existing parameter, because only the last one of several counts. */
+/** Extends an existing parameter, because only the last of several takes effect. */
 function addSchema(url: string, schema: string): string {
-  const [address = "", ...others] = url.split("?");
-  const params = new URLSearchParams(others.join("?"));
+  const [address = "", ...queryParts] = url.split("?");
+  const params = new URLSearchParams(queryParts.join("?"));
   params.set("options", `${params.get("options") ?? ""} -c search_path=${schema}`.trim());
   return `${address}?${params.toString()}`;
 }
@@ -104,43 +101,46 @@ function getTypeParser(oid: number): (text: string) => unknown {
 }
 
 /** Refused and ended connections (by the server, on the network, or because there are too many), and statements that time out. */
-const awayCode = /^(08...|57P0.|57014|53300|25006|25P03|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
-const awayMessage = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying|Query read timeout)/;
+const unavailableCodePattern =
+  /^(08...|57P0.|57014|53300|25006|25P03|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
+const unavailableMessagePattern =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying|Query read timeout)/;
 
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = getCode(error);
   if (code === "53100") return Object.assign(new Error("the database disk is full", { cause: error }), { code: "ENOSPC" });
-  return awayCode.test(code) || awayMessage.test(error.message)
-    ? new StoreUnavailable(`the database does not answer (${code || error.message})`, { cause: error })
+  return unavailableCodePattern.test(code) || unavailableMessagePattern.test(error.message)
+    ? new StoreUnavailableError(`the database does not respond (${code || error.message})`, { cause: error })
     : error;
 }
 
 function getCode(error: Error): string {
-  const [first] = error instanceof AggregateError ? error.errors : [error];
-  return first instanceof Error && "code" in first ? String(first.code) : "";
+  const [firstError] = error instanceof AggregateError ? error.errors : [error];
+  return firstError instanceof Error && "code" in firstError ? String(firstError.code) : "";
 }
 
 export function isMissingTable(error: unknown): boolean {
   return error instanceof Error && getCode(error) === "42P01";
 }
 
-export async function requireVersion(
+export async function requireSupportedVersion(
   runQuery: (text: string) => Promise<{ rows: readonly { number: number; name: string }[] }>,
 ): Promise<void> {
   const { rows } = await runQuery(
     "SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name",
   );
   for (const { number, name } of rows)
-    if (number < MIN_VERSION) throw new Error(`DATABASE_URL must name PostgreSQL 15 or later (got ${name}).`);
+    if (number < MIN_VERSION) throw new Error(`DATABASE_URL must point to PostgreSQL 15 or later (got ${name}).`);
 }
 
-export function toStartFailure(error: unknown): unknown {
+export function toStartupError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof StoreUnavailable) return new Error(`Can't reach the database of DATABASE_URL: ${error.message}.`, { cause: error });
+  if (error instanceof StoreUnavailableError)
+    return new Error(`Can't reach the database of DATABASE_URL: ${error.message}.`, { cause: error });
   const code = getCode(error);
   if (code === "28P01" || code === "28000")
-    return new Error("The database of DATABASE_URL refused the user or password.", { cause: error });
+    return new Error("The database of DATABASE_URL rejected the user or password.", { cause: error });
   if (code === "3D000") return new Error("The database of DATABASE_URL does not exist. Create it first.", { cause: error });
   if (code === "42501")
     return new Error(`The user of DATABASE_URL lacks privileges (${error.message}). Make it the owner of the database.`, {

@@ -19,7 +19,7 @@ export async function copyDatabase(from: string, to: string): Promise<Content> {
     const code = String(getErrorCode(error));
     if (!(error instanceof Error) || !code.startsWith("SQLITE_") || isFullDisk(error)) throw error;
     const reason = code.startsWith("SQLITE_BUSY")
-      ? "is held by a process that started on a full disk: make room there and start it again"
+      ? "is locked by a process that started on a full disk. Free space there and restart it"
       : `cannot be read: ${error.message}`;
     throw new Error(`The database ${from} ${reason}.`, { cause: error });
   }
@@ -29,7 +29,7 @@ export async function copyDatabase(from: string, to: string): Promise<Content> {
 async function copySnapshot(from: string, to: string): Promise<void> {
   const source = openReadOnly(from);
   try {
-    // A single read transaction, because each commit of others would restart the copy.
+    // A single read transaction, because each commit of another connection would restart the copy.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_master").get();
     await source.backup(to);
@@ -41,13 +41,13 @@ async function copySnapshot(from: string, to: string): Promise<void> {
 
 export async function fillDatabase(file: string, fill: () => Promise<void>): Promise<Content> {
   try {
-    // Created here first, because SQLite would create a file that others may read.
+    // Create the file first, because SQLite would create one that others may read.
     await writeFile(file, "", { mode: 0o600, flag: "a" });
     await fill();
     removeWal(file, file);
     return await hashFile(file);
   } catch (error) {
-    for (const end of ["", "-wal", "-shm", "-journal"]) await rm(file + end, { force: true });
+    for (const suffix of ["", "-wal", "-shm", "-journal"]) await rm(file + suffix, { force: true });
     throw error;
   }
 }

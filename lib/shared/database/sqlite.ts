@@ -6,9 +6,9 @@ import { toStorableText } from "../text";
 
 type Module = Pick<typeof Package, "DatabaseSync" | "backup">;
 
-const { DatabaseSync, backup } = builtinModule() ?? (await import("@photostructure/sqlite"));
+const { DatabaseSync, backup } = loadBuiltinModule() ?? (await import("@photostructure/sqlite"));
 
-function builtinModule(): Module | undefined {
+function loadBuiltinModule(): Module | undefined {
   const { emitWarning } = process;
   // Prevents Node 22's experimental warning at each start.
   process.emitWarning = () => undefined;
@@ -44,7 +44,7 @@ function addErrorName(error: unknown): unknown {
   return Object.assign(error, { code: `SQLITE_${name}` });
 }
 
-function nameErrors<T>(work: () => T): T {
+function withErrorNames<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -57,7 +57,7 @@ export class SqliteConnection {
 
   /** Creates the file unless `readOnly` is set. `timeoutMs` is how long a statement waits for another connection's lock. */
   constructor(file: string, { readOnly = false, timeoutMs = DEFAULT_BUSY_TIMEOUT_MS } = {}) {
-    this.#database = nameErrors(() => new DatabaseSync(file, { readOnly, timeout: timeoutMs }));
+    this.#database = withErrorNames(() => new DatabaseSync(file, { readOnly, timeout: timeoutMs }));
   }
 
   get inTransaction(): boolean {
@@ -65,18 +65,18 @@ export class SqliteConnection {
   }
 
   prepare<Params extends unknown[] = unknown[], Row = unknown>(sql: string): SqliteStatement<Params, Row> {
-    return nameErrors(() => new SqliteStatement<Params, Row>(this.#database.prepare(sql)));
+    return withErrorNames(() => new SqliteStatement<Params, Row>(this.#database.prepare(sql)));
   }
 
   exec(sql: string): void {
-    nameErrors(() => this.#database.exec(sql));
+    withErrorNames(() => this.#database.exec(sql));
   }
 
   pragma(text: string): unknown {
     return this.prepare(`PRAGMA ${text}`).pluck().get();
   }
 
-  exclusively<T>(work: () => T): T {
+  runExclusively<T>(work: () => T): T {
     this.exec("BEGIN EXCLUSIVE");
     try {
       const result = work();
@@ -101,7 +101,7 @@ export class SqliteConnection {
   }
 
   close(): void {
-    if (this.#database.isOpen) nameErrors(() => this.#database.close());
+    if (this.#database.isOpen) withErrorNames(() => this.#database.close());
   }
 }
 
@@ -114,7 +114,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
 
   constructor(statement: Package.StatementSyncInstance) {
     this.#statement = statement;
-    // Builds rows itself, because the module's row objects have no prototype and are half as fast.
+    // Rows are built here, because the module's row objects have no prototype and are half as fast.
     statement.setReturnArrays(true);
   }
 
@@ -138,7 +138,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
 
   /** Rounds integers beyond 2^53 to the nearest number, where the module would throw. */
   #read<T>(work: () => T): T {
-    return nameErrors(() => {
+    return withErrorNames(() => {
       try {
         return work();
       } catch (error) {
@@ -158,7 +158,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   run(...values: Params): { changes: number; lastInsertRowid: number } {
     // Otherwise, the module throws after inserting a row with an id beyond 2^53.
     this.#readRounded();
-    const { changes, lastInsertRowid } = nameErrors(() => this.#statement.run(...toStorable(values)));
+    const { changes, lastInsertRowid } = withErrorNames(() => this.#statement.run(...toStorable(values)));
     return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
   }
 

@@ -1,26 +1,30 @@
-// Measures lists of the same jobs on both databases, each by its own idle service.
+// Measures lists of the same jobs on SQLite and on PostgreSQL, each with its own idle service.
 import { join } from "node:path";
 import pg from "pg";
 import { copyServiceStore } from "@/lib/service/index";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { newFolder, type PortService, startService } from "../processes";
-import { getTotal, jobGroups, measureGroup, takeTheSlot } from "../service/job-lists";
+import { createJobGroups, getTotal, measureGroup, occupySlot } from "../service/job-lists";
 import { createJsonGet } from "../service/json-client";
 import { seedJobs } from "../service/seed-jobs";
 
 const REQUESTS = 200;
-/** One line for each group of requests: the request, the target, SQLite, PostgreSQL. */
-export async function measureListsOnBoth(postgresUrl: string, jobs: number, logProgress: (text: string) => void): Promise<string[][]> {
+/** Returns a row for each group of requests: the request, the target, SQLite, PostgreSQL. */
+export async function measureListsOnBothDatabases(
+  postgresUrl: string,
+  jobs: number,
+  logProgress: (text: string) => void,
+): Promise<string[][]> {
   const folder = newFolder();
-  const first = await startService(folder);
-  await first.process.stop();
+  const initialService = await startService(folder);
+  await initialService.process.stop();
   const file = join(folder, "service", "service.sqlite");
   logProgress(`  filling SQLite with ${jobs} jobs`);
   seedJobs(file, "bench", jobs);
-  takeTheSlot(file);
-  // SQLite runs first, as a folder whose rows were moved is refused.
-  const onSqlite = await getLists(await startService(folder, {}, first.headers), logProgress);
-  takeTheSlot(file);
+  occupySlot(file);
+  // Measures SQLite first, since the service refuses a folder whose rows were moved.
+  const sqliteRows = await measureLists(await startService(folder, {}, initialService.headers), logProgress);
+  occupySlot(file);
   const database = await createDatabase(postgresUrl);
   logProgress("  copying them to PostgreSQL");
   await copyServiceStore({ file }, { url: database.url }, (message) => logProgress(`  ${message}`));
@@ -28,18 +32,18 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, logP
   await client.connect();
   await client.query("VACUUM ANALYZE");
   await client.end();
-  const onPostgres = await getLists(await startService(folder, { DATABASE_URL: database.url }, first.headers), logProgress);
+  const postgresRows = await measureLists(await startService(folder, { DATABASE_URL: database.url }, initialService.headers), logProgress);
   await database.drop();
-  return onSqlite.map(({ name, target, figure, spread }, at) => {
-    const postgresRow = onPostgres[at];
+  return sqliteRows.map(({ name, target, figure, spread }, index) => {
+    const postgresRow = postgresRows[index];
     return [name, target, `${figure} (${spread})`, `${postgresRow?.figure} (${postgresRow?.spread})`];
   });
 }
 
-async function getLists(service: PortService, logProgress: (text: string) => void) {
+async function measureLists(service: PortService, logProgress: (text: string) => void) {
   const getJson = createJsonGet(service);
   const rows = [];
-  for (const group of jobGroups(await getTotal(getJson, "/api/jobs?limit=1"), REQUESTS))
+  for (const group of createJobGroups(await getTotal(getJson, "/api/jobs?limit=1"), REQUESTS))
     rows.push(await measureGroup(getJson, group, logProgress));
   await service.process.stop();
   return rows;

@@ -1,7 +1,7 @@
-// The process of the simulated runners of `npm run bench -- cluster`. Reports their addresses and each job's start and end. Jobs last as
-// long as the parent process sets, compute nothing, and output one unique small picture.
+// The process of the simulated runners of `npm run bench -- cluster`. It reports their addresses and each job's start and end. Jobs
+// compute nothing, last as long as the parent process sets, and output one small, unique picture.
 import sharp from "sharp";
-import { gpuClasses } from "@/tests/support/gpu-classes";
+import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 
 /** `job`: the job's prompt. All times are from one clock. */
@@ -21,8 +21,8 @@ let completedRuns: CompletedRun[] = [];
 const runners = await Promise.all(
   Array.from({ length: Number(count) }, (_, runner) =>
     startRunnerServer({
-      objectInfo: gpuClasses(["bench.safetensors"]),
-      async works(graph) {
+      objectInfo: createGpuClasses(["bench.safetensors"]),
+      async onJobStart(graph) {
         const startedMs = performance.now();
         if (jobMs > 0) await new Promise((resolve) => setTimeout(resolve, jobMs));
         completedRuns.push({ runner, job: String(graph["2"]?.inputs.prompt), startedMs, endedMs: performance.now() });

@@ -9,7 +9,7 @@ import { type CompletedRun, type RunnerCommand, type RunnerMessage } from "./run
 export type Runners = Awaited<ReturnType<typeof startRunners>>;
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** Only the simulated runners have these classes: while they are paused, submitted jobs wait. */
+/** Only the simulated runners have these classes, so jobs wait while the runners are paused. */
 export const createGraph = (name: string) => ({
   "1": { class_type: "LoadModel", inputs: { model: "bench.safetensors" } },
   "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: name } },
@@ -42,8 +42,8 @@ export async function startCluster(postgresUrl: string, services: number, users:
   const keys: string[] = [];
   for (let user = 0; user < users; user += 1) keys.push((await store.keys.createKey(`user-${user}`)).key);
   const ids: string[] = [];
-  for (const [at, address] of addresses.entries()) {
-    const outcome = await store.runners.add({ address, label: `runner ${at + 1}` });
+  for (const [index, address] of addresses.entries()) {
+    const outcome = await store.runners.add({ address, label: `runner ${index + 1}` });
     if (!outcome.ok) throw new Error(outcome.failure.message);
     ids.push(outcome.value.id);
   }

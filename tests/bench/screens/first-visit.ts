@@ -1,10 +1,10 @@
-// The first visit to a list of jobs, with a slow processor, a slow network and an empty browser cache.
+// Measures the first visit to the list of jobs, with a slow processor, a slow network and an empty browser cache.
 import { type Browser } from "@playwright/test";
 import { watchTraffic } from "@/tests/support/traffic";
 import { until } from "@/tests/support/until";
-import { spread, table } from "../figures";
+import { formatSpread, formatTable } from "../figures";
 import { type Desk } from "../processes";
-import { openBlank, type SlowPage } from "./open-page";
+import { openBlankPage, type SlowPage } from "./open-page";
 import { traceCpuTime } from "./trace";
 import { pressWhenReady } from "./watch-page";
 
@@ -30,8 +30,8 @@ export type FirstVisit = {
 export async function measureFirstVisits(browser: Browser, desk: Desk, logProgress: (text: string) => void): Promise<FirstVisit[]> {
   const visits: FirstVisit[] = [];
   for (let run = 0; run <= RUNS; run += 1) {
-    // The press loads more code, so requests are counted in a separate visit without one.
-    const visit = { ...(await visitUntouched(browser, desk)), readyMs: await visitAndPress(browser, desk) };
+    // A press loads more code, so requests are counted in a separate visit without a press.
+    const visit = { ...(await visitWithoutPress(browser, desk)), readyMs: await visitWithPress(browser, desk) };
     if (run > 0) visits.push(visit);
     logProgress(`  ${JSON.stringify(visit)}`);
   }
@@ -39,7 +39,7 @@ export async function measureFirstVisits(browser: Browser, desk: Desk, logProgre
 }
 
 async function openOnSlowNetwork(browser: Browser, desk: Desk): Promise<SlowPage & { traffic: Awaited<ReturnType<typeof watchTraffic>> }> {
-  const blank = await openBlank(browser, desk);
+  const blank = await openBlankPage(browser, desk);
   const traffic = await watchTraffic(blank.cdp);
   const bytesPerSecond = (MBIT_PER_SECOND * 1_000_000) / 8;
   const conditions = { offline: false, latency: LATENCY_MS, downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond };
@@ -47,7 +47,7 @@ async function openOnSlowNetwork(browser: Browser, desk: Desk): Promise<SlowPage
   return { ...blank, traffic };
 }
 
-async function visitUntouched(browser: Browser, desk: Desk): Promise<Omit<FirstVisit, "readyMs">> {
+async function visitWithoutPress(browser: Browser, desk: Desk): Promise<Omit<FirstVisit, "readyMs">> {
   const { page, cdp, traffic, close } = await openOnSlowNetwork(browser, desk);
   try {
     const cpuTime = await traceCpuTime(cdp, async () => {
@@ -55,7 +55,7 @@ async function visitUntouched(browser: Browser, desk: Desk): Promise<Omit<FirstV
       await until("the page is quiet", () => traffic.isQuietFor(MIN_QUIET_MS), { timeoutMs: TIMEOUT_MS });
     });
     const { fcpMs, longTasks } = await page.evaluate(() => window.bench);
-    const fetched = traffic.fetched();
+    const fetched = traffic.listResources();
     const pictures = fetched.filter(({ kind }) => kind === "Image").length;
     const tasksAfterPaint = longTasks.filter(({ atMs }) => atMs >= fcpMs);
     return {
@@ -65,31 +65,31 @@ async function visitUntouched(browser: Browser, desk: Desk): Promise<Omit<FirstV
       cpuBlockedMs: cpuTime.blockedMs,
       requests: fetched.length - pictures,
       pictures,
-      kibibytes: traffic.kibibytes(),
+      kibibytes: traffic.getKibibytes(),
     };
   } finally {
     await close();
   }
 }
 
-async function visitAndPress(browser: Browser, desk: Desk): Promise<number> {
+async function visitWithPress(browser: Browser, desk: Desk): Promise<number> {
   const { page, close } = await openOnSlowNetwork(browser, desk);
   try {
     await page.addInitScript(pressWhenReady);
     await page.goto(`${desk.url}/jobs`);
-    return await page.evaluate(() => window.bench.pressAnsweredMs);
+    return await page.evaluate(() => window.bench.pressResponseMs);
   } finally {
     await close();
   }
 }
 
-export function firstVisitTable(visits: readonly FirstVisit[]): string {
+export function formatFirstVisits(visits: readonly FirstVisit[]): string {
   const row = (name: string, target: string, pick: (visit: FirstVisit) => number, digits = 0) => [
     name,
     target,
-    spread(visits.map(pick), digits),
+    formatSpread(visits.map(pick), digits),
   ];
-  return table(
+  return formatTable(
     ["", "target", "median"],
     [
       row("ready: rows are visible and respond, ms", "700", (visit) => visit.readyMs),

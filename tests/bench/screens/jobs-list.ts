@@ -1,10 +1,10 @@
-// The list of jobs with a thousand rows on its page, on a slow machine.
+// Measures the list of jobs with a thousand rows on one page, on a slow machine.
 import { type Browser, type Page } from "@playwright/test";
-import { spread, table } from "../figures";
+import { formatSpread, formatTable } from "../figures";
 import { type Desk } from "../processes";
-import { openEmpty, openSlowly, SLOWDOWN, type SlowPage, untilQuiet } from "./open-page";
+import { openEmptyPage, openSlowPage, SLOWDOWN, type SlowPage, waitUntilQuiet } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
-import { awaitAnswer, countFrames, hasArrived, isViewFull } from "./watch-page";
+import { countFrames, getArrivalMs, getViewFullMs,watchPressResponse } from "./watch-page";
 
 const RUNS = 5;
 const WHEEL_PX = 16_000;
@@ -26,7 +26,7 @@ type Run = {
   jumpMs: number;
 };
 
-/** Measures the list five times, each in its own browser context. */
+/** Measures the list five times, each time in a new browser context. */
 export async function measureJobsList(browser: Browser, desk: Desk, logProgress: (text: string) => void): Promise<Run[]> {
   const runs: Run[] = [];
   for (let run = 0; run <= RUNS; run += 1) {
@@ -39,7 +39,7 @@ export async function measureJobsList(browser: Browser, desk: Desk, logProgress:
 }
 
 async function measureOnce(browser: Browser, desk: Desk): Promise<Run> {
-  const slowPage = await openSlowly(browser, desk, "/jobs?limit=1000");
+  const slowPage = await openSlowPage(browser, desk, "/jobs?limit=1000");
   const { page } = slowPage;
   try {
     const { lcpMs, shift, fcpMs, longTasks } = await page.evaluate(() => window.bench);
@@ -48,14 +48,18 @@ async function measureOnce(browser: Browser, desk: Desk): Promise<Run> {
     await page.keyboard.press("Escape");
     const openPanel = await press(slowPage, "tr[data-row]:nth-of-type(5) .row-link", "tr[data-selected]");
     await page.keyboard.press("Escape");
-    await untilQuiet(page);
-    const scroll = await wheel(slowPage);
-    const empty = await wheelEmpty(browser, await page.evaluate(() => document.body.scrollHeight));
-    const jumpMs = await jump(page);
-    const fullSpeed = await wheelAtFullSpeed(slowPage);
-    const pressed = await press(slowPage, "[data-filters] a:has-text('Failed')", "[data-filters] a[aria-current=true]:not(:first-of-type)");
-    const rowsArrived = await page.waitForFunction(hasArrived, "status=failed");
-    const filter = { ...pressed, rowsMs: Number(await rowsArrived.jsonValue()) };
+    await waitUntilQuiet(page);
+    const scroll = await scrollByWheel(slowPage);
+    const empty = await scrollEmptyPage(browser, await page.evaluate(() => document.body.scrollHeight));
+    const jumpMs = await jumpToEnd(page);
+    const fullSpeed = await scrollAtFullSpeed(slowPage);
+    const filterPress = await press(
+      slowPage,
+      "[data-filters] a:has-text('Failed')",
+      "[data-filters] a[aria-current=true]:not(:first-of-type)",
+    );
+    const rowsArrived = await page.waitForFunction(getArrivalMs, "status=failed");
+    const filter = { ...filterPress, rowsMs: Number(await rowsArrived.jsonValue()) };
     return { lcpMs, layoutShift: shift, blockedMs, filter, selectAll, openPanel, scroll, fullSpeed, empty, jumpMs };
   } finally {
     await slowPage.close();
@@ -66,48 +70,48 @@ async function measureOnce(browser: Browser, desk: Desk): Promise<Run> {
  * Measures a mouse press until the page responds, by the slower of two clocks: the page's and the browser's event timing. Sends raw mouse
  * events, since Playwright's click runs its own checks in the page.
  */
-async function press({ page, cdp }: SlowPage, target: string, text: string): Promise<Press> {
-  const box = await page.locator(target).first().boundingBox();
-  if (!box) throw new Error(`nothing to press: ${target}`);
+async function press({ page, cdp }: SlowPage, selector: string, expectedSelector: string): Promise<Press> {
+  const box = await page.locator(selector).first().boundingBox();
+  if (!box) throw new Error(`no element to press: ${selector}`);
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  await untilQuiet(page);
-  await page.evaluate(awaitAnswer, text);
+  await waitUntilQuiet(page);
+  await page.evaluate(watchPressResponse, expectedSelector);
   let responseMs = NaN;
   const cpuTime = await traceCpuTime(cdp, async () => {
     await page.mouse.down();
     await page.mouse.up();
-    const ms = await page.evaluate(() => window.bench.pressAnsweredMs);
+    const ms = await page.evaluate(() => window.bench.pressResponseMs);
     const events = await page.evaluate(() => window.bench.presses);
     responseMs = Math.max(ms, ...events.map((event) => event.ms));
   });
-  return { responseMs: responseMs, cpuTime };
+  return { responseMs, cpuTime };
 }
 
 /** Scrolls down from the top without CPU throttling. */
-async function wheelAtFullSpeed(slowPage: SlowPage): Promise<Scroll> {
+async function scrollAtFullSpeed(slowPage: SlowPage): Promise<Scroll> {
   const { page, cdp } = slowPage;
   const scrollToTop = async () => {
     await page.evaluate(() => window.scrollTo(0, 0));
-    await untilQuiet(page);
+    await waitUntilQuiet(page);
   };
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
   await scrollToTop();
-  const scroll = await wheel(slowPage);
+  const scroll = await scrollByWheel(slowPage);
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
   await scrollToTop();
   return scroll;
 }
 
-async function wheelEmpty(browser: Browser, lengthPx: number): Promise<Scroll> {
-  const empty = await openEmpty(browser, lengthPx);
+async function scrollEmptyPage(browser: Browser, lengthPx: number): Promise<Scroll> {
+  const empty = await openEmptyPage(browser, lengthPx);
   try {
-    return await wheel(empty);
+    return await scrollByWheel(empty);
   } finally {
     await empty.close();
   }
 }
 
-async function wheel({ page, cdp }: SlowPage): Promise<Scroll> {
+async function scrollByWheel({ page, cdp }: SlowPage): Promise<Scroll> {
   await page.evaluate(countFrames);
   const cpuTime = await traceCpuTime(cdp, async () => {
     await cdp.send("Input.synthesizeScrollGesture", {
@@ -126,18 +130,22 @@ async function wheel({ page, cdp }: SlowPage): Promise<Scroll> {
 }
 
 /** Measures a jump to the end until the view is filled with rows. */
-async function jump(page: Page): Promise<number> {
-  const started = await page.evaluate(() => {
+async function jumpToEnd(page: Page): Promise<number> {
+  const startedMs = await page.evaluate(() => {
     window.scrollTo(0, document.body.scrollHeight);
     return performance.now();
   });
-  const ended = await page.waitForFunction(isViewFull);
-  return Number(await ended.jsonValue()) - started;
+  const viewFull = await page.waitForFunction(getViewFullMs);
+  return Number(await viewFull.jsonValue()) - startedMs;
 }
 
-export function jobsListTable(runs: readonly Run[]): string {
-  const row = (name: string, target: string, pick: (run: Run) => number, digits = 0) => [name, target, spread(runs.map(pick), digits)];
-  return table(
+export function formatJobsList(runs: readonly Run[]): string {
+  const row = (name: string, target: string, pick: (run: Run) => number, digits = 0) => [
+    name,
+    target,
+    formatSpread(runs.map(pick), digits),
+  ];
+  return formatTable(
     ["", "target", "median"],
     [
       row("largest contentful paint, ms", "", (run) => run.lcpMs),

@@ -1,4 +1,4 @@
-// A browser, four times slower than this machine, signed in to a console and showing one page.
+// Opens a console page in a signed-in browser whose processor is throttled four times.
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from "@playwright/test";
 import { browserFlags, findBrowser } from "@/bin/browser.mjs";
 import { type Desk } from "../processes";
@@ -14,15 +14,15 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: findBrowser(), args: [...browserFlags] });
 }
 
-export async function openSlowly(browser: Browser, desk: Desk, path: string): Promise<SlowPage> {
-  const slow = await openBlank(browser, desk);
-  await slow.page.goto(desk.url + path);
-  await untilQuiet(slow.page);
-  return slow;
+export async function openSlowPage(browser: Browser, desk: Desk, path: string): Promise<SlowPage> {
+  const blankPage = await openBlankPage(browser, desk);
+  await blankPage.page.goto(desk.url + path);
+  await waitUntilQuiet(blankPage.page);
+  return blankPage;
 }
 
-/** Signed in, with no page opened yet. */
-export async function openBlank(browser: Browser, desk: Desk): Promise<SlowPage> {
+/** Opens a blank page in a signed-in browser context. */
+export async function openBlankPage(browser: Browser, desk: Desk): Promise<SlowPage> {
   const context = await browser.newContext({ viewport, locale: "en-GB", timezoneId: "UTC" });
   const { hostname } = new URL(desk.url);
   await context.addCookies(
@@ -31,18 +31,18 @@ export async function openBlank(browser: Browser, desk: Desk): Promise<SlowPage>
       return { name, value: value.join("="), domain: hostname, path: "/" };
     }),
   );
-  return slowPage(context);
+  return createSlowPage(context);
 }
 
-/** An empty page of the given length, as this machine's best case. */
-export async function openEmpty(browser: Browser, lengthPx: number): Promise<SlowPage> {
-  const slow = await slowPage(await browser.newContext({ viewport }));
-  await slow.page.goto(`data:text/html,<title>empty</title><p>empty</p><div style="height:${lengthPx}px"></div>`);
-  await untilQuiet(slow.page);
-  return slow;
+/** Opens an empty page of the given length, the best case on this machine. */
+export async function openEmptyPage(browser: Browser, lengthPx: number): Promise<SlowPage> {
+  const emptyPage = await createSlowPage(await browser.newContext({ viewport }));
+  await emptyPage.page.goto(`data:text/html,<title>empty</title><p>empty</p><div style="height:${lengthPx}px"></div>`);
+  await waitUntilQuiet(emptyPage.page);
+  return emptyPage;
 }
 
-async function slowPage(context: BrowserContext): Promise<SlowPage> {
+async function createSlowPage(context: BrowserContext): Promise<SlowPage> {
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
@@ -51,7 +51,7 @@ async function slowPage(context: BrowserContext): Promise<SlowPage> {
 }
 
 /** Waits until no long task has run for a while. */
-export async function untilQuiet(page: Page): Promise<void> {
+export async function waitUntilQuiet(page: Page): Promise<void> {
   await page.waitForFunction(
     (quietMs) => {
       const last = window.bench.longTasks.at(-1);

@@ -28,11 +28,11 @@ function isTraceEvent(event: object): event is TraceEvent {
 
 /** Picks the busiest renderer, which is the page: the browser's own renderers are idle. */
 function getCpuTime(events: readonly TraceEvent[]): CpuTime {
-  const mains = events.filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain");
+  const mainThreads = events.filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain");
   const getTasks = ({ pid, tid }: TraceEvent) =>
     events.filter((event) => event.ph === "X" && event.pid === pid && event.tid === tid && event.name.endsWith("RunTask"));
-  const mainTimes = mains.map((main) => {
-    const times = getTasks(main).map(({ tdur = 0 }) => tdur / 1000);
+  const threadTimes = mainThreads.map((thread) => {
+    const times = getTasks(thread).map(({ tdur = 0 }) => tdur / 1000);
     return {
       totalMs: times.reduce((sum, ms) => sum + ms, 0),
       longestMs: Math.max(0, ...times),
@@ -40,5 +40,5 @@ function getCpuTime(events: readonly TraceEvent[]): CpuTime {
       blockedMs: times.reduce((sum, ms) => sum + Math.max(0, ms - LONG_TASK_MS), 0),
     };
   });
-  return mainTimes.sort((a, b) => b.totalMs - a.totalMs)[0] ?? { totalMs: NaN, longestMs: NaN, longTasks: NaN, blockedMs: NaN };
+  return threadTimes.sort((a, b) => b.totalMs - a.totalMs)[0] ?? { totalMs: NaN, longestMs: NaN, longTasks: NaN, blockedMs: NaN };
 }

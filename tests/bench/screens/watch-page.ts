@@ -1,5 +1,5 @@
-// Code that runs inside the measured page: the browser's own observers, read by the bench. Functions here are sent to the page as text,
-// so they use only what the page has.
+// Observers that run inside the measured page and are read by the bench. The functions are sent to the page as text, so they may only
+// use globals of the page.
 declare global {
   interface Window {
     bench: {
@@ -9,8 +9,8 @@ declare global {
       longTasks: { atMs: number; ms: number }[];
       presses: { name: string; ms: number }[];
       frames: number[];
-      pressAnsweredMs: Promise<number>;
-      /** When the mouse was pressed. */
+      pressResponseMs: Promise<number>;
+      /** The time of the mouse press. */
       pressedAtMs: number;
     };
   }
@@ -25,7 +25,7 @@ export function watchPage(): void {
     longTasks: [],
     presses: [],
     frames: [],
-    pressAnsweredMs: Promise.resolve(0),
+    pressResponseMs: Promise.resolve(0),
     pressedAtMs: NaN,
   };
   window.bench = bench;
@@ -42,56 +42,56 @@ export function watchPage(): void {
   observe("event", (entry) => bench.presses.push({ name: entry.name, ms: entry.duration }), { durationThreshold: 16 });
 }
 
-/** From the mouse event's time to the end of the frame that first shows `selector`, which must not exist yet. */
-export function awaitAnswer(selector: string): void {
+/** Measures from the mouse event to the end of the frame that first shows `selector`, which must not exist yet. */
+export function watchPressResponse(selector: string): void {
   window.bench.presses = [];
-  window.bench.pressAnsweredMs = new Promise((resolve, reject) => {
-    setTimeout(() => reject(new Error(`no answer to a press: ${selector}`)), 20_000);
+  window.bench.pressResponseMs = new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error(`the page did not respond to a press within 20 s: ${selector}`)), 20_000);
     const onClick = (event: MouseEvent) => {
       window.bench.pressedAtMs = event.timeStamp;
-      const look = () => {
-        if (!document.querySelector(selector)) return requestAnimationFrame(look);
+      const checkFrame = () => {
+        if (!document.querySelector(selector)) return requestAnimationFrame(checkFrame);
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = () => resolve(performance.now() - event.timeStamp);
         // After the frame's style, layout and paint.
         return port2.postMessage(undefined);
       };
-      requestAnimationFrame(look);
+      requestAnimationFrame(checkFrame);
     };
     window.addEventListener("click", onClick, { capture: true, once: true });
   });
 }
 
 /**
- * Presses "select all" as soon as rows are there and React handles the box, again while nothing reacts; `bench.answered` resolves at the
- * end of the frame that shows the rows selected.
+ * Presses "select all" once rows exist and React handles the checkbox, and retries until it is checked. `bench.pressResponseMs` resolves at
+ * the end of the frame that shows the selected rows.
  */
 export function pressWhenReady(): void {
-  const AGAIN_MS = 200;
-  window.bench.pressAnsweredMs = new Promise((resolve, reject) => {
-    setTimeout(() => reject(new Error("no press was answered")), 120_000);
-    const isTaken = (element: Element) => Object.keys(element).some((name) => name.startsWith("__reactProps"));
+  const RETRY_MS = 200;
+  window.bench.pressResponseMs = new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error("the page did not respond to any press within 120 s")), 120_000);
+    const isHandled = (element: Element) => Object.keys(element).some((name) => name.startsWith("__reactProps"));
     let pressedAtMs = -Infinity;
-    const look = () => {
+    const checkFrame = () => {
       if (document.querySelector("tr[data-row] input:checked")) {
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = () => resolve(performance.now());
         return port2.postMessage(undefined);
       }
-      const box = document.querySelector<HTMLInputElement>("th input[type=checkbox]");
-      const isDue = performance.now() - pressedAtMs > AGAIN_MS;
-      if (isDue && box && !box.checked && isTaken(box) && document.querySelector("tr[data-row] .row-link")) {
+      const checkbox = document.querySelector<HTMLInputElement>("th input[type=checkbox]");
+      const isDue = performance.now() - pressedAtMs > RETRY_MS;
+      if (isDue && checkbox && !checkbox.checked && isHandled(checkbox) && document.querySelector("tr[data-row] .row-link")) {
         pressedAtMs = performance.now();
-        box.click();
+        checkbox.click();
       }
-      requestAnimationFrame(look);
+      requestAnimationFrame(checkFrame);
     };
-    requestAnimationFrame(look);
+    requestAnimationFrame(checkFrame);
   });
 }
 
-/** Milliseconds from the press until the requested list is complete; false before that. */
-export function hasArrived(marker: string): number | false {
+/** Returns the milliseconds from the press until the requested list is complete, or false before that. */
+export function getArrivalMs(marker: string): number | false {
   const isShown = window.location.search.includes(marker) && !document.querySelector("main [aria-busy]");
   return isShown && performance.now() - window.bench.pressedAtMs;
 }
@@ -101,17 +101,17 @@ export function countFrames(): void {
   const frames: number[] = [];
   window.bench.frames = frames;
   window.bench.longTasks = [];
-  const next = (atMs: number) => {
+  const countFrame = (atMs: number) => {
     frames.push(atMs);
-    if (window.bench.frames === frames) requestAnimationFrame(next);
+    if (window.bench.frames === frames) requestAnimationFrame(countFrame);
   };
-  requestAnimationFrame(next);
+  requestAnimationFrame(countFrame);
 }
 
-/** The time at which rows fill everything between the table's header and the edge of the page; false before that. */
-export function isViewFull(): number | false {
+/** Returns the time at which rows fill the view below the table's header, or false before that. */
+export function getViewFullMs(): number | false {
   const headPx = document.querySelector("thead")?.getBoundingClientRect().bottom ?? 0;
   const isVisible = (row: Element) => row.getBoundingClientRect().bottom > headPx && row.getBoundingClientRect().top < window.innerHeight;
-  const isCut = [...document.querySelectorAll("tr.light-rows")].some(isVisible);
-  return !isCut && [...document.querySelectorAll("tr[data-row]")].some(isVisible) && performance.now();
+  const hasPlaceholder = [...document.querySelectorAll("tr.light-rows")].some(isVisible);
+  return !hasPlaceholder && [...document.querySelectorAll("tr[data-row]")].some(isVisible) && performance.now();
 }

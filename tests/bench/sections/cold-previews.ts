@@ -1,5 +1,5 @@
 import { connect, newFolder, startDesk, startService } from "../processes";
-import { coldPreviewsTable, measureColdPreviews, uploadPictures } from "../screens/cold-previews";
+import { formatColdPreviews, measureColdPreviews, uploadPictures } from "../screens/cold-previews";
 import { startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
 
@@ -12,8 +12,8 @@ export const coldPreviews: Section = {
     try {
       await uploadPictures(service, logProgress);
       const figures = await measureColdPreviews(browser, desk, await connect(desk, service));
-      print("## The gallery of a service in another process, none of its pictures asked for before");
-      print(coldPreviewsTable(figures));
+      print("## The gallery of a service in another process, without cached thumbnails");
+      print(formatColdPreviews(figures));
     } finally {
       await browser.close();
       await desk.process.stop();

@@ -1,20 +1,21 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { maxExactNumbers, parseExactJson } from "@/lib/contract/json/parse-json";
-import { spread, table } from "../figures";
+import { formatSpread, formatTable } from "../figures";
 import { type Section } from "../section";
 
 const RUNS = 9;
-const times = (count: number, item: (index: number) => string) => Array.from({ length: count }, (_, index) => item(index)).join(",");
-const integer = (index: number) => `1${String(index).padStart(19, "7")}`;
+const joinItems = (count: number, createItem: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => createItem(index)).join(",");
+const createInteger = (index: number) => `1${String(index).padStart(19, "7")}`;
 
 const inputs: readonly (readonly [name: string, text: string])[] = [
-  ["450,000 integers of 20 digits in a list: refused", `[${times(450_000, integer)}]`],
-  ["50,000 integers of 20 digits in a list", `[${times(50_000, integer)}]`],
-  ["50,000 numbers such as 7.0 in a list", `[${times(50_000, (index) => `${index}.0`)}]`],
-  ["50,000 numbers such as 7.0, each with a name of its own", `{${times(50_000, (index) => `"k${index}":${index}.0`)}}`],
-  ["50,000 objects with 5.0", `[${times(50_000, () => '{"a":5.0}')}]`],
-  ["1,000 integers of 999 digits", `[${times(1000, () => "7".repeat(999))}]`],
-  ["450,000 numbers as JavaScript writes them", `[${times(450_000, (index) => String(index / 7))}]`],
+  ["450,000 integers of 20 digits in a list: refused", `[${joinItems(450_000, createInteger)}]`],
+  ["50,000 integers of 20 digits in a list", `[${joinItems(50_000, createInteger)}]`],
+  ["50,000 numbers such as 7.0 in a list", `[${joinItems(50_000, (index) => `${index}.0`)}]`],
+  ["50,000 properties with numbers such as 7.0", `{${joinItems(50_000, (index) => `"k${index}":${index}.0`)}}`],
+  ["50,000 objects with 5.0", `[${joinItems(50_000, () => '{"a":5.0}')}]`],
+  ["1,000 integers of 999 digits", `[${joinItems(1000, () => "7".repeat(999))}]`],
+  ["450,000 numbers as JavaScript writes them", `[${joinItems(450_000, (index) => String(index / 7))}]`],
 ];
 
 function measure(work: () => unknown): string {
@@ -23,10 +24,10 @@ function measure(work: () => unknown): string {
     work();
     return performance.now() - startedMs;
   });
-  return spread(runs);
+  return formatSpread(runs);
 }
 
-function refuses(text: string): boolean {
+function isRejected(text: string): boolean {
   try {
     parseExactJson(text, { maxNumbers: maxExactNumbers.text });
     return false;
@@ -35,26 +36,26 @@ function refuses(text: string): boolean {
   }
 }
 
-/** Numbers that keep their spelling, beside JSON.parse and JSON.stringify of the same text. */
+/** Parses and writes numbers with their exact spelling, compared with JSON.parse and JSON.stringify of the same text. */
 export const exactJson: Section = {
   name: "exact-json",
   measure({ print, logProgress }) {
-    logProgress("Parsing and writing numbers that keep their spelling.");
+    logProgress("Parsing and writing numbers with their exact spelling.");
     const rows = inputs.map(([name, text]) => {
       const value: unknown = JSON.parse(text);
-      const isRefused = refuses(text);
+      const isRefused = isRejected(text);
       const exact = isRefused ? undefined : parseExactJson(text);
       return [
         name,
         `${(text.length / 1e6).toFixed(1)} MB`,
-        measure(() => (isRefused ? refuses(text) : parseExactJson(text))),
+        measure(() => (isRefused ? isRejected(text) : parseExactJson(text))),
         measure(() => JSON.parse(text)),
         isRefused ? "" : measure(() => writeExactJson(exact)),
         measure(() => JSON.stringify(value)),
       ];
     });
-    print("## JSON whose numbers keep their spelling, milliseconds");
-    print(table(["text", "size", "parse", "JSON.parse", "write", "JSON.stringify"], rows));
+    print("## JSON numbers with their exact spelling, milliseconds");
+    print(formatTable(["text", "size", "parse", "JSON.parse", "write", "JSON.stringify"], rows));
     return Promise.resolve();
   },
 };

@@ -1,6 +1,6 @@
-import { jobsWithPictures } from "../many-jobs";
+import { getPicturesFolder } from "../many-jobs";
 import { startDesk } from "../processes";
-import { firstVisitTable, LATENCY_MS, MBIT_PER_SECOND, measureFirstVisits } from "../screens/first-visit";
+import { formatFirstVisits, LATENCY_MS, MBIT_PER_SECOND, measureFirstVisits } from "../screens/first-visit";
 import { SLOWDOWN, startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
 
@@ -8,15 +8,15 @@ export const firstVisit: Section = {
   name: "first-visit",
   async measure(report) {
     const { print, logProgress } = report;
-    const desk = await startDesk(await jobsWithPictures(report));
+    const desk = await startDesk(await getPicturesFolder(report));
     const browser = await startBrowser();
     try {
       logProgress("The first visit to the list of jobs.");
       const visits = await measureFirstVisits(browser, desk, logProgress);
       print(
-        `## The list of jobs on a first visit, processor ${SLOWDOWN} times slower, ${MBIT_PER_SECOND} Mbit/s, ${LATENCY_MS} ms, nothing in the cache`,
+        `## The list of jobs on a first visit, processor ${SLOWDOWN} times slower, ${MBIT_PER_SECOND} Mbit/s, ${LATENCY_MS} ms, empty cache`,
       );
-      print(firstVisitTable(visits));
+      print(formatFirstVisits(visits));
     } finally {
       await browser.close();
       await desk.process.stop();

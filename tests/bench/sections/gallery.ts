@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { newFolder, startDesk } from "../processes";
-import { galleryTable, measureGallery } from "../screens/gallery";
+import { formatGallery, measureGallery } from "../screens/gallery";
 import { SLOWDOWN, startBrowser } from "../screens/open-page";
 import { type Report, type Section } from "../section";
 import { seedAssets } from "../service/seed-assets";
@@ -26,7 +26,7 @@ async function measureInBrowser({ print, logProgress }: Report, isLong: boolean)
         figures.push(await measureGallery(browser, desk, { look, slowdown, isLong: isLong && look === "gallery" && slowdown === 1 }));
       }
     print(`## The gallery of ${ASSETS.toLocaleString("en")} assets, scrolled in a browser`);
-    print(galleryTable(figures));
+    print(formatGallery(figures));
   } finally {
     await browser.close();
     await desk.process.stop();

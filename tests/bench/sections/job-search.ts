@@ -4,11 +4,11 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { type JobNote } from "@/lib/server/store/jobs/index-entry";
+import { type JobUpdate } from "@/lib/server/store/jobs/index-entry";
 import { type IndexQuery } from "@/lib/server/store/jobs/index-search";
 import { splitWords } from "@/lib/server/store/jobs/index-words";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { percentile, table } from "../figures";
+import { formatTable,percentile } from "../figures";
 import { type Section } from "../section";
 
 const JOBS = 200_000;
@@ -30,19 +30,19 @@ export const jobSearch: Section = {
     const folder = await mkdtemp(join(tmpdir(), "lightdesk-bench-"));
     const store = openStore(folder);
     try {
-      report.logProgress(`filling a job index with ${JOBS} jobs`);
-      await fill(store);
+      report.logProgress(`Filling a job index with ${JOBS} jobs.`);
+      await fillStore(store);
       const size = (await stat(join(folder, "console.sqlite"))).size;
       const rows = [];
       for (const { name, createOptions } of searches) rows.push([name, ...(await measureSearches(store, createOptions))]);
       report.print(
         [
           `## Searches of a job index of ${JOBS.toLocaleString("en")} jobs, ${Math.round(size / 1024 ** 2)} MiB on disk`,
-          table(["search, with its count and a page of 100", "p50 ms", "p95 ms"], rows),
+          formatTable(["search, with its count and a page of 100", "p50 ms", "p95 ms"], rows),
           `Usage of the same jobs by member and connection, a few days per query:`,
-          table(["range", "jobs", "total ms", "longest query ms"], await measureUsage(store)),
+          formatTable(["range", "jobs", "total ms", "longest query ms"], await measureUsage(store)),
           `Writes, with ${SUBMISSIONS.toLocaleString("en")} submissions of other jobs in the audit log:`,
-          table([`${PAGE_SIZE} new jobs`, "p50 ms", "p95 ms"], [["a page of a service's list", ...(await measureWrites(store))]]),
+          formatTable([`${PAGE_SIZE} new jobs`, "p50 ms", "p95 ms"], [["a page of a service's list", ...(await measureWrites(store))]]),
         ].join("\n\n"),
       );
     } finally {
@@ -63,7 +63,7 @@ const syllables = ["ka", "lo", "mi", "tra", "ven", "sho", "ru", "pel", "din", "g
 const words = Array.from({ length: 3000 }, () =>
   Array.from({ length: 2 + Math.floor(random() * 4) }, () => syllables[Math.floor(random() * syllables.length)]).join(""),
 );
-/** A few words are in most prompts, most words in few. */
+/** A few words appear in most prompts, and most words in few prompts. */
 const randomWord = () => words[Math.floor(random() ** 3 * words.length)] ?? "";
 const randomMember = () => `member-${Math.floor(random() * MEMBERS)}`;
 
@@ -78,7 +78,7 @@ const searches: readonly { name: string; createOptions: () => SearchOptions }[] 
 
 async function measureSearches(store: Store, createOptions: () => SearchOptions): Promise<string[]> {
   const durationsMs: number[] = [];
-  for (let at = 0; at < QUERIES; at += 1) {
+  for (let index = 0; index < QUERIES; index += 1) {
     const { text, member, days, failed } = createOptions();
     const untilMs = NEWEST_MS - Math.floor(random() * 60) * DAY_MS;
     const query: IndexQuery = {
@@ -98,7 +98,7 @@ async function measureSearches(store: Store, createOptions: () => SearchOptions)
   return [0.5, 0.95].map((share) => percentile(durationsMs, share).toFixed(1));
 }
 
-/** Three days per query, as the usage page does, so that other queries can run in between. */
+/** Sums three days per query, like the usage page, so that other queries can run in between. */
 async function measureUsage(store: Store): Promise<string[][]> {
   const rows = [];
   for (const days of [7, 30, 90]) {
@@ -125,36 +125,43 @@ async function measureUsage(store: Store): Promise<string[][]> {
 async function measureWrites(store: Store): Promise<string[]> {
   const entry = { at: NEWEST_MS, memberId: "member-0", action: "submitPrompt", connectionId: CONNECTION, status: 200 };
   for (let first = 0; first < SUBMISSIONS; first += BATCH_SIZE) {
-    const entries = Array.from({ length: BATCH_SIZE }, (_, at) => ({ ...entry, requestId: randomUUID(), target: `other-${first + at}` }));
+    const entries = Array.from({ length: BATCH_SIZE }, (_, index) => ({
+      ...entry,
+      requestId: randomUUID(),
+      target: `other-${first + index}`,
+    }));
     await Promise.all(entries.map((auditEntry) => store.audit.add(auditEntry)));
   }
   const durationsMs: number[] = [];
   for (let page = 0; page < PAGES; page += 1) {
-    const notes = Array.from({ length: PAGE_SIZE }, (_, at) => ({ ...createNote(JOBS + page * PAGE_SIZE + at), memberId: undefined }));
+    const jobUpdates = Array.from({ length: PAGE_SIZE }, (_, index) => ({
+      ...createJobUpdate(JOBS + page * PAGE_SIZE + index),
+      memberId: undefined,
+    }));
     const startedMs = performance.now();
-    await store.jobIndexStore.note(CONNECTION, notes, 2 * JOBS);
+    await store.jobIndexStore.recordJobs(CONNECTION, jobUpdates, 2 * JOBS);
     durationsMs.push(performance.now() - startedMs);
   }
   return [0.5, 0.95].map((share) => percentile(durationsMs, share).toFixed(1));
 }
 
-async function fill(store: Store): Promise<void> {
+async function fillStore(store: Store): Promise<void> {
   await store.migrate();
   const passwordHash = "none";
   await store.members.create({ name: "Bench", email: "bench@desk.test", role: "owner", passwordHash, createdAt: NEWEST_MS });
   await store.connections.create({ id: CONNECTION, name: "Bench", baseUrl: "http://127.0.0.1:9", createdAt: NEWEST_MS });
   for (let first = 0; first < JOBS; first += BATCH_SIZE) {
-    const notes = Array.from({ length: BATCH_SIZE }, (_, at) => createNote(first + at));
-    await store.jobIndexStore.note(CONNECTION, notes, JOBS);
+    const jobUpdates = Array.from({ length: BATCH_SIZE }, (_, index) => createJobUpdate(first + index));
+    await store.jobIndexStore.recordJobs(CONNECTION, jobUpdates, JOBS);
   }
 }
 
-function createNote(at: number): JobNote {
-  const isFailed = at % 12 === 0;
-  const createdMs = NEWEST_MS - (JOBS - at) * MINUTE_MS;
+function createJobUpdate(index: number): JobUpdate {
+  const isFailed = index % 12 === 0;
+  const createdMs = NEWEST_MS - (JOBS - index) * MINUTE_MS;
   const message = `${randomWord()} of ${randomWord()} was not found`;
   return {
-    jobId: `00000000-0000-4000-8000-${String(at).padStart(12, "0")}`,
+    jobId: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
     createdMs,
     isExact: true,
     memberId: randomMember(),
@@ -162,11 +169,11 @@ function createNote(at: number): JobNote {
     inputs: `photo of ${Array.from({ length: 40 }, randomWord).join(" ")}`,
     item: {
       status: isFailed ? "failed" : "completed",
-      workflow_id: `workflow-${at % 50}`,
+      workflow_id: `workflow-${index % 50}`,
       outputs_count: 1,
       execution_start_time: createdMs + 1000,
       execution_end_time: createdMs + 9000,
-      preview_output: { filename: `${"0".repeat(60)}${at}.png`, subfolder: "", type: "output", nodeId: "9", mediaType: "images" },
+      preview_output: { filename: `${"0".repeat(60)}${index}.png`, subfolder: "", type: "output", nodeId: "9", mediaType: "images" },
       ...(isFailed && {
         execution_error: { node_type: "LoadImage", exception_type: "ValueError", exception_message: message, traceback: [] },
       }),

@@ -3,25 +3,25 @@ import { type Page } from "@playwright/test";
 import { type WebSocket, WebSocketServer } from "ws";
 import { startLocalServer } from "@/tests/support/local-server";
 import { type EventViewer, openViewer } from "../event-stream";
-import { percentile, spread, table } from "../figures";
-import { deskFolder, FEW_JOBS, graph } from "../many-jobs";
+import { formatSpread, formatTable,percentile } from "../figures";
+import { FEW_JOBS, getDeskFolder, graph } from "../many-jobs";
 import { addMember, connect, type Desk, newFolder, post, startBareProxy, startDesk, startService } from "../processes";
-import { openBlank, startBrowser } from "../screens/open-page";
+import { openBlankPage, startBrowser } from "../screens/open-page";
 import { type Report, type Section } from "../section";
-import { residentMiB } from "../service/memory";
+import { getResidentMiB } from "../service/memory";
 
 const RUNS = 3;
 const CHANGES = 20;
-const IDLE_S = 60;
+const IDLE_SECONDS = 60;
 const MEMBERS = 5;
-const WATCH_S = 30;
+const WATCH_SECONDS = 30;
 const FLOOD_MESSAGES = 1_000_000;
-const FLOOD_S = 60;
+const FLOOD_SECONDS = 60;
 const MEMORY_STREAMS = 50;
 const MEMORY_MINUTES = 10;
-const SETTLE_MS = 20_000;
+const QUIET_MS = 20_000;
 
-const waitGraph = (seconds: number, color: number) => ({
+const createWaitGraph = (seconds: number, color: number) => ({
   "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color } },
   "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "live" } },
@@ -43,20 +43,20 @@ export const live: Section = {
 
 export const liveMemory: Section = { name: "live-memory", isOnDemand: true, measure: measureMemory };
 
-/** When the row was first painted, and when it was painted as completed: milliseconds since 1970. */
-type Painted = { row?: number; completed?: number };
+/** The times at which the row was first painted and painted as completed, in milliseconds since 1970. */
+type PaintTimes = { row?: number; completed?: number };
 
 declare global {
   interface Window {
-    painted: Map<string, Painted>;
+    painted: Map<string, PaintTimes>;
   }
 }
 
 /** Runs in the page. */
 function watchRows(): void {
-  const painted = new Map<string, Painted>();
+  const painted = new Map<string, PaintTimes>();
   window.painted = painted;
-  const note = (id: string, name: keyof Painted) => {
+  const recordPaint = (id: string, name: keyof PaintTimes) => {
     const times = painted.get(id) ?? {};
     painted.set(id, times);
     if (times[name] !== undefined) return;
@@ -67,72 +67,72 @@ function watchRows(): void {
       port2.postMessage(undefined);
     });
   };
-  const look = () => {
+  const recordRows = () => {
     for (const row of document.querySelectorAll<HTMLElement>("tr[data-row]")) {
       const id = row.dataset.row ?? "";
-      note(id, "row");
-      if (/completed/i.test(row.textContent)) note(id, "completed");
+      recordPaint(id, "row");
+      if (/completed/i.test(row.textContent)) recordPaint(id, "completed");
     }
   };
-  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
-  look();
+  new MutationObserver(recordRows).observe(document.body, { subtree: true, childList: true, characterData: true });
+  recordRows();
 }
 
-async function untilPainted(page: Page, id: string, name: keyof Painted): Promise<number> {
+async function waitForPaint(page: Page, id: string, name: keyof PaintTimes): Promise<number> {
   const paintedAt = await page.waitForFunction(([row, time]) => window.painted.get(row)?.[time], [id, name] as const, { timeout: 30_000 });
   return Number(await paintedAt.jsonValue());
 }
 
-/** Another program submits jobs; the tab was opened before and is not touched. */
+/** Submits jobs from another program while an open tab shows the list. */
 async function measureBrowser(report: Report): Promise<void> {
   const { print, logProgress } = report;
-  const desk = await startDesk(await deskFolder(FEW_JOBS, report));
+  const desk = await startDesk(await getDeskFolder(FEW_JOBS, report));
   const browser = await startBrowser();
   try {
-    const { page, cdp, close } = await openBlank(browser, desk);
+    const { page, cdp, close } = await openBlankPage(browser, desk);
     await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
     await page.goto(`${desk.url}/jobs`);
     await page.locator("[data-freshness]").filter({ hasText: "live" }).first().waitFor();
     await page.evaluate(watchRows);
     const paintTimes: number[][] = [];
-    const ended: number[][] = [];
+    const completionTimes: number[][] = [];
     for (let run = 0; run <= RUNS; run += 1) {
       logProgress(`Changes painted in another tab, run ${run}.`);
-      const [rows, ends]: [number[], number[]] = [[], []];
+      const [rows, completions]: [number[], number[]] = [[], []];
       for (let change = 0; change < CHANGES; change += 1) {
         const submittedMs = Date.now();
         const id = await submit(desk, graph);
-        rows.push((await untilPainted(page, id, "row")) - submittedMs);
-        const completedMs = await untilPainted(page, id, "completed");
+        rows.push((await waitForPaint(page, id, "row")) - submittedMs);
+        const completedMs = await waitForPaint(page, id, "completed");
         const job: { execution_end_time: number } = await (await fetch(`${desk.url}/api/jobs/${id}`, { headers: desk.headers })).json();
-        ends.push(completedMs - job.execution_end_time);
+        completions.push(completedMs - job.execution_end_time);
       }
       // The first run warms up.
-      if (run > 0) [paintTimes[run - 1], ended[run - 1]] = [rows, ends];
+      if (run > 0) [paintTimes[run - 1], completionTimes[run - 1]] = [rows, completions];
     }
     const cells = (runs: number[][]) =>
       [0.5, 0.95].map(
         (share) =>
-          `${spread(
+          `${formatSpread(
             runs.map((times) => percentile(times, share)),
             0,
           )} ms`,
       );
-    await page.waitForTimeout(SETTLE_MS);
+    await page.waitForTimeout(QUIET_MS);
     let requests = 0;
     page.on("request", () => (requests += 1));
-    await page.waitForTimeout(IDLE_S * 1000);
+    await page.waitForTimeout(IDLE_SECONDS * 1000);
     print(`## Live updates in another tab, ${RUNS} runs of ${CHANGES} jobs`);
     print(
-      table(
+      formatTable(
         ["change", "p50", "p95"],
         [
           ["submission sent → row painted", ...cells(paintTimes)],
-          ["job ended → row painted as completed", ...cells(ended)],
+          ["job ended → row painted as completed", ...cells(completionTimes)],
         ],
       ),
     );
-    print(`Requests of an idle, connected tab in ${IDLE_S} s: ${requests}.`);
+    print(`Requests of an idle, connected tab in ${IDLE_SECONDS} s: ${requests}.`);
     await close();
   } finally {
     await browser.close();
@@ -140,7 +140,7 @@ async function measureBrowser(report: Report): Promise<void> {
   }
 }
 
-/** A service that the console polls, behind a proxy that counts. */
+/** Counts requests to a service that the console polls. */
 async function measureUpstream({ print, logProgress }: Report): Promise<void> {
   const desk = await startDesk(newFolder(), { isNew: true });
   const service = await startService(newFolder());
@@ -155,22 +155,22 @@ async function measureUpstream({ print, logProgress }: Report): Promise<void> {
       logProgress(`Upstream requests for ${count} viewers.`);
       const viewers: EventViewer[] = [];
       for (let index = 0; index < count; index += 1) viewers.push(await openViewer(desk.url, sessions[index % MEMBERS] ?? {}, topics));
-      await wait(SETTLE_MS);
-      const perMinute = async (seconds: number) => {
+      await wait(QUIET_MS);
+      const countPerMinute = async (seconds: number) => {
         await proxy.readCount();
         await wait(seconds * 1000);
         return String(Math.round(((await proxy.readCount()) * 60) / seconds));
       };
-      const idle = await perMinute(WATCH_S);
-      await submit({ url: service.url, headers: service.headers }, waitGraph(WATCH_S + 10, count));
+      const idle = await countPerMinute(WATCH_SECONDS);
+      await submit({ url: service.url, headers: service.headers }, createWaitGraph(WATCH_SECONDS + 10, count));
       await wait(5_000);
-      const busy = await perMinute(WATCH_S);
+      const busy = await countPerMinute(WATCH_SECONDS);
       rows.push([String(count), idle, busy]);
       viewers.forEach((viewer) => viewer.close());
-      await wait(SETTLE_MS);
+      await wait(QUIET_MS);
     }
-    print(`## Requests a minute to a polled service, for streams of ${MEMBERS} members on jobs, queue and counts`);
-    print(table(["streams", "idle", "with a running job"], rows));
+    print(`## Requests per minute to a polled service, for streams of ${MEMBERS} members on jobs, queue and counts`);
+    print(formatTable(["streams", "idle", "with a running job"], rows));
   } finally {
     await desk.process.stop();
     await proxy.process.stop();
@@ -178,7 +178,7 @@ async function measureUpstream({ print, logProgress }: Report): Promise<void> {
   }
 }
 
-/** A plain server whose WebSocket sends a million messages a minute. */
+/** Connects a plain server whose WebSocket sends a million messages per minute. */
 async function measureFlood({ print, logProgress }: Report): Promise<void> {
   const desk = await startDesk(newFolder(), { isNew: true });
   const peers = new WebSocketServer({ noServer: true });
@@ -190,7 +190,7 @@ async function measureFlood({ print, logProgress }: Report): Promise<void> {
     const body = { name: "Plain", baseUrl: server.url };
     const { connection } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, body, desk.headers);
     const id = server.submit();
-    server.begin();
+    server.startJob();
     const viewer = await openViewer(desk.url, desk.headers, [`jobs?connection=${connection.id}&limit=50`]);
     while (sockets.length === 0) await wait(50);
     const sendEvent = (type: string, data: object) => sockets.at(-1)?.send(JSON.stringify({ type, data }));
@@ -198,24 +198,24 @@ async function measureFlood({ print, logProgress }: Report): Promise<void> {
     sendEvent("executing", { prompt_id: id, node: "1" });
     await wait(2_000);
     logProgress("A flood of progress messages.");
-    const before = residentMiB(desk.process.pid);
+    const before = getResidentMiB(desk.process.pid);
     let peak = before;
     const health: number[] = [];
     const startedMs = Date.now();
     let sentCount = 0;
     while (sentCount < FLOOD_MESSAGES) {
-      const due = Math.min(FLOOD_MESSAGES, ((Date.now() - startedMs) / (FLOOD_S * 1000)) * FLOOD_MESSAGES);
+      const due = Math.min(FLOOD_MESSAGES, ((Date.now() - startedMs) / (FLOOD_SECONDS * 1000)) * FLOOD_MESSAGES);
       for (; sentCount < due; sentCount += 1) sendEvent("progress", { prompt_id: id, node: "1", value: sentCount, max: FLOOD_MESSAGES });
-      const askedMs = performance.now();
+      const requestedMs = performance.now();
       await fetch(`${desk.url}/api/health`).then((response) => response.arrayBuffer());
-      health.push(performance.now() - askedMs);
-      peak = Math.max(peak, residentMiB(desk.process.pid));
+      health.push(performance.now() - requestedMs);
+      peak = Math.max(peak, getResidentMiB(desk.process.pid));
       await wait(50);
     }
     const seconds = (Date.now() - startedMs) / 1000;
     print("## A plain server that floods the console with progress");
     print(
-      table(
+      formatTable(
         ["messages sent", "in", "events to a viewer", "memory before", "highest", "GET /api/health p95"],
         [
           [
@@ -237,7 +237,7 @@ async function measureFlood({ print, logProgress }: Report): Promise<void> {
   }
 }
 
-/** Fifty streams of five members watch a console that runs a job after another. */
+/** Opens fifty streams of five members on a console that runs one job after the other. */
 async function measureMemory({ print, logProgress }: Report): Promise<void> {
   const desk = await startDesk(newFolder(), { isNew: true });
   try {
@@ -251,16 +251,16 @@ async function measureMemory({ print, logProgress }: Report): Promise<void> {
       logProgress(`Minute ${minute}.`);
       const samples: number[] = [];
       for (let second = 0; second < 60; second += 2) {
-        await submit(desk, waitGraph(1, minute * 60 + second));
+        await submit(desk, createWaitGraph(1, minute * 60 + second));
         await wait(2_000);
-        samples.push(residentMiB(desk.process.pid));
+        samples.push(getResidentMiB(desk.process.pid));
       }
-      minutes.push([String(minute), spread(samples, 0)]);
+      minutes.push([String(minute), formatSpread(samples, 0)]);
     }
     const events = viewers.reduce((sum, { counts }) => sum + [...counts.values()].reduce((all, count) => all + count, 0), 0);
     viewers.forEach((viewer) => viewer.close());
     print(`## Memory of the console with ${MEMORY_STREAMS} streams and a job every two seconds`);
-    print(table(["minute", "MiB"], minutes));
+    print(formatTable(["minute", "MiB"], minutes));
     print(`Events sent: ${events.toLocaleString("en")}.`);
   } finally {
     await desk.process.stop();

@@ -1,5 +1,5 @@
 import { newFolder, startDesk } from "../processes";
-import { longTextTable, measureLongText } from "../screens/long-text";
+import { formatLongText, measureLongText } from "../screens/long-text";
 import { startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
 
@@ -10,8 +10,8 @@ export const longText: Section = {
     const desk = await startDesk(newFolder(), { isNew: true });
     const browser = await startBrowser();
     try {
-      print("## A key in a long text, in a browser");
-      print(longTextTable(await measureLongText(browser, desk, logProgress)));
+      print("## Typing a key in a long text, in a browser");
+      print(formatLongText(await measureLongText(browser, desk, logProgress)));
     } finally {
       await browser.close();
       await desk.process.stop();

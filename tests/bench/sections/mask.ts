@@ -1,17 +1,17 @@
 import { newFolder, startDesk } from "../processes";
-import { maskTable, measureMask } from "../screens/mask";
+import { formatMask, measureMask } from "../screens/mask";
 import { startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
 
 export const mask: Section = {
   name: "mask",
   async measure({ print, logProgress }) {
-    logProgress("Masks over large pictures in a browser.");
+    logProgress("Masks of large pictures in a browser.");
     const desk = await startDesk(newFolder(), { isNew: true });
     const browser = await startBrowser();
     try {
       print("## The mask editor on large pictures, in a browser");
-      print(maskTable(await measureMask(browser, desk)));
+      print(formatMask(await measureMask(browser, desk)));
     } finally {
       await browser.close();
       await desk.process.stop();

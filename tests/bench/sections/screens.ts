@@ -1,6 +1,6 @@
-import { deskFolder, FEW_JOBS, MANY_JOBS } from "../many-jobs";
+import { FEW_JOBS, getDeskFolder, MANY_JOBS } from "../many-jobs";
 import { startDesk } from "../processes";
-import { jobsListTable, measureJobsList } from "../screens/jobs-list";
+import { formatJobsList, measureJobsList } from "../screens/jobs-list";
 import { SLOWDOWN, startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
 
@@ -9,14 +9,14 @@ export const screens: Section = {
   async measure(report) {
     const { print, logProgress } = report;
     for (const jobs of [FEW_JOBS, MANY_JOBS]) {
-      const desk = await startDesk(await deskFolder(jobs, report));
+      const desk = await startDesk(await getDeskFolder(jobs, report));
       const browser = await startBrowser();
       try {
-        const inAll = jobs.toLocaleString("en");
-        logProgress(`The list of jobs in a browser, ${inAll} jobs.`);
+        const totalText = jobs.toLocaleString("en");
+        logProgress(`The list of jobs in a browser, ${totalText} jobs.`);
         const runs = await measureJobsList(browser, desk, logProgress);
-        print(`## The list of jobs with ${FEW_JOBS.toLocaleString("en")} rows of ${inAll}, processor ${SLOWDOWN} times slower`);
-        print(jobsListTable(runs));
+        print(`## The list of jobs with ${FEW_JOBS.toLocaleString("en")} rows of ${totalText}, processor ${SLOWDOWN} times slower`);
+        print(formatJobsList(runs));
       } finally {
         await browser.close();
         await desk.process.stop();

@@ -1,11 +1,11 @@
-import { table } from "../figures";
-import { latencies } from "../latencies";
-import { load, type Target } from "../load";
-import { besideService, graph } from "../many-jobs";
+import { formatTable } from "../figures";
+import { formatLoadRuns } from "../format-load-runs";
+import { measureLoad, type Target } from "../load";
+import { graph,withDeskAndService } from "../many-jobs";
 import { post } from "../processes";
 import { type Section } from "../section";
 
-const waiting = {
+const waitingGraph = {
   "1": { class_type: "Wait", inputs: { seconds: 3600 } },
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 };
@@ -13,10 +13,10 @@ const waiting = {
 export const submissions: Section = {
   name: "submissions",
   measure: (report) =>
-    besideService(report, async ({ desk, service, connection }) => {
+    withDeskAndService(report, async ({ desk, service, connection }) => {
       const { print, logProgress } = report;
-      // A waiting job takes the one slot, so that accepting is measured and not running.
-      await post(`${service.url}/api/prompt`, { prompt: waiting }, service.headers);
+      // A waiting job occupies the only slot, so that only accepting is measured.
+      await post(`${service.url}/api/prompt`, { prompt: waitingGraph }, service.headers);
       const json = { "content-type": "application/json" };
       const body = JSON.stringify({ prompt: graph });
       const targets: [string, Target][] = [
@@ -30,10 +30,10 @@ export const submissions: Section = {
       for (const connections of [1, 20]) {
         for (const [name, target] of targets) {
           logProgress(`Submissions ${name}, ${connections} at a time.`);
-          rows.push([name, String(connections), ...latencies(await load(target, connections))]);
+          rows.push([name, String(connections), ...formatLoadRuns(await measureLoad(target, connections))]);
         }
       }
-      print("## Submissions, each on disk before it is answered");
-      print(table(["how", "connections", "p50 ms", "p95 ms", "submissions/s"], rows));
+      print("## Submissions, each on disk before the response");
+      print(formatTable(["how", "connections", "p50 ms", "p95 ms", "submissions/s"], rows));
     }),
 };

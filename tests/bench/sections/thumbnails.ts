@@ -1,6 +1,6 @@
 import { newFolder, startDesk } from "../processes";
 import { type Section } from "../section";
-import { measureThumbnails, thumbnailsTable } from "../thumbnails";
+import { formatThumbnails,measureThumbnails } from "../thumbnails";
 
 export const thumbnails: Section = {
   name: "thumbnails",
@@ -9,7 +9,7 @@ export const thumbnails: Section = {
     const desk = await startDesk(newFolder(), { isNew: true });
     try {
       print("## Thumbnails of 256 px through the console's route");
-      print(thumbnailsTable(await measureThumbnails(desk)));
+      print(formatThumbnails(await measureThumbnails(desk)));
     } finally {
       await desk.process.stop();
     }

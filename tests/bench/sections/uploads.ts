@@ -1,14 +1,14 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { spread, table } from "../figures";
+import { formatSpread, formatTable } from "../figures";
 import { connect, newFolder, startDesk, startService } from "../processes";
 import { type Section } from "../section";
-import { upload, type UploadFigure } from "../upload";
+import { measureUpload, type UploadFigure } from "../upload";
 
 const UPLOAD_MIB = 1024;
 const RUNS = 3;
 
-/** Each on a freshly started console and service: memory that an earlier load had grown into would hide the upload's own. */
+/** Starts a new console and service for each run, since memory of an earlier load would hide that of the upload. */
 export const uploads: Section = {
   name: "uploads",
   async measure({ print, logProgress }) {
@@ -18,15 +18,15 @@ export const uploads: Section = {
       const folder = newFolder();
       const desk = await startDesk(folder, { isNew: true });
       const service = await startService(join(folder, "port"));
-      runs.push(await upload(desk, await connect(desk, service), service, UPLOAD_MIB));
+      runs.push(await measureUpload(desk, await connect(desk, service), service, UPLOAD_MIB));
       await desk.process.stop();
       await service.process.stop();
       rmSync(folder, { recursive: true, force: true });
     }
-    const column = (pick: (run: UploadFigure) => number, digits: number) => spread(runs.map(pick), digits);
+    const column = (pick: (run: UploadFigure) => number, digits: number) => formatSpread(runs.map(pick), digits);
     print(`## ${UPLOAD_MIB} MiB uploaded through the console, byte-exact at the service by BLAKE3`);
     print(
-      table(
+      formatTable(
         ["console idle MiB", "highest MiB", "over idle MiB", "seconds"],
         [
           [

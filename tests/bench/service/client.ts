@@ -16,25 +16,25 @@ export async function withService<T>(settings: Record<string, string>, work: (se
   }
 }
 
-export async function get<T>(service: PortService, path: string): Promise<T> {
+export async function getJson<T>(service: PortService, path: string): Promise<T> {
   const response = await fetch(service.url + path, { headers: service.headers });
-  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as T; // the caller knows the type
+  if (!response.ok) throw new Error(`${path} responded with ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T; // the caller names the type of the response
 }
 
-export async function submit(service: PortService, prompt: Graph): Promise<string> {
+export async function submitGraph(service: PortService, prompt: Graph): Promise<string> {
   const { prompt_id: id } = await post<{ prompt_id: string }>(`${service.url}/api/prompt`, { prompt }, service.headers);
   return id;
 }
 
-export async function queueDepth(service: PortService): Promise<number> {
-  return (await get<{ exec_info: { queue_remaining: number } }>(service, "/api/prompt")).exec_info.queue_remaining;
+export async function getQueueDepth(service: PortService): Promise<number> {
+  return (await getJson<{ exec_info: { queue_remaining: number } }>(service, "/api/prompt")).exec_info.queue_remaining;
 }
 
 /** Polls until the queue is empty. */
 export async function waitForEmptyQueue(service: PortService, intervalMs = 20): Promise<void> {
   for (const deadline = Date.now() + 120_000; Date.now() < deadline;) {
-    if ((await queueDepth(service)) === 0) return;
+    if ((await getQueueDepth(service)) === 0) return;
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
   throw new Error("the queue was not empty after two minutes");

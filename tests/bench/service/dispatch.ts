@@ -1,26 +1,26 @@
-// From acknowledged to running on an idle service, as a client sees it: from reading the answer to the submission until the polled status
-// is no longer pending. The figure includes one more request, so it is never too good.
+// Measures the time from acknowledged to running on an idle service: from reading the response to the submission until the polled
+// status is no longer pending. The figure includes the time of one poll.
 import { randomInt } from "node:crypto";
 import { percentile } from "../figures";
-import { get, submit, waitForEmptyQueue, withService } from "./client";
+import { getJson, submitGraph, waitForEmptyQueue, withService } from "./client";
 import { type BenchRow } from "./row";
 
 const JOBS = 60;
-const WARM_UP = 5;
+const WARM_UP_JOBS = 5;
 
 export function measureDispatch(): Promise<BenchRow[]> {
   return withService({}, async (service) => {
     const delays: number[] = [];
-    for (let index = -WARM_UP; index < JOBS; index += 1) {
-      const id = await submit(service, {
+    for (let index = -WARM_UP_JOBS; index < JOBS; index += 1) {
+      const id = await submitGraph(service, {
         "1": { class_type: "Wait", inputs: { seconds: 0.05 } },
         "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
         "3": { class_type: "PrimitiveInt", inputs: { value: randomInt(2 ** 31) } },
       });
-      const acknowledged = performance.now();
-      const isPending = async () => (await get<{ status: string }>(service, `/api/job/${id}/status`)).status === "pending";
+      const acknowledgedMs = performance.now();
+      const isPending = async () => (await getJson<{ status: string }>(service, `/api/job/${id}/status`)).status === "pending";
       while (await isPending());
-      if (index >= 0) delays.push(performance.now() - acknowledged);
+      if (index >= 0) delays.push(performance.now() - acknowledgedMs);
       await waitForEmptyQueue(service, 5);
     }
     const p95 = percentile(delays, 0.95);

@@ -1,8 +1,8 @@
-// The measured graphs. Sample 01 is read from the bundled samples; the rest are built here.
+// The measured graphs that are not bundled samples.
 import { type Graph } from "./client";
 
-/** Thirty nodes from the library: literals, masks, scaling, filters, a composite, two outputs. */
-export function thirtyNodes(): Graph {
+/** Creates a graph of thirty nodes: literals, masks, scaling, filters, a composite and two outputs. */
+export function createThirtyNodeGraph(): Graph {
   const graph: Graph = {};
   const add = (class_type: string, inputs: Record<string, unknown>): [string, number] => {
     const id = String(Object.keys(graph).length + 1);
@@ -10,7 +10,7 @@ export function thirtyNodes(): Graph {
     return [id, 0];
   };
   const width = add("PrimitiveInt", { value: 512 });
-  const words = add("StringConcatenate", { string_a: "a quiet", string_b: "harbour", delimiter: " " });
+  const text = add("StringConcatenate", { string_a: "a quiet", string_b: "harbour", delimiter: " " });
   let image = add("EmptyImage", { width, height: 512, batch_size: 1, color: 3368652 });
   const mask = add("InvertMask", { mask: add("SolidMask", { value: 0.5, width: 512, height: 512 }) });
   for (let round = 0; round < 4; round += 1) {
@@ -20,15 +20,15 @@ export function thirtyNodes(): Graph {
     image = add("ImageSharpen", { image, sharpen_radius: 1, sigma: 1, alpha: 0.5 });
     image = add("ImageCrop", { image, width: 500, height: 500, x: 2, y: round });
   }
-  const laid = add("ImageCompositeMasked", { destination: image, source: image, x: 8, y: 8, resize_source: false, mask });
-  add("PreviewAny", { source: words });
-  const rest = add("ImageFlip", { image: laid, flip_method: "x-axis: vertically" });
-  add("SaveImage", { images: rest, filename_prefix: "thirty" });
-  add("PreviewImage", { images: laid });
+  const composite = add("ImageCompositeMasked", { destination: image, source: image, x: 8, y: 8, resize_source: false, mask });
+  add("PreviewAny", { source: text });
+  const flipped = add("ImageFlip", { image: composite, flip_method: "x-axis: vertically" });
+  add("SaveImage", { images: flipped, filename_prefix: "thirty" });
+  add("PreviewImage", { images: composite });
   return graph;
 }
 
-export const waiting: Graph = {
+export const waitingGraph: Graph = {
   "1": { class_type: "Wait", inputs: { seconds: 3600 } },
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 };

@@ -1,5 +1,5 @@
-// A client with one connection and one request at a time. Uses node:http, because for a page of a hundred jobs fetch needs as much
-// processor time as the service itself, and both share the cores.
+// A client with one connection and one request at a time. Uses node:http, since fetch needs as much processor time for a page of jobs
+// as the service itself, and both share the cores.
 import { Agent, get } from "node:http";
 import { type PortService } from "../processes";
 
@@ -15,7 +15,7 @@ export function createJsonGet({ url, headers }: Pick<PortService, "url" | "heade
         response.once("error", reject);
         response.once("end", () => {
           const text = Buffer.concat(chunks).toString();
-          if (response.statusCode !== 200) reject(new Error(`${path} answered ${response.statusCode}: ${text}`));
+          if (response.statusCode !== 200) reject(new Error(`${path} responded with ${response.statusCode}: ${text}`));
           else resolve(JSON.parse(text) as Record<string, unknown>); // all endpoints measured here return objects
         });
       });

@@ -1,5 +1,5 @@
 // Prints the stand-alone service's figures as one Markdown table with the machine. Arguments select rows by name.
-import { machine, table } from "../figures";
+import { describeMachine, formatTable } from "../figures";
 import { measureDispatch } from "./dispatch";
 import { measureImageChain } from "./image-chain";
 import { measureJobs } from "./jobs";
@@ -26,32 +26,32 @@ const measurements: Record<string, () => Promise<BenchRow[]>> = {
 };
 
 const notes = [
-  "The service is `dist/service.mjs` in a process of its own, one job at once, over HTTP on loopback.",
-  "The load generator shares the cores with the service: on a machine of two, the service has little more than one.",
-  "Three runs each, after one that warms up; the figure is the median.",
+  "The service is `dist/service.mjs` in a separate process, with one job at a time, over HTTP on loopback.",
+  "The load generator shares the cores with the service. On a machine with two cores, the service has little more than one.",
+  "Each figure is the median of three runs, after one to warm up.",
 ];
 
 const names = Object.keys(measurements);
 const args = process.argv.slice(2);
-const unknown = args.filter((name) => !names.includes(name));
-if (unknown.length > 0) {
-  logProgress(`There is no figure ${unknown.join(", ")}. There are: ${names.join(", ")}.`);
+const unknownNames = args.filter((name) => !names.includes(name));
+if (unknownNames.length > 0) {
+  logProgress(`Unknown measurement ${unknownNames.join(", ")}. Measurements: ${names.join(", ")}.`);
   process.exit(1);
 }
 const rows: BenchRow[] = [];
 for (const [name, measure] of Object.entries(measurements)) {
   if (args.length > 0 && !args.includes(name)) continue;
   const started = performance.now();
-  const benches = await measure();
-  rows.push(...benches);
+  const benchRows = await measure();
+  rows.push(...benchRows);
   logProgress(`${name}, ${((performance.now() - started) / 1000).toFixed(0)} s`);
-  for (const row of benches) logProgress(`  ${row.name}: ${row.figure} (${row.spread})`);
+  for (const row of benchRows) logProgress(`  ${row.name}: ${row.figure} (${row.spread})`);
 }
 const print = (text: string) => process.stdout.write(`${text}\n\n`);
-print(`Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}.`);
+print(`Measured ${new Date().toISOString().slice(0, 10)} on ${describeMachine()}.`);
 print(
-  table(
-    ["at", "target", "median", "lowest to highest", "reached"],
+  formatTable(
+    ["measurement", "target", "median", "lowest to highest", "met"],
     rows.map(({ name, target, figure, spread, meets }) => [name, target, figure, spread, target === "" ? "" : meets ? "yes" : "**no**"]),
   ),
 );

@@ -1,71 +1,70 @@
-// A service killed and restarted with 100,000 pending jobs: time until its first correct response.
-// One real, pending job is copied in the killed service's database, so every row has the shape that the service gives it. Then a burst
-// of cancels, one job each, and the rest in one call.
+// Measures the first correct response of a service that was killed and restarted with 100,000 pending jobs. The jobs are copies of a
+// real one in the killed service's database. Then measures a burst of cancels of one job each, and one call that cancels all others.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { MAX_ATTEMPTS } from "@/lib/service/jobs/transitions";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type PortService, post, startService } from "../processes";
-import { forEachConcurrently, get, queueDepth, submit, withService } from "./client";
-import { waiting } from "./graphs";
-import { residentMiB } from "./memory";
+import { forEachConcurrently, getJson, getQueueDepth, submitGraph, withService } from "./client";
+import { waitingGraph } from "./graphs";
+import { getResidentMiB } from "./memory";
 import { type BenchRow, formatRuns, median } from "./row";
 
 const RUNS = 3;
-const PENDING = 100_000;
-const BURST = 1000;
+const PENDING_COUNT = 100_000;
+const BURST_SIZE = 1000;
 
 export function measureRestart(): Promise<BenchRow[]> {
-  return withService({}, async (first, folder) => {
-    await submit(first, waiting);
-    await submit(first, waiting);
-    await first.process.stop("SIGKILL");
-    copyPending(join(folder, "service", "service.sqlite"), PENDING);
+  return withService({}, async (initialService, folder) => {
+    await submitGraph(initialService, waitingGraph);
+    await submitGraph(initialService, waitingGraph);
+    await initialService.process.stop("SIGKILL");
+    copyPending(join(folder, "service", "service.sqlite"), PENDING_COUNT);
     const times: number[] = [];
-    let isWhole = true;
+    let isComplete = true;
     let service: PortService | undefined;
     for (let run = 0; run < RUNS; run += 1) {
       await service?.process.stop("SIGKILL");
       const started = performance.now();
-      service = await startService(folder, {}, first.headers);
-      const depth = await queueDepth(service);
+      service = await startService(folder, {}, initialService.headers);
+      const depth = await getQueueDepth(service);
       times.push(performance.now() - started);
-      const { pagination } = await get<{ pagination: { total: number } }>(service, "/api/jobs?limit=1");
-      // The running job fails after losing its worker for the third time; it stays in the list.
-      const abandoned = run + 1 >= MAX_ATTEMPTS ? 1 : 0;
-      isWhole &&= depth === PENDING - abandoned && pagination.total === PENDING;
+      const { pagination } = await getJson<{ pagination: { total: number } }>(service, "/api/jobs?limit=1");
+      // The running job fails after losing its worker for the third time, but remains in the list.
+      const failedCount = run + 1 >= MAX_ATTEMPTS ? 1 : 0;
+      isComplete &&= depth === PENDING_COUNT - failedCount && pagination.total === PENDING_COUNT;
     }
-    if (!service) throw new Error("nothing was started");
-    const after = await cancels(service);
+    if (!service) throw new Error("the service was not started");
+    const cancelRows = await measureCancels(service);
     await service.process.stop();
     return [
       {
-        name: `restart after kill -9 with ${PENDING.toLocaleString("en")} pending jobs, to the first answer`,
+        name: `restart after kill -9 with ${PENDING_COUNT.toLocaleString("en")} pending jobs, to the first response`,
         target: "within 2 s, none lost",
-        ...formatRuns(times, `ms, ${isWhole ? "none lost" : "jobs lost"}`, 0),
-        meets: isWhole && median(times) <= 2000,
+        ...formatRuns(times, `ms, ${isComplete ? "none lost" : "jobs lost"}`, 0),
+        meets: isComplete && median(times) <= 2000,
       },
-      ...after,
+      ...cancelRows,
     ];
   });
 }
 
-async function cancels(service: PortService): Promise<BenchRow[]> {
-  const resident = residentMiB(service.process.pid);
-  const { jobs } = await get<{ jobs: { id: string }[] }>(service, `/api/jobs?status=pending&limit=${BURST}`);
+async function measureCancels(service: PortService): Promise<BenchRow[]> {
+  const memoryMiB = getResidentMiB(service.process.pid);
+  const { jobs } = await getJson<{ jobs: { id: string }[] }>(service, `/api/jobs?status=pending&limit=${BURST_SIZE}`);
   const started = performance.now();
   await forEachConcurrently(jobs, 20, async ({ id }) => void (await post(`${service.url}/api/queue`, { delete: [id] }, service.headers)));
-  const burst = performance.now() - started;
-  const rest = performance.now();
+  const burstMs = performance.now() - started;
+  const clearStartedMs = performance.now();
   await post(`${service.url}/api/queue`, { clear: true }, service.headers);
-  const cleared = performance.now() - rest;
-  const remaining = await queueDepth(service);
+  const clearMs = performance.now() - clearStartedMs;
+  const remaining = await getQueueDepth(service);
   return [
-    { name: "memory with all of them", target: "", figure: `${resident.toFixed(0)} MiB resident`, spread: "", meets: true },
+    { name: "memory with all pending jobs", target: "", figure: `${memoryMiB.toFixed(0)} MiB resident`, spread: "", meets: true },
     {
-      name: `${jobs.length} cancels, one job each, 20 connections; then all that is left with one call`,
+      name: `${jobs.length} cancels of one job each, 20 connections; then all other jobs with one call`,
       target: "",
-      figure: `${burst.toFixed(0)} ms; ${cleared.toFixed(0)} ms`,
+      figure: `${burstMs.toFixed(0)} ms; ${clearMs.toFixed(0)} ms`,
       spread: "",
       meets: remaining <= 1,
     },
@@ -80,13 +79,13 @@ function copyPending(databaseFile: string, count: number): void {
     template && database.prepare<[unknown], Record<string, unknown>>("SELECT * FROM job_inputs WHERE job_seq = ?").get(template.seq);
   if (!template || !inputs) throw new Error("There is no pending job to copy.");
   const { seq: _seq, ...job } = template;
-  const insert = (table: string, row: Record<string, unknown>) => {
+  const prepareInsert = (table: string, row: Record<string, unknown>) => {
     const names = Object.keys(row);
-    const marks = names.map((name) => `@${name}`).join(", ");
-    return database.prepare<[Record<string, unknown>]>(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks})`);
+    const placeholders = names.map((name) => `@${name}`).join(", ");
+    return database.prepare<[Record<string, unknown>]>(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${placeholders})`);
   };
-  const [insertJob, insertInputs] = [insert("jobs", job), insert("job_inputs", inputs)];
-  database.exclusively(() => {
+  const [insertJob, insertInputs] = [prepareInsert("jobs", job), prepareInsert("job_inputs", inputs)];
+  database.runExclusively(() => {
     for (let index = 2; index < count; index += 1) {
       const at = Number(job.create_time) + index;
       const row = { ...job, id: randomUUID(), number: Number(job.number) + index, create_time: at, update_time: at, state_time: at };

@@ -1,4 +1,4 @@
-// One line of the table that `npm run bench:service` prints, as each measurement delivers it.
+// A row of the table that `npm run bench:service` prints.
 import { percentile } from "../figures";
 
 export type BenchRow = {
@@ -19,6 +19,6 @@ export function median(runs: readonly number[]): number {
 
 /** The median and the extremes of several runs, as the cells of a row. */
 export function formatRuns(runs: readonly number[], unit: string, digits: number): Pick<BenchRow, "figure" | "spread"> {
-  const show = (value: number) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  return { figure: `${show(median(runs))} ${unit}`, spread: `${show(Math.min(...runs))} to ${show(Math.max(...runs))}` };
+  const format = (value: number) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return { figure: `${format(median(runs))} ${unit}`, spread: `${format(Math.min(...runs))} to ${format(Math.max(...runs))}` };
 }

@@ -1,6 +1,6 @@
-// Pseudo-random numbers that are the same in every run, so that two benches fill their databases alike.
+// Pseudo-random numbers that are the same in every run, so that two benches create the same rows.
 
-export function createChance(seed: number) {
+export function createSeededRandom(seed: number) {
   let state = seed >>> 0;
   /** mulberry32: 32 bits, evenly distributed. */
   function next(): number {
@@ -14,9 +14,9 @@ export function createChance(seed: number) {
   return {
     below,
     hex,
-    one: <T>(list: readonly T[]): T => {
+    pick: <T>(list: readonly T[]): T => {
       const item = list[below(list.length)];
-      if (item === undefined) throw new Error("there is nothing to choose from");
+      if (item === undefined) throw new Error("cannot pick from an empty list");
       return item;
     },
     uuid(): string {

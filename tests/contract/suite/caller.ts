@@ -1,4 +1,4 @@
-// One call of an operation against any deployment: fills in the path, sends the key in its header, limits the time, follows no redirect.
+// Calls an operation of any deployment. Fills in the path, sends the key in its header, limits the time and follows no redirects.
 import { fillPath, type Operation } from "@/lib/contract/operation";
 
 export type Send = (request: Request) => Promise<Response>;
@@ -6,7 +6,7 @@ export type CallerResponse = { status: number; headers: Headers; text: string; b
 export type CallInput = {
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | number | boolean>>;
-  /** An object is sent as JSON; a form or bytes are sent as they are. */
+  /** Objects are sent as JSON, and forms, bytes and strings unchanged. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   /** Replaces the caller's key; null sends none. */

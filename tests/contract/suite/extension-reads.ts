@@ -1,94 +1,102 @@
-// Steps that read through extensions. An extension that the service lacks counts as absent, which is no fault.
+// Steps that read through extensions. An extension that the service doesn't have is reported as absent, which is not a failure.
 import { operations } from "@/lib/contract/operations";
-import { field, getItems, needed, type Step, text } from "./steps";
-import { demand, NotTried } from "./verdict";
+import { getField, getItems, getText,requireValue, type Step } from "./steps";
+import { assertThat, NotTriedError } from "./verdict";
 
-const o = operations;
+const ops = operations;
 const plainReads = [
-  o.getQueueDepth,
-  o.listQueue,
-  o.getObjectInfo,
-  o.getFeatures,
-  o.listTasks,
-  o.getSystemStats,
-  o.listOlderHistory,
-  o.listModelFolders,
+  ops.getQueueDepth,
+  ops.listQueue,
+  ops.getObjectInfo,
+  ops.getFeatures,
+  ops.listTasks,
+  ops.getSystemStats,
+  ops.listOlderHistory,
+  ops.listModelFolders,
 ];
 
 export const extensionReadSteps: readonly Step[] = [
-  ...plainReads.map((operation): Step => ({ operation, run: async ({ ask }) => void (await ask(operation)) })),
+  ...plainReads.map((operation): Step => ({ operation, run: async ({ request }) => void (await request(operation)) })),
   {
-    operation: o.listModels,
-    async run({ ask }) {
-      const folders = await ask(o.listModelFolders);
+    operation: ops.listModels,
+    async run({ request }) {
+      const folders = await request(ops.listModelFolders);
       const [first] = Array.isArray(folders) ? folders : [];
-      await ask(o.listModels, { params: { folder: typeof first === "string" ? first : "checkpoints" } });
+      await request(ops.listModels, { params: { folder: typeof first === "string" ? first : "checkpoints" } });
     },
   },
   {
-    operation: o.listTags,
-    async run({ ask }) {
-      const tags = getItems(await ask(o.listTags, { query: { limit: 5 } }), "tags");
-      demand(tags.length <= 5, `limit=5 was answered with ${tags.length} tags`);
-    },
-  },
-  { operation: o.refineTags, run: async ({ ask }) => void (await ask(o.refineTags, { query: { limit: 5, include_public: true } })) },
-  {
-    operation: o.hasAssetHash,
-    async run({ ask, state }) {
-      const hash = needed(text(state.asset, "asset_hash"), "hash of an asset");
-      await ask(o.hasAssetHash, { params: { hash } });
+    operation: ops.listTags,
+    async run({ request }) {
+      const tags = getItems(await request(ops.listTags, { query: { limit: 5 } }), "tags");
+      assertThat(tags.length <= 5, `limit=5 returned ${tags.length} tags`);
     },
   },
   {
-    operation: o.getAssetContent,
-    async run({ ask, state }) {
-      await ask(o.getAssetContent, { params: { id: needed(text(state.asset, "id"), "asset") }, headers: { range: "bytes=0-0" } });
+    operation: ops.refineTags,
+    run: async ({ request }) => void (await request(ops.refineTags, { query: { limit: 5, include_public: true } })),
+  },
+  {
+    operation: ops.hasAssetHash,
+    async run({ request, state }) {
+      const hash = requireValue(getText(state.asset, "asset_hash"), "hash of an asset");
+      await request(ops.hasAssetHash, { params: { hash } });
     },
   },
   {
-    operation: o.view,
-    async run({ ask, state }) {
-      const filename = needed(text(state.asset, "asset_hash"), "hash of an asset");
-      await ask(o.view, { query: { filename }, headers: { range: "bytes=0-0" } });
+    operation: ops.getAssetContent,
+    async run({ request, state }) {
+      await request(ops.getAssetContent, {
+        params: { id: requireValue(getText(state.asset, "id"), "asset") },
+        headers: { range: "bytes=0-0" },
+      });
     },
   },
   {
-    operation: o.listJobAssets,
-    run: async ({ ask, state }) =>
-      void (await ask(o.listJobAssets, { params: { job_id: needed(state.endedJobId, "job that has ended") } })),
-  },
-  {
-    operation: o.getHistoryEntry,
-    run: async ({ ask, state }) =>
-      void (await ask(o.getHistoryEntry, { params: { job_id: needed(state.endedJobId, "job that has ended") } })),
-  },
-  {
-    operation: o.getOlderHistoryEntry,
-    run: async ({ ask, state }) => {
-      const job_id = needed(state.endedJobId, "job that has ended");
-      const entry = field(await ask(o.getOlderHistoryEntry, { params: { job_id } }), job_id);
-      const prompt = field(entry, "prompt");
-      demand(Array.isArray(prompt) && prompt[1] === job_id, "prompt is no list with the job's id at its second place");
+    operation: ops.view,
+    async run({ request, state }) {
+      const filename = requireValue(getText(state.asset, "asset_hash"), "hash of an asset");
+      await request(ops.view, { query: { filename }, headers: { range: "bytes=0-0" } });
     },
   },
   {
-    operation: o.getObjectInfoOf,
-    run: async ({ ask }) => {
-      const info = await ask(o.getObjectInfoOf, { params: { class: "SaveImage" } });
-      demand(field(info, "SaveImage") !== undefined, "the class is not under its name");
+    operation: ops.listJobAssets,
+    run: async ({ request, state }) =>
+      void (await request(ops.listJobAssets, { params: { job_id: requireValue(state.endedJobId, "ended job") } })),
+  },
+  {
+    operation: ops.getHistoryEntry,
+    run: async ({ request, state }) =>
+      void (await request(ops.getHistoryEntry, { params: { job_id: requireValue(state.endedJobId, "ended job") } })),
+  },
+  {
+    operation: ops.getOlderHistoryEntry,
+    run: async ({ request, state }) => {
+      const job_id = requireValue(state.endedJobId, "ended job");
+      const entry = getField(await request(ops.getOlderHistoryEntry, { params: { job_id } }), job_id);
+      const prompt = getField(entry, "prompt");
+      assertThat(Array.isArray(prompt) && prompt[1] === job_id, "prompt is not a list whose second item is the job's id");
     },
   },
   {
-    operation: o.readUserdata,
-    run: async ({ ask, state }) =>
-      void (await ask(o.readUserdata, { params: { file: needed(state.userFile ?? state.own.userFile, "file of user data") } })),
+    operation: ops.getObjectInfoOf,
+    run: async ({ request }) => {
+      const info = await request(ops.getObjectInfoOf, { params: { class: "SaveImage" } });
+      assertThat(getField(info, "SaveImage") !== undefined, "the class is not stored under its name");
+    },
   },
   {
-    operation: o.getRemoteMetadata,
-    async run({ ask, options }) {
-      if (options.sourceUrl === undefined) throw new NotTried("needs --source-url");
-      await ask(o.getRemoteMetadata, { query: { url: options.sourceUrl } });
+    operation: ops.readUserdata,
+    run: async ({ request, state }) =>
+      void (await request(ops.readUserdata, {
+        params: { file: requireValue(state.userFile ?? state.created.userFile, "file of user data") },
+      })),
+  },
+  {
+    operation: ops.getRemoteMetadata,
+    async run({ request, options }) {
+      if (options.sourceUrl === undefined) throw new NotTriedError("needs --source-url");
+      await request(ops.getRemoteMetadata, { query: { url: options.sourceUrl } });
     },
   },
 ];

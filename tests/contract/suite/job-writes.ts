@@ -1,14 +1,14 @@
-// Steps that submit a job of their own, follow it, and change queue and history by that job's id only.
+// Steps that submit a job, wait for it, and change the queue and the history only by that job's id.
 import { parseFailure } from "@/lib/contract/failure";
-import { isTerminalWord } from "@/lib/contract/jobs/job-list";
+import { isTerminalStatus } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
-import { field, LABEL, needed, poll, type Step, text, UNKNOWN_ID } from "./steps";
-import { demand, demandRefusal, NotTried, read } from "./verdict";
+import { getField, getText, LABEL, poll, requireValue, type Step, UNKNOWN_ID } from "./steps";
+import { assertRefusal, assertThat, NotTriedError, parseResponse } from "./verdict";
 
-const o = operations;
+const ops = operations;
 
-/** A tiny picture of a random colour, so that no cache has it. */
-function graph() {
+/** Creates a tiny picture of a random color, so that no result is cached. */
+function createGraph() {
   const color = Math.floor(Math.random() * 0xffffff);
   return {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
@@ -18,88 +18,90 @@ function graph() {
 
 export const jobWriteSteps: readonly Step[] = [
   {
-    operation: o.submitPrompt,
+    operation: ops.submitPrompt,
     writes: true,
     async run({ call, state }) {
-      const bad = await call(o.submitPrompt, { body: { prompt: { "1": { class_type: "NoSuchNodeClass", inputs: {} } } } });
-      const response = await call(o.submitPrompt, {
-        body: { prompt: graph(), extra_data: { extra_pnginfo: { workflow: { name: LABEL } } } },
+      const invalidResponse = await call(ops.submitPrompt, { body: { prompt: { "1": { class_type: "NoSuchNodeClass", inputs: {} } } } });
+      const response = await call(ops.submitPrompt, {
+        body: { prompt: createGraph(), extra_data: { extra_pnginfo: { workflow: { name: LABEL } } } },
       });
       if (response.status === 400)
-        throw new NotTried(`the service refused a graph of EmptyImage and SaveImage: ${parseFailure(response, response.text).message}`);
-      state.own.jobId = text(read(o.submitPrompt, response), "prompt_id");
+        throw new NotTriedError(
+          `the service refused a graph of EmptyImage and SaveImage: ${parseFailure(response, response.text).message}`,
+        );
+      state.created.jobId = getText(parseResponse(ops.submitPrompt, response), "prompt_id");
       // A service may also accept the graph and fail the job.
-      demand([400, 200].includes(bad.status), `an unknown class answered ${bad.status}`);
-      demandRefusal(await call(o.submitPrompt, { body: {} }), [400, 422], "no prompt");
+      assertThat([400, 200].includes(invalidResponse.status), `an unknown class returned ${invalidResponse.status}`);
+      assertRefusal(await call(ops.submitPrompt, { body: {} }), [400, 422], "a missing prompt");
     },
   },
   {
-    operation: o.getJob,
+    operation: ops.getJob,
     writes: true,
     async run(tools) {
-      const job_id = needed(tools.state.own.jobId, "job of its own");
-      const job = await poll(tools, o.getJob, { params: { job_id } }, (item) => isTerminalWord(text(item, "status") ?? ""));
+      const job_id = requireValue(tools.state.created.jobId, "created job");
+      const job = await poll(tools, ops.getJob, { params: { job_id } }, (item) => isTerminalStatus(getText(item, "status") ?? ""));
       tools.state.jobId = job_id;
       tools.state.endedJobId = job_id;
-      demand(field(job, "outputs") !== undefined, "a job that has ended has no outputs");
-      return `its job ended as ${text(job, "status")}`;
+      assertThat(getField(job, "outputs") !== undefined, "an ended job has no outputs");
+      return `the job ended as ${getText(job, "status")}`;
     },
   },
   {
-    operation: o.manageQueue,
+    operation: ops.manageQueue,
     writes: true,
-    async run({ ask, call }) {
-      const deleted = field(await ask(o.manageQueue, { body: { delete: [UNKNOWN_ID] } }), "deleted");
-      demand(deleted === undefined || (Array.isArray(deleted) && deleted.length === 0), "an unknown id was deleted");
-      await call(o.manageQueue, { body: { delete: [] } });
+    async run({ request, call }) {
+      const deleted = getField(await request(ops.manageQueue, { body: { delete: [UNKNOWN_ID] } }), "deleted");
+      assertThat(deleted === undefined || (Array.isArray(deleted) && deleted.length === 0), "an unknown id was deleted");
+      await call(ops.manageQueue, { body: { delete: [] } });
     },
   },
   {
-    operation: o.cancelJob,
+    operation: ops.cancelJob,
     writes: true,
-    async run({ ask, call, state }) {
-      const job_id = needed(state.own.jobId, "job of its own");
-      const response = await call(o.cancelJob, { params: { job_id } });
-      if (response.status !== 409) await ask(o.cancelJob, { params: { job_id } });
+    async run({ request, call, state }) {
+      const job_id = requireValue(state.created.jobId, "created job");
+      const response = await call(ops.cancelJob, { params: { job_id } });
+      if (response.status !== 409) await request(ops.cancelJob, { params: { job_id } });
     },
   },
   {
-    operation: o.cancelOneJob,
+    operation: ops.cancelOneJob,
     writes: true,
     async run({ call, state }) {
-      const response = await call(o.cancelOneJob, { params: { job_id: needed(state.own.jobId, "job of its own") } });
-      if (response.status !== 409) read(o.cancelOneJob, response);
+      const response = await call(ops.cancelOneJob, { params: { job_id: requireValue(state.created.jobId, "created job") } });
+      if (response.status !== 409) parseResponse(ops.cancelOneJob, response);
     },
   },
   {
-    operation: o.freeMemory,
+    operation: ops.freeMemory,
     writes: true,
-    run: async ({ ask }) => void (await ask(o.freeMemory, { body: {} })),
+    run: async ({ request }) => void (await request(ops.freeMemory, { body: {} })),
   },
   {
-    operation: o.cancelJobs,
+    operation: ops.cancelJobs,
     writes: true,
     async run({ call, state }) {
-      const response = await call(o.cancelJobs, { body: { job_ids: [needed(state.own.jobId, "job of its own")] } });
-      if (response.status !== 409) read(o.cancelJobs, response);
+      const response = await call(ops.cancelJobs, { body: { job_ids: [requireValue(state.created.jobId, "created job")] } });
+      if (response.status !== 409) parseResponse(ops.cancelJobs, response);
     },
   },
   {
-    operation: o.interrupt,
+    operation: ops.interrupt,
     writes: true,
-    async run({ ask, options }) {
-      if (!options.interrupt) throw new NotTried("it may stop jobs that are not the suite's; needs --interrupt");
-      await ask(o.interrupt);
+    async run({ request, options }) {
+      if (!options.interrupt) throw new NotTriedError("it may stop other jobs; needs --interrupt");
+      await request(ops.interrupt);
     },
   },
 ];
 
-export const jobCleaningSteps: readonly Step[] = [
+export const jobCleanupSteps: readonly Step[] = [
   {
-    operation: o.manageHistory,
+    operation: ops.manageHistory,
     writes: true,
-    async run({ ask, state }) {
-      await ask(o.manageHistory, { body: { delete: [state.own.jobId ?? UNKNOWN_ID] } });
+    async run({ request, state }) {
+      await request(ops.manageHistory, { body: { delete: [state.created.jobId ?? UNKNOWN_ID] } });
     },
   },
 ];

@@ -1,125 +1,125 @@
-// Steps that only read; the one thing they change is an asset's last access time.
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
+// Steps that only read. They change nothing but an asset's last access time.
+import { isTerminalStatus, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { toMilliseconds } from "@/lib/contract/times";
-import { field, getItems, needed, number, type Step, text, UNKNOWN, UNKNOWN_ID } from "./steps";
-import { demand, demandRefusal, read } from "./verdict";
+import { getField, getItems, getNumber, getText, requireValue, type Step, UNKNOWN_ID,UNKNOWN_ID_STATUSES } from "./steps";
+import { assertRefusal, assertThat, parseResponse } from "./verdict";
 
-const o = operations;
+const ops = operations;
 
 export const readSteps: readonly Step[] = [
   {
-    operation: o.getUser,
-    async run({ ask, call }) {
-      const user = await ask(o.getUser);
-      for (const [of, key] of [
+    operation: ops.getUser,
+    async run({ request, call }) {
+      const user = await request(ops.getUser);
+      for (const [subject, key] of [
         ["a missing key", null],
         ["an unknown key", "lightdesk-conformance-unknown-key"],
       ] as const)
-        demandRefusal(await call(o.getUser, { key }), [401], of);
-      return `the user is ${text(user, "status")}`;
+        assertRefusal(await call(ops.getUser, { key }), [401], subject);
+      return `the user is ${getText(user, "status")}`;
     },
   },
   {
-    operation: o.listJobs,
-    async run({ ask, state }) {
-      const response = await ask(o.listJobs, { query: { limit: 5, offset: 0 } });
+    operation: ops.listJobs,
+    async run({ request, state }) {
+      const response = await request(ops.listJobs, { query: { limit: 5, offset: 0 } });
       const jobs = getItems(response, "jobs");
-      demand(jobs.length <= 5, `limit=5 was answered with ${jobs.length} jobs`);
-      state.jobId = text(jobs[0], "id");
-      state.endedJobId = text(
-        jobs.find((job) => isTerminalWord(text(job, "status") ?? "")),
+      assertThat(jobs.length <= 5, `limit=5 returned ${jobs.length} jobs`);
+      state.jobId = getText(jobs[0], "id");
+      state.endedJobId = getText(
+        jobs.find((job) => isTerminalStatus(getText(job, "status") ?? "")),
         "id",
       );
-      const total = number(field(response, "pagination"), "total");
-      if (total !== undefined) demand(total >= jobs.length, `total is ${total}, less than the page`);
+      const total = getNumber(getField(response, "pagination"), "total");
+      if (total !== undefined) assertThat(total >= jobs.length, `total is ${total}, less than the page`);
     },
   },
   {
-    operation: o.listJobs,
-    async run({ ask, state }) {
-      const items = getItems(await ask(o.listJobs, { query: { status: "completed", limit: 5 } }), "jobs");
-      const unusualJob = items.find((job) => !["completed", "unknown"].includes(toJobState(text(job, "status") ?? "")));
-      demand(unusualJob === undefined, `status=completed was answered with a job that is ${text(unusualJob, "status")}`);
-      state.endedJobId = text(items[0], "id") ?? state.endedJobId;
+    operation: ops.listJobs,
+    async run({ request, state }) {
+      const items = getItems(await request(ops.listJobs, { query: { status: "completed", limit: 5 } }), "jobs");
+      const unexpectedJob = items.find((job) => !["completed", "unknown"].includes(toJobState(getText(job, "status") ?? "")));
+      assertThat(unexpectedJob === undefined, `status=completed returned a job that is ${getText(unexpectedJob, "status")}`);
+      state.endedJobId = getText(items[0], "id") ?? state.endedJobId;
       for (const sort_order of ["asc", "desc"]) {
-        const jobs = getItems(await ask(o.listJobs, { query: { sort_by: "create_time", sort_order, limit: 20 } }), "jobs");
-        const times = jobs.flatMap((job) => toMilliseconds(field(job, "create_time")) ?? []);
+        const jobs = getItems(await request(ops.listJobs, { query: { sort_by: "create_time", sort_order, limit: 20 } }), "jobs");
+        const times = jobs.flatMap((job) => toMilliseconds(getField(job, "create_time")) ?? []);
         const sorted = [...times].sort((a, b) => (sort_order === "asc" ? a - b : b - a));
-        demand(times.join() === sorted.join(), `sort_order=${sort_order} was answered in another order`);
+        assertThat(times.join() === sorted.join(), `sort_order=${sort_order} returned another order`);
       }
     },
   },
   {
-    operation: o.listJobs,
+    operation: ops.listJobs,
     async run({ call }) {
-      demandRefusal(await call(o.listJobs, { query: { limit: 0 } }), [400, 422], "limit=0");
-      demandRefusal(await call(o.listJobs, { query: { status: "no-such-state" } }), [400, 422], "an unknown status");
+      assertRefusal(await call(ops.listJobs, { query: { limit: 0 } }), [400, 422], "limit=0");
+      assertRefusal(await call(ops.listJobs, { query: { status: "no-such-state" } }), [400, 422], "an unknown status");
     },
   },
   {
-    operation: o.getJob,
-    async run({ ask, call, state }) {
-      const job_id = needed(state.jobId, "job");
-      const job = await ask(o.getJob, { params: { job_id } });
-      demand(text(job, "id") === job_id, "the details are of another job");
-      demandRefusal(await call(o.getJob, { params: { job_id: UNKNOWN_ID } }), UNKNOWN, "an unknown job");
+    operation: ops.getJob,
+    async run({ request, call, state }) {
+      const job_id = requireValue(state.jobId, "job");
+      const job = await request(ops.getJob, { params: { job_id } });
+      assertThat(getText(job, "id") === job_id, "the details belong to another job");
+      assertRefusal(await call(ops.getJob, { params: { job_id: UNKNOWN_ID } }), UNKNOWN_ID_STATUSES, "an unknown job");
     },
   },
   {
-    operation: o.getJobStatus,
-    async run({ ask, call, state }) {
-      const job_id = needed(state.jobId, "job");
-      demand(text(await ask(o.getJobStatus, { params: { job_id } }), "id") === job_id, "the status is of another job");
-      demandRefusal(await call(o.getJobStatus, { params: { job_id: UNKNOWN_ID } }), UNKNOWN, "an unknown job");
+    operation: ops.getJobStatus,
+    async run({ request, call, state }) {
+      const job_id = requireValue(state.jobId, "job");
+      assertThat(getText(await request(ops.getJobStatus, { params: { job_id } }), "id") === job_id, "the status belongs to another job");
+      assertRefusal(await call(ops.getJobStatus, { params: { job_id: UNKNOWN_ID } }), UNKNOWN_ID_STATUSES, "an unknown job");
     },
   },
   {
-    operation: o.listHistory,
-    async run({ ask }) {
-      const entries = getItems(await ask(o.listHistory, { query: { max_items: 5, offset: 0 } }), "history");
-      demand(entries.length <= 5, `max_items=5 was answered with ${entries.length} entries`);
+    operation: ops.listHistory,
+    async run({ request }) {
+      const entries = getItems(await request(ops.listHistory, { query: { max_items: 5, offset: 0 } }), "history");
+      assertThat(entries.length <= 5, `max_items=5 returned ${entries.length} entries`);
     },
   },
   {
-    operation: o.listAssets,
-    async run({ ask, call, state }) {
-      const response = await ask(o.listAssets, { query: { limit: 5, include_public: true } });
+    operation: ops.listAssets,
+    async run({ request, call, state }) {
+      const response = await request(ops.listAssets, { query: { limit: 5, include_public: true } });
       const assets = getItems(response, "assets");
-      demand(assets.length <= 5, `limit=5 was answered with ${assets.length} assets`);
+      assertThat(assets.length <= 5, `limit=5 returned ${assets.length} assets`);
       state.asset = assets[0];
       const [tag] = assets.flatMap((asset) => (Array.isArray(asset.tags) ? asset.tags : [])).filter((item) => !String(item).includes(","));
       if (typeof tag === "string") {
-        const tagged = getItems(await ask(o.listAssets, { query: { include_tags: tag, limit: 5, include_public: true } }), "assets");
-        demand(
+        const tagged = getItems(await request(ops.listAssets, { query: { include_tags: tag, limit: 5, include_public: true } }), "assets");
+        assertThat(
           tagged.length > 0 && tagged.every((asset) => Array.isArray(asset.tags) && asset.tags.includes(tag)),
-          "include_tags was answered with assets without the tag",
+          "include_tags returned assets without the tag",
         );
       }
-      demandRefusal(await call(o.listAssets, { query: { limit: 0, include_public: true } }), [400, 422], "limit=0");
+      assertRefusal(await call(ops.listAssets, { query: { limit: 0, include_public: true } }), [400, 422], "limit=0");
     },
   },
   {
-    operation: o.getAsset,
-    async run({ ask, call, state }) {
-      const id = needed(text(state.asset, "id"), "asset");
-      demand(text(await ask(o.getAsset, { params: { id } }), "id") === id, "it is another asset");
-      demandRefusal(await call(o.getAsset, { params: { id: UNKNOWN_ID } }), UNKNOWN, "an unknown asset");
+    operation: ops.getAsset,
+    async run({ request, call, state }) {
+      const id = requireValue(getText(state.asset, "id"), "asset");
+      assertThat(getText(await request(ops.getAsset, { params: { id } }), "id") === id, "the response is another asset");
+      assertRefusal(await call(ops.getAsset, { params: { id: UNKNOWN_ID } }), UNKNOWN_ID_STATUSES, "an unknown asset");
     },
   },
   {
-    operation: o.getTask,
+    operation: ops.getTask,
     async run({ call }) {
-      demandRefusal(await call(o.getTask, { params: { task_id: UNKNOWN_ID } }), UNKNOWN, "an unknown task");
+      assertRefusal(await call(ops.getTask, { params: { task_id: UNKNOWN_ID } }), UNKNOWN_ID_STATUSES, "an unknown task");
     },
   },
   {
-    operation: o.listUserdata,
+    operation: ops.listUserdata,
     async run({ call, state }) {
-      const response = await call(o.listUserdata, { query: { dir: "workflows/", recurse: true, split: false, full_info: true } });
+      const response = await call(ops.listUserdata, { query: { dir: "workflows/", recurse: true, split: false, full_info: true } });
       if (response.status === 404) return "the folder workflows/ does not exist";
-      const files = read(o.listUserdata, response);
-      const path = Array.isArray(files) ? text(files[0], "path") : undefined;
+      const files = parseResponse(ops.listUserdata, response);
+      const path = Array.isArray(files) ? getText(files[0], "path") : undefined;
       state.userFile = path && (path.startsWith("workflows/") ? path : `workflows/${path}`);
     },
   },

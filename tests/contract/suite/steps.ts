@@ -2,17 +2,17 @@
 import { asNumber, asText, isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Caller, type CallInput } from "./caller";
-import { NotTried, read } from "./verdict";
+import { NotTriedError, parseResponse } from "./verdict";
 
 /** Results of earlier steps. */
-export type Known = {
+export type SuiteState = {
   jobId?: string;
   /** The id of an ended job. */
   endedJobId?: string;
   asset?: JsonObject;
   userFile?: string;
   /** Created by this run. */
-  own: { asset?: JsonObject; imageName?: string; maskName?: string; jobId?: string; taskId?: string; userFile?: string };
+  created: { asset?: JsonObject; imageName?: string; maskName?: string; jobId?: string; taskId?: string; userFile?: string };
 };
 
 export type SuiteOptions = {
@@ -20,7 +20,7 @@ export type SuiteOptions = {
   write: boolean;
   /** Also allows interrupts, which may stop other jobs of the user. */
   interrupt: boolean;
-  /** A small file on a host that the service may fetch from. */
+  /** The URL of a small file on a host that the service may download from. */
   sourceUrl?: string;
   /** The time limit for a job or a download of the suite. */
   waitMs: number;
@@ -28,45 +28,50 @@ export type SuiteOptions = {
 
 export type Tools = {
   call: Caller;
-  state: Known;
+  state: SuiteState;
   options: SuiteOptions;
   /** Calls the operation and parses the response like the contract. */
-  ask(operation: Operation, input?: CallInput): Promise<unknown>;
+  request(operation: Operation, input?: CallInput): Promise<unknown>;
 };
 
 export type Step = { operation: Operation; writes?: true; run(tools: Tools): Promise<string | void> };
 
 export function createTools(call: Caller, options: SuiteOptions): Tools {
-  return { call, options, state: { own: {} }, ask: async (operation, input) => read(operation, await call(operation, input)) };
+  return {
+    call,
+    options,
+    state: { created: {} },
+    request: async (operation, input) => parseResponse(operation, await call(operation, input)),
+  };
 }
 
 export const LABEL = "lightdesk-conformance";
 export const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 /** Other services may answer "forbidden" for an unknown id. */
-export const UNKNOWN = [404, 403, 400] as const;
+export const UNKNOWN_ID_STATUSES = [404, 403, 400] as const;
 
 export function getItems(value: unknown, name: string): JsonObject[] {
   const list = isObject(value) ? value[name] : undefined;
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
-export function field(value: unknown, name: string): unknown {
+export function getField(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
-export const text = (value: unknown, name: string): string | undefined => asText(field(value, name));
-export const number = (value: unknown, name: string): number | undefined => asNumber(field(value, name));
+export const getText = (value: unknown, name: string): string | undefined => asText(getField(value, name));
+export const getNumber = (value: unknown, name: string): number | undefined => asNumber(getField(value, name));
 
-export function needed<T>(value: T | undefined, label: string): T {
-  if (value === undefined) throw new NotTried(`there is no ${label} to try it on`);
+export function requireValue<T>(value: T | undefined, label: string): T {
+  if (value === undefined) throw new NotTriedError(`there is no ${label} to test with`);
   return value;
 }
 
-/** Repeats the call until `isOver`, for at most `waitMs`. */
-export async function poll(tools: Tools, operation: Operation, input: CallInput, isOver: (value: unknown) => boolean): Promise<unknown> {
-  const end = Date.now() + tools.options.waitMs;
+/** Repeats the call until `isDone` returns true, for at most `waitMs`. */
+export async function poll(tools: Tools, operation: Operation, input: CallInput, isDone: (value: unknown) => boolean): Promise<unknown> {
+  const deadline = Date.now() + tools.options.waitMs;
   for (;;) {
-    const value = await tools.ask(operation, input);
-    if (isOver(value)) return value;
-    if (Date.now() > end) throw new NotTried(`it had not ended after ${tools.options.waitMs / 1000} s`);
+    const value = await tools.request(operation, input);
+    if (isDone(value)) return value;
+    if (Date.now() > deadline) throw new NotTriedError(`not completed after ${tools.options.waitMs / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
 }

@@ -1,53 +1,53 @@
-// Steps that write files of their own into the user's data and remove them.
+// Steps that write their own files to the user data and delete them.
 import { operations } from "@/lib/contract/operations";
 import { LABEL, type Step } from "./steps";
-import { demand, demandRefusal } from "./verdict";
+import { assertRefusal,assertThat } from "./verdict";
 
-const o = operations;
+const ops = operations;
 const file = `${LABEL}/a file.json`;
-const moved = `${LABEL}/moved.json`;
+const movedFile = `${LABEL}/moved.json`;
 
 export const userdataWriteSteps: readonly Step[] = [
   {
-    operation: o.writeUserdata,
+    operation: ops.writeUserdata,
     writes: true,
-    async run({ ask, call, state }) {
+    async run({ request, call, state }) {
       const write = { params: { file }, headers: { "content-type": "application/octet-stream" }, body: "{}" };
-      await ask(o.writeUserdata, { ...write, query: { overwrite: true, full_info: true } });
-      state.own.userFile = file;
-      demandRefusal(await call(o.writeUserdata, { ...write, query: { overwrite: false } }), [409], "overwrite=false on a file that exists");
-      const outside = await call(o.writeUserdata, { ...write, params: { file: "../outside.json" } });
-      demandRefusal(outside, [400, 403, 404], "a path that leaves the folder");
+      await request(ops.writeUserdata, { ...write, query: { overwrite: true, full_info: true } });
+      state.created.userFile = file;
+      assertRefusal(await call(ops.writeUserdata, { ...write, query: { overwrite: false } }), [409], "overwrite=false on an existing file");
+      const outside = await call(ops.writeUserdata, { ...write, params: { file: "../outside.json" } });
+      assertRefusal(outside, [400, 403, 404], "a path outside the folder");
     },
   },
   {
-    operation: o.listUserdata,
+    operation: ops.listUserdata,
     writes: true,
-    async run({ ask }) {
-      const files = await ask(o.listUserdata, { query: { dir: `${LABEL}/`, recurse: true, split: false, full_info: true } });
-      demand(JSON.stringify(files).includes("a file.json"), "the file that was written is not listed");
+    async run({ request }) {
+      const files = await request(ops.listUserdata, { query: { dir: `${LABEL}/`, recurse: true, split: false, full_info: true } });
+      assertThat(JSON.stringify(files).includes("a file.json"), "the written file is not listed");
     },
   },
   {
-    operation: o.readUserdata,
+    operation: ops.readUserdata,
     writes: true,
     async run({ call }) {
-      const response = await call(o.readUserdata, { params: { file } });
-      if (response.status === 200) demand(response.text === "{}", "the file holds other bytes than were written");
+      const response = await call(ops.readUserdata, { params: { file } });
+      if (response.status === 200) assertThat(response.text === "{}", "the file has other content than was written");
     },
   },
   {
-    operation: o.moveUserdata,
+    operation: ops.moveUserdata,
     writes: true,
-    run: async ({ ask }) => void (await ask(o.moveUserdata, { params: { file, dest: moved }, query: { overwrite: true } })),
+    run: async ({ request }) => void (await request(ops.moveUserdata, { params: { file, dest: movedFile }, query: { overwrite: true } })),
   },
   {
-    operation: o.deleteUserdata,
+    operation: ops.deleteUserdata,
     writes: true,
-    async run({ ask, call }) {
-      const wasMoved = (await call(o.deleteUserdata, { params: { file: moved } })).status === 204;
-      if (!wasMoved) await ask(o.deleteUserdata, { params: { file } });
-      demandRefusal(await call(o.readUserdata, { params: { file: wasMoved ? moved : file } }), [404, 405, 501], "a file that was deleted");
+    async run({ request, call }) {
+      const wasMoved = (await call(ops.deleteUserdata, { params: { file: movedFile } })).status === 204;
+      if (!wasMoved) await request(ops.deleteUserdata, { params: { file } });
+      assertRefusal(await call(ops.readUserdata, { params: { file: wasMoved ? movedFile : file } }), [404, 405, 501], "a deleted file");
     },
   },
 ];

@@ -8,36 +8,36 @@ declare global {
   }
 }
 
-/** The rules about colours; all others give the same result in both themes. */
+/** The rules about colours. All others have the same result in both themes. */
 const colourRules = ["color-contrast", "link-in-text-block"];
 
-// Checks each document in place, including frames of other origins.
+// Each document is checked separately, including frames of other origins.
 const options: RunOptions = { iframes: false, resultTypes: ["violations"], preload: { assets: ["media"] } };
 
 export async function expectAccessible(page: Page): Promise<void> {
-  await expectNoViolation(page, options);
+  await expectNoViolations(page, options);
 }
 
 /** Runs all rules in the light theme, and colour rules in the dark theme too. Animations are disabled, so that colours are final. */
 export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
-  await turn(page, "dark");
-  await expectNoViolation(page, { ...options, runOnly: { type: "rule", values: colourRules } });
-  await turn(page, "light");
-  await expectNoViolation(page, options);
+  await setTheme(page, "dark");
+  await expectNoViolations(page, { ...options, runOnly: { type: "rule", values: colourRules } });
+  await setTheme(page, "light");
+  await expectNoViolations(page, options);
 }
 
-async function turn(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+async function setTheme(page: Page, colorScheme: "light" | "dark"): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await expect(page.locator("html")).toHaveAttribute("data-theme", colorScheme);
 }
 
-async function expectNoViolation(page: Page, options: RunOptions): Promise<void> {
+async function expectNoViolations(page: Page, options: RunOptions): Promise<void> {
   await expect(page).toHaveTitle(/./);
   for (const frame of page.frames()) expect(await findViolations(frame, options)).toEqual([]);
 }
 
 async function findViolations(frame: Frame, options: RunOptions): Promise<string[]> {
-  // Finishes animations first.
+  // Wait for animations to end.
   await frame.waitForFunction(() =>
     document
       .getAnimations()

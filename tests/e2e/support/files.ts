@@ -1,19 +1,19 @@
-// Files that are dropped on an element, or generated.
+// Reads, generates and drops files.
 import { readFileSync } from "node:fs";
 import { type Locator } from "@playwright/test";
 import sharp from "sharp";
 
 export type DroppedFile = { name: string; type: string; bytes: Buffer };
 
-export function sample(name: string): DroppedFile {
+export function readSample(name: string): DroppedFile {
   return { name: `${name}.json`, type: "application/json", bytes: readFileSync(`public/samples/${name}.json`) };
 }
 
-export function workflow(name: string, graph: unknown): DroppedFile {
+export function createWorkflowFile(name: string, graph: unknown): DroppedFile {
   return { name, type: "application/json", bytes: Buffer.from(typeof graph === "string" ? graph : JSON.stringify(graph)) };
 }
 
-/** A single colour, so that the effect of a workflow can be read from any pixel. */
+/** Creates a picture of a single colour, so that any pixel shows a workflow's effect. */
 export async function createPhoto(colour: { r: number; g: number; b: number }): Promise<DroppedFile> {
   const bytes = await sharp({ create: { width: 1400, height: 1000, channels: 3, background: colour } })
     .png()
@@ -21,7 +21,7 @@ export async function createPhoto(colour: { r: number; g: number; b: number }): 
   return { name: "my-photograph.png", type: "image/png", bytes };
 }
 
-export async function drop(target: Locator, file: DroppedFile): Promise<void> {
+export async function dropFile(target: Locator, file: DroppedFile): Promise<void> {
   const transfer = await target.page().evaluateHandle(
     ({ name, type, base64 }) => {
       const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));

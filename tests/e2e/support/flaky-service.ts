@@ -1,4 +1,4 @@
-// A real service behind a connection that a test can hold, cut or replace.
+// A proxy in front of a real service. Tests can hold, cut or replace its responses.
 import { type IncomingMessage, type RequestListener } from "node:http";
 import { expect, type Page } from "@playwright/test";
 import { type Desk } from "./desk";
@@ -6,33 +6,33 @@ import { forwardRequest, type PortService, startFakeService } from "./service";
 
 export type FlakyService = {
   url: string;
-  /** Responds to later requests, or those that `only` selects, with `fault`. Without a fault, requests pass again, including held ones. */
-  spoil(fault?: RequestListener, only?: (request: IncomingMessage) => boolean): void;
+  /** Handles later requests with `fault`, or only those that `matches` selects. Without a fault, forwards all requests again, including held ones. */
+  setFault(fault?: RequestListener, matches?: (request: IncomingMessage) => boolean): void;
   hold(): void;
   /** Stops listening. */
   stop(): Promise<void>;
-  again(): Promise<void>;
+  restart(): Promise<void>;
 };
 
 export async function startFlakyService(serviceUrl: string): Promise<FlakyService> {
   let fault: RequestListener | undefined;
-  let isSpoilt = (_request: IncomingMessage) => true;
+  let matchesFault = (_request: IncomingMessage) => true;
   let isPaused = false;
-  let waiting: (() => void)[] = [];
-  const standIn = await startFakeService((request, response) => {
-    const pass = () => forwardRequest(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
-    if (isPaused) waiting.push(pass);
-    else if (fault && isSpoilt(request)) fault(request, response);
-    else pass();
+  let heldRequests: (() => void)[] = [];
+  const server = await startFakeService((request, response) => {
+    const forward = () => forwardRequest(serviceUrl, request, response, { headers: withServiceHost(serviceUrl, request) });
+    if (isPaused) heldRequests.push(forward);
+    else if (fault && matchesFault(request)) fault(request, response);
+    else forward();
   });
   return {
-    ...standIn,
-    spoil(next, only = () => true) {
+    ...server,
+    setFault(next, matches = () => true) {
       fault = next;
-      isSpoilt = only;
+      matchesFault = matches;
       isPaused = false;
-      for (const go of waiting) go();
-      waiting = [];
+      for (const resume of heldRequests) resume();
+      heldRequests = [];
     },
     hold: () => void (isPaused = true),
   };
@@ -47,16 +47,16 @@ export async function connectThroughProxy(page: Page, desk: Desk, service: PortS
   return connection.id;
 }
 
-/** Uses the service's own host name. */
-const asItself = (serviceUrl: string, request: IncomingMessage) => ({ ...request.headers, host: new URL(serviceUrl).host });
+/** Returns the request's headers with the service's own host name. */
+const withServiceHost = (serviceUrl: string, request: IncomingMessage) => ({ ...request.headers, host: new URL(serviceUrl).host });
 
-/** Sends the beginning of a response, then nothing. */
-export const cut: RequestListener = (_request, response) => {
+/** Sends the beginning of a response, then closes the connection. */
+export const cutResponse: RequestListener = (_request, response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "4096" });
   response.write('{"jobs":[', () => response.destroy());
 };
 
-export const silent: RequestListener = () => undefined;
+export const neverRespond: RequestListener = () => undefined;
 
 export const respondWith =
   (status: number, type: string, body: string, headers: Record<string, string> = {}): RequestListener =>

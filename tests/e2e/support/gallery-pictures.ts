@@ -3,8 +3,8 @@ import { crc32, deflateSync } from "node:zlib";
 import { expect, type Page } from "@playwright/test";
 import { type Desk } from "./desk";
 
-/** A different picture for each index: one pixel of this colour. */
-function picture(index: number): Buffer {
+/** Creates a one-pixel PNG whose colour depends on the index. */
+function createPng(index: number): Buffer {
   const chunk = (name: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(name, "latin1"), data]);
     const frame = Buffer.alloc(8 + body.length);
@@ -13,12 +13,17 @@ function picture(index: number): Buffer {
     frame.writeUInt32BE(crc32(body), 4 + body.length);
     return frame;
   };
-  const head = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]);
+  const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]);
   const pixel = deflateSync(Buffer.from([0, index & 255, (index * 7) & 255, (index * 31) & 255]));
-  return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), chunk("IHDR", head), chunk("IDAT", pixel), chunk("IEND", Buffer.alloc(0))]);
+  return Buffer.concat([
+    Buffer.from("89504e470d0a1a0a", "hex"),
+    chunk("IHDR", header),
+    chunk("IDAT", pixel),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }
 
-export async function somePictures(page: Page, desk: Desk, count: number): Promise<void> {
+export async function uploadPictures(page: Page, desk: Desk, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const response = await page.request.post(`${desk.url}/api/assets`, {
       headers: { origin: desk.url },
@@ -26,7 +31,7 @@ export async function somePictures(page: Page, desk: Desk, count: number): Promi
         tags: JSON.stringify(index % 2 === 0 ? ["even", "output"] : ["odd"]),
         name: `wall_${String(index).padStart(3, "0")}.png`,
         user_metadata: JSON.stringify({ seed: index, camera: { lens: index % 3 === 0 ? "50mm" : "85mm" } }),
-        file: { name: `wall_${index}.png`, mimeType: "image/png", buffer: picture(index) },
+        file: { name: `wall_${index}.png`, mimeType: "image/png", buffer: createPng(index) },
       },
     });
     expect(response.ok(), await response.text()).toBe(true);

@@ -1,8 +1,8 @@
-// The host page of docs/examples, on another site than the console.
+// Serves the host page in docs/examples from another site than the console.
 import { type APIRequestContext, expect, type FrameLocator, type Page } from "@playwright/test";
 import { startProcess } from "@/tests/support/start-process";
 import { type Desk, owner } from "./desk";
-import { findOnlyMoved } from "./test";
+import { ignoreHiddenContent } from "./test";
 
 type SavedHost = { host: { id: string }; secret: string };
 export type HostPage = { url: string; id: string; secret: string; stop(): Promise<unknown> };
@@ -16,19 +16,19 @@ export async function startHostPage(request: APIRequestContext, desk: Desk, memb
   expect(response.status(), await response.text()).toBe(201);
   const { host, secret }: SavedHost = await response.json();
   const settings = { LIGHTDESK: desk.url, LIGHTDESK_HOST: host.id, LIGHTDESK_SECRET: secret, PORT: "0", MEMBER: member };
-  const started = startProcess("docs/examples/embed-host.mjs", settings);
-  const url = await started.printed("Host page");
+  const hostProcess = startProcess("docs/examples/embed-host.mjs", settings);
+  const url = await hostProcess.waitForOutput("Host page");
   const changeResponse = await request.patch(`${desk.url}/api/console/embedding/${host.id}`, { data: { origins: [url] }, headers });
   expect(changeResponse.status(), await changeResponse.text()).toBe(200);
-  return { url, id: host.id, secret, stop: () => started.stop() };
+  return { url, id: host.id, secret, stop: () => hostProcess.stop() };
 }
 
-export function embedded(page: Page, element = "lightdesk-embed"): FrameLocator {
+export function getEmbedFrame(page: Page, element = "lightdesk-embed"): FrameLocator {
   const frame = page.locator(element).first().frameLocator("iframe");
-  findOnlyMoved(frame);
+  ignoreHiddenContent(frame);
   return frame;
 }
 
-export function hostLog(page: Page) {
+export function getHostLog(page: Page) {
   return page.locator("#events");
 }

@@ -2,13 +2,13 @@
 import { type APIRequestContext, expect } from "@playwright/test";
 import { type Desk } from "./desk";
 
-/** A job of some seconds that can be watched half-way: two consecutive waits. */
-export function slowGraph(seconds: number, salt = ""): Record<string, unknown> {
+/** A graph with two consecutive waits, so that tests can observe the job halfway. */
+export function createSlowGraph(seconds: number, suffix = ""): Record<string, unknown> {
   return {
     "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },
     "2": { class_type: "Wait", inputs: { seconds: seconds / 2, anything: ["1", 0] }, _meta: { title: "First wait" } },
     "3": { class_type: "Wait", inputs: { seconds: seconds / 2, anything: ["2", 0] }, _meta: { title: "Second wait" } },
-    "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: `slow${salt}` } },
+    "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: `slow${suffix}` } },
   };
 }
 
@@ -18,13 +18,18 @@ export const failingGraph = {
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "fails" } },
 };
 
-/** `name`: the workflow's name, as sent by an editor. */
-type Sending = { connection?: string; name?: string };
+/** `name`: the workflow's name, as an editor sends it. */
+type SubmitOptions = { connection?: string; name?: string };
 
-export async function submit(request: APIRequestContext, desk: Desk, prompt: unknown, { connection, name }: Sending = {}): Promise<string> {
-  const extra = name === undefined ? {} : { extra_data: { extra_pnginfo: { workflow: { name } } } };
+export async function submitJob(
+  request: APIRequestContext,
+  desk: Desk,
+  prompt: unknown,
+  { connection, name }: SubmitOptions = {},
+): Promise<string> {
+  const extraData = name === undefined ? {} : { extra_data: { extra_pnginfo: { workflow: { name } } } };
   const response = await request.post(`${desk.url}/api/prompt`, {
-    data: { prompt, ...extra },
+    data: { prompt, ...extraData },
     headers: { origin: desk.url },
     params: connection === undefined ? {} : { connection },
   });
@@ -33,18 +38,18 @@ export async function submit(request: APIRequestContext, desk: Desk, prompt: unk
   return id;
 }
 
-/** Cancels running jobs too. */
-export async function cancel(request: APIRequestContext, desk: Desk, id: string): Promise<void> {
+/** Cancels a pending or running job. */
+export async function cancelJob(request: APIRequestContext, desk: Desk, id: string): Promise<void> {
   const response = await request.post(`${desk.url}/api/jobs/${id}/cancel`, { headers: { origin: desk.url } });
   expect(response.status(), await response.text()).toBe(200);
 }
 
-async function jobState(request: APIRequestContext, desk: Desk, id: string, connection?: string): Promise<string> {
+async function getJobState(request: APIRequestContext, desk: Desk, id: string, connection?: string): Promise<string> {
   const response = await request.get(`${desk.url}/api/jobs/${id}`, { params: connection === undefined ? {} : { connection } });
   const { status }: { status: string } = await response.json();
   return status;
 }
 
-export async function untilState(request: APIRequestContext, desk: Desk, id: string, state: string, connection?: string): Promise<void> {
-  await expect.poll(() => jobState(request, desk, id, connection), { timeout: 30_000, intervals: [100] }).toBe(state);
+export async function waitForState(request: APIRequestContext, desk: Desk, id: string, state: string, connection?: string): Promise<void> {
+  await expect.poll(() => getJobState(request, desk, id, connection), { timeout: 30_000, intervals: [100] }).toBe(state);
 }

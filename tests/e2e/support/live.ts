@@ -1,11 +1,11 @@
-// Live updates with values from the test.
+// Replaces live updates with values from the test.
 import { type Page } from "@playwright/test";
 import { LIVE_PATH, parseTopic, type TopicName } from "@/lib/contract/live";
 
 export const isLiveRequest = (url: URL) => url.pathname.endsWith(LIVE_PATH);
 
-/** Sets the value of each topic of these names. The stream ends after each response, and the page reopens it. */
-export async function answerLive(page: Page, values: Partial<Record<TopicName, unknown>>): Promise<void> {
+/** Sends these values for the topics with these names. The stream ends after each response, and the page reopens it. */
+export async function mockLiveUpdates(page: Page, values: Partial<Record<TopicName, unknown>>): Promise<void> {
   await page.route(isLiveRequest, (route) => {
     const { searchParams } = new URL(route.request().url());
     const snapshots = [...searchParams.getAll("topic"), ...searchParams.getAll("new")].flatMap((topic) => {

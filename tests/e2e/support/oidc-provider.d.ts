@@ -21,6 +21,6 @@ declare module "oidc-provider" {
     constructor(issuer: string, configuration: Configuration);
     callback(): (request: IncomingMessage, response: ServerResponse) => void;
     Client: { prototype: { redirectUriAllowed(uri: string): boolean; postLogoutRedirectUriAllowed(uri: string): boolean } };
-    Grant: new (about: { clientId: string; accountId?: string }) => Grant;
+    Grant: new (options: { clientId: string; accountId?: string }) => Grant;
   }
 }

@@ -1,4 +1,4 @@
-// A real OIDC server on this machine, with its own pages for signing in and out: npm `oidc-provider`.
+// A real local OIDC server with its own sign-in and sign-out pages (npm `oidc-provider`).
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -8,13 +8,13 @@ import { CLIENT, createSettings } from "@/tests/support/token-issuer";
 import { expect } from "./test";
 
 /** The server's claims about each user, by user name. */
-type People = Record<string, { email: string; email_verified?: boolean; name: string; groups?: string[] }>;
-export type OidcServer = { url: string; people: People; stop(): Promise<void>; again(): Promise<void> };
+type Users = Record<string, { email: string; email_verified?: boolean; name: string; groups?: string[] }>;
+export type OidcServer = { url: string; users: Users; stop(): Promise<void>; restart(): Promise<void> };
 
 const SCOPES = "openid email profile groups";
 
 /** `id`: prefixes the cookies, since browsers don't separate cookies by port. */
-export async function startOidcServer(id: string, people: People): Promise<OidcServer> {
+export async function startOidcServer(id: string, users: Users): Promise<OidcServer> {
   const server = createServer();
   const listen = (port: number) => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
   await listen(0);
@@ -37,10 +37,10 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
     ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     pkce: { required: () => true },
     findAccount(_context, accountId) {
-      const account = people[accountId];
+      const account = users[accountId];
       return account && { accountId, claims: () => ({ sub: accountId, email_verified: true, ...account }) };
     },
-    // Everyone has already consented to share their identity with the console.
+    // Skip the consent page: every user has already consented.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
       grant.addOIDCScope(SCOPES);
@@ -53,13 +53,13 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
   server.on("request", provider.callback());
   return {
     url,
-    people,
+    users,
     stop: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-    again: () => listen(port),
+    restart: () => listen(port),
   };
 }
 
@@ -67,10 +67,10 @@ export function oidcSettings(id: string, server: OidcServer, extra: Record<strin
   return createSettings(id, server, { SCOPES, ...extra });
 }
 
-/** Fills in the server's own sign-in page. */
-export async function signInThere(page: Page, server: OidcServer, who: string): Promise<void> {
+/** Fills in the provider's own sign-in page. */
+export async function signInAtProvider(page: Page, server: OidcServer, userName: string): Promise<void> {
   await expect(page).toHaveURL(new RegExp(`^${server.url}/`));
-  await page.locator("[name=login]").fill(who);
-  await page.locator("[name=password]").fill("whatever it takes there");
+  await page.locator("[name=login]").fill(userName);
+  await page.locator("[name=password]").fill("any password");
   await page.getByRole("button", { name: "Sign-in" }).click();
 }

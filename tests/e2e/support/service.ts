@@ -10,30 +10,30 @@ export type PortService = { url: string; key: string; output(): string; stop(sig
 
 export async function startService(settings: Record<string, string> = {}): Promise<PortService> {
   const dataDir = mkdtempSync(join(tmpdir(), "lightdesk-service-"));
-  const all = { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_DATA_DIR: dataDir, ...settings };
-  const started = startProcess("dist/service.mjs", all);
-  const url = await started.printed("Service");
-  const command = startProcess("dist/service.mjs", all, ["keys", "create", "--user", "grace"]);
-  const ended = await command.ended;
+  const environment = { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_DATA_DIR: dataDir, ...settings };
+  const serviceProcess = startProcess("dist/service.mjs", environment);
+  const url = await serviceProcess.waitForOutput("Service");
+  const command = startProcess("dist/service.mjs", environment, ["keys", "create", "--user", "grace"]);
+  const exitCode = await command.exitCode;
   const key = command.output().trimEnd().split("\n").at(-1) ?? "";
-  if (ended !== 0) throw new Error(`keys create ended with ${ended}:\n${command.output()}`);
+  if (exitCode !== 0) throw new Error(`keys create failed with exit code ${exitCode}:\n${command.output()}`);
   return {
     url,
     key,
-    output: started.output,
+    output: serviceProcess.output,
     async stop(signal) {
-      const code = await started.stop(signal);
+      const code = await serviceProcess.stop(signal);
       rmSync(dataDir, { recursive: true, force: true });
       return code;
     },
   };
 }
 
-/** A server that is not a service; the test chooses its responses. */
-export type StandIn = { url: string; stop(): Promise<void>; again(): Promise<void> };
+/** A server whose responses the test chooses. */
+export type FakeService = { url: string; stop(): Promise<void>; restart(): Promise<void> };
 
-/** `again`: starts it at the same address after a stop. */
-export async function startFakeService(listener: RequestListener): Promise<StandIn> {
+/** `restart` starts the server at the same address after a stop. */
+export async function startFakeService(listener: RequestListener): Promise<FakeService> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -43,7 +43,7 @@ export async function startFakeService(listener: RequestListener): Promise<Stand
       server.closeAllConnections();
     });
   const restart = () => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${port}`, stop, again: restart };
+  return { url: `http://127.0.0.1:${port}`, stop, restart };
 }
 
 /** Forwards a request to a service over a new connection, since a reused one may be closed at that moment. */
@@ -51,11 +51,17 @@ export function forwardRequest(
   serviceUrl: string,
   request: IncomingMessage,
   response: ServerResponse,
-  { headers = request.headers, answered }: { headers?: IncomingMessage["headers"]; answered?: (response: IncomingMessage) => void } = {},
+  {
+    headers = request.headers,
+    onResponse,
+  }: { headers?: IncomingMessage["headers"]; onResponse?: (response: IncomingMessage) => void } = {},
 ): void {
-  const forwarded = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
-  forwarded.once("response", answered ?? ((upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers))));
-  // The client may have disconnected meanwhile.
-  forwarded.once("error", () => response.destroy());
-  request.pipe(forwarded);
+  const upstreamRequest = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
+  upstreamRequest.once(
+    "response",
+    onResponse ?? ((upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers))),
+  );
+  // The client may have disconnected by now.
+  upstreamRequest.once("error", () => response.destroy());
+  request.pipe(upstreamRequest);
 }

@@ -11,11 +11,11 @@ export async function setUpByLink(page: Page, desk: Desk): Promise<void> {
   await page.getByRole("button", { name: "Create owner account" }).click();
   // While a page streams, its content is briefly in the document twice, once hidden.
   await expect(page.getByRole("heading", { name: "Make your first picture" }).filter({ visible: true })).toBeVisible();
-  // The page was reloaded.
+  // Creating the account reloads the page.
   await page.waitForFunction(isReady);
 }
 
-/** By the sidebar; its links have counts after their names. */
+/** Uses the sidebar, whose links end with counts. */
 export async function goTo(page: Page, name: string): Promise<void> {
   await page
     .getByRole("navigation", { name: "Main" })

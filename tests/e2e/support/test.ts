@@ -1,4 +1,4 @@
-// The `test` of the browser suite. Consoles and services end with the fixture that started them.
+// The `test` function of the browser suite. Each fixture stops the consoles and services that it started.
 import {
   type APIRequestContext,
   type Cookie,
@@ -15,13 +15,13 @@ import { type PortService, startService } from "./service";
 
 export type TargetOptions = { target: "embedded" | "port" };
 type WorkerFixtures = TargetOptions & {
-  /** The console of a worker, already set up, which tests see as `desk`, with its owner and the owner's session. */
+  /** The console of a worker (`desk` in tests), already set up, with its owner and the owner's session. */
   sharedDesk: { desk: Desk; owner: APIRequestContext; session(): Promise<Cookie[]> };
-  /** The service of a worker, which tests see as `service`. */
+  /** The service of a worker (`service` in tests). */
   sharedService: PortService;
 };
 type TestFixtures = {
-  /** A console already set up, shared by the tests of a worker. Its service runs one job at a time; each test finds it without jobs. */
+  /** A console that is set up and shared by a worker's tests. Its service runs one job at a time, and each test starts without jobs. */
   desk: Desk;
   /** A service on its own port, shared in the same way. */
   service: PortService;
@@ -33,15 +33,15 @@ type TestFixtures = {
   signedIn: Page;
 };
 
-/** How long a session is reused, since sensitive actions need a recent sign-in and sign-ins are rate-limited. */
+/** Sessions are reused this long: sensitive actions need a recent sign-in, and sign-ins are rate-limited. */
 const SESSION_MS = 5 * 60_000;
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
-  // Every page in a test, including those that the test opens itself.
+  // Prepares every page of a test, including those that the test opens itself.
   browser: [
     async ({ browser, playwright }, provide) => {
       const newContext = browser.newContext.bind(browser);
-      browser.newContext = async (...args) => (await newContext(...args)).on("page", lookAsAPersonDoes);
+      browser.newContext = async (...args) => (await newContext(...args)).on("page", waitForHydrationOnPage);
       await retryClosedConnections(playwright);
       await provide(browser);
     },
@@ -55,9 +55,9 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       await desk.setUp(owner);
       let signedInAt = -Infinity;
       const session = async () => {
-        // A test may have ended it.
-        const isLive = Date.now() - signedInAt < SESSION_MS && (await owner.get(`${desk.url}/api/console/connections`)).ok();
-        if (!isLive) {
+        // A test may have ended the session.
+        const isSessionValid = Date.now() - signedInAt < SESSION_MS && (await owner.get(`${desk.url}/api/console/connections`)).ok();
+        if (!isSessionValid) {
           await desk.signIn({ request: owner });
           signedInAt = Date.now();
         }
@@ -84,7 +84,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await session();
     const { connections }: { connections: ConnectionView[] } = await (await owner.get(`${desk.url}/api/console/connections`)).json();
     const embedded = connections.find((connection) => connection.embedded);
-    if (!embedded) throw new Error("The embedded connection is gone.");
+    if (!embedded) throw new Error("The embedded connection is missing.");
     await stopJobs(owner, desk.url, { params: { connection: embedded.id } });
     // A new session starts with the connection that the member used last.
     if (!embedded.current) expect((await owner.post(`${desk.url}/api/console/connections/${embedded.id}/use`)).ok()).toBe(true);
@@ -113,12 +113,12 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
 /** Retries requests whose reused connection was just closed by the server. */
 async function retryClosedConnections({ request }: PlaywrightWorkerArgs["playwright"]): Promise<void> {
   const context = await request.newContext();
-  const contexts: APIRequestContext = Object.getPrototypeOf(context);
-  const { fetch } = contexts;
-  const fetchAgain = function (this: APIRequestContext, ...[url, options]: Parameters<typeof fetch>): Promise<unknown> {
+  const prototype: APIRequestContext = Object.getPrototypeOf(context);
+  const { fetch } = prototype;
+  const fetchWithRetries = function (this: APIRequestContext, ...[url, options]: Parameters<typeof fetch>): Promise<unknown> {
     return Reflect.apply(fetch, this, [url, { maxRetries: 2, ...options }]);
   };
-  Reflect.set(contexts, "fetch", fetchAgain);
+  Reflect.set(prototype, "fetch", fetchWithRetries);
   await context.dispose();
 }
 
@@ -126,12 +126,12 @@ type Options = { params?: Record<string, string>; headers?: Record<string, strin
 
 /** Cancels pending and running jobs, so that the next test does not queue behind them. */
 async function stopJobs(request: APIRequestContext, url: string, options: Options): Promise<void> {
-  const active = await request.get(`${url}/api/jobs`, {
+  const listResponse = await request.get(`${url}/api/jobs`, {
     ...options,
     params: { ...options.params, status: "pending,in_progress", limit: "1" },
   });
-  expect(active.status(), await active.text()).toBe(200);
-  const { pagination }: { pagination: { total: number } } = await active.json();
+  expect(listResponse.status(), await listResponse.text()).toBe(200);
+  const { pagination }: { pagination: { total: number } } = await listResponse.json();
   if (pagination.total === 0) return;
   for (const [path, data] of Object.entries({ "/api/queue": { clear: true }, "/api/interrupt": {} })) {
     const response = await request.post(url + path, { ...options, data });
@@ -143,36 +143,36 @@ async function stopJobs(request: APIRequestContext, url: string, options: Option
  * A streamed part is in the document twice until the browser has moved it, and handles no clicks until React has hydrated it. So tests wait for
  * hydration, and ignore streamed content that is still hidden.
  */
-function lookAsAPersonDoes(page: Page): void {
+function waitForHydrationOnPage(page: Page): void {
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
   const [goBack, goForward] = [page.goBack.bind(page), page.goForward.bind(page)];
-  const ready = async <T>(promise: Promise<T>): Promise<T> => {
+  const waitUntilReady = async <T>(promise: Promise<T>): Promise<T> => {
     const response = await promise;
     await page.waitForFunction(isReady);
     return response;
   };
-  // Tests of the first bytes do not wait for the last.
-  page.goto = (url, options) => (options?.waitUntil === "commit" ? goto(url, options) : ready(goto(url, options)));
-  page.reload = (...args) => ready(reload(...args));
-  page.goBack = (...args) => ready(goBack(...args));
-  page.goForward = (...args) => ready(goForward(...args));
-  // A click may load a page too, such as signing in.
+  // Tests that wait for "commit" check only the first bytes.
+  page.goto = (url, options) => (options?.waitUntil === "commit" ? goto(url, options) : waitUntilReady(goto(url, options)));
+  page.reload = (...args) => waitUntilReady(reload(...args));
+  page.goBack = (...args) => waitUntilReady(goBack(...args));
+  page.goForward = (...args) => waitUntilReady(goForward(...args));
+  // A click can load a page too, for example when signing in.
   page.on("request", (request) => {
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) reloaded.add(page);
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) reloadedPages.add(page);
   });
-  actOnlyWhenReady(page);
+  makeLocatorsWait(page);
   const { keyboard } = page;
   const [press, insertText, type] = [keyboard.press.bind(keyboard), keyboard.insertText.bind(keyboard), keyboard.type.bind(keyboard)];
-  keyboard.press = async (...args) => untilTaken(page).then(() => press(...args));
-  keyboard.insertText = async (...args) => untilTaken(page).then(() => insertText(...args));
-  keyboard.type = async (...args) => untilTaken(page).then(() => type(...args));
-  findOnlyMoved(page);
+  keyboard.press = async (...args) => waitUntilHydrated(page).then(() => press(...args));
+  keyboard.insertText = async (...args) => waitUntilHydrated(page).then(() => insertText(...args));
+  keyboard.type = async (...args) => waitUntilHydrated(page).then(() => type(...args));
+  ignoreHiddenContent(page);
 }
 
 type Scope = Pick<FrameLocator, "locator" | "getByText" | "getByLabel" | "getByTitle" | "getByTestId">;
 
-/** For a page or one of its frames. Content found by role is never hidden. */
-export function findOnlyMoved(root: Scope): void {
+/** Ignores hidden streamed content in a page or frame. Locators by role ignore it anyway. */
+export function ignoreHiddenContent(root: Scope): void {
   const visible = root.locator('css=:not(div[hidden][id^="S:"] *)');
   const [locator, byText, byLabel] = [root.locator.bind(root), root.getByText.bind(root), root.getByLabel.bind(root)];
   const [byTitle, byTestId] = [root.getByTitle.bind(root), root.getByTestId.bind(root)];
@@ -183,25 +183,25 @@ export function findOnlyMoved(root: Scope): void {
   root.getByTestId = (...args) => byTestId(...args).and(visible);
 }
 
-const reloaded = new WeakSet<Page>();
-let locatorsWait = false;
+const reloadedPages = new WeakSet<Page>();
+let areLocatorsPatched = false;
 
-async function untilTaken(page: Page): Promise<void> {
-  if (reloaded.delete(page)) await page.waitForFunction(isReady);
+async function waitUntilHydrated(page: Page): Promise<void> {
+  if (reloadedPages.delete(page)) await page.waitForFunction(isReady);
 }
 
-/** Every locator's actions wait until React has hydrated a reloaded page. */
-function actOnlyWhenReady(page: Page): void {
-  if (locatorsWait) return;
-  locatorsWait = true;
+/** Makes every locator action wait until React has hydrated a reloaded page. */
+function makeLocatorsWait(page: Page): void {
+  if (areLocatorsPatched) return;
+  areLocatorsPatched = true;
   const locators: Locator = Object.getPrototypeOf(page.locator("html"));
-  const presses = ["click", "dblclick", "tap", "hover", "focus", "press", "dragTo", "dispatchEvent"];
-  const entries = ["fill", "clear", "pressSequentially", "check", "uncheck", "setChecked", "selectOption", "setInputFiles"];
-  for (const name of [...presses, ...entries]) {
+  const pointerActions = ["click", "dblclick", "tap", "hover", "focus", "press", "dragTo", "dispatchEvent"];
+  const inputActions = ["fill", "clear", "pressSequentially", "check", "uncheck", "setChecked", "selectOption", "setInputFiles"];
+  for (const name of [...pointerActions, ...inputActions]) {
     const action: unknown = Reflect.get(locators, name);
-    if (typeof action !== "function") throw new Error(`A locator has no ${name} any more.`);
+    if (typeof action !== "function") throw new Error(`Playwright's Locator has no method ${name}.`);
     const actWhenReady = async function (this: Locator, ...args: unknown[]): Promise<unknown> {
-      await untilTaken(this.page());
+      await waitUntilHydrated(this.page());
       return Reflect.apply(action, this, args);
     };
     Reflect.set(locators, name, actWhenReady);
@@ -212,8 +212,8 @@ function actOnlyWhenReady(page: Page): void {
 export function isReady(): boolean {
   if (document.querySelector('div[hidden][id^="S:"]')) return false;
   if (!document.querySelector('script[src*="/_next/"]')) return true;
-  const isTaken = (element: Element) => Object.keys(element).some((key) => key.startsWith("__react"));
-  return [...document.querySelectorAll("body :is(a, button, input, select, textarea)")].every(isTaken);
+  const isHydrated = (element: Element) => Object.keys(element).some((key) => key.startsWith("__react"));
+  return [...document.querySelectorAll("body :is(a, button, input, select, textarea)")].every(isHydrated);
 }
 
 export { expect };

@@ -1,13 +1,13 @@
-// Two consoles and two services on one PostgreSQL, each pair behind an nginx, and a runner that the services share: processes that a test kills
-// and starts again. The second of each pair has a clock that is five minutes ahead.
+// Two consoles and two services on one PostgreSQL, each pair behind nginx, with a runner that the services share. Tests kill
+// and restart the processes. The second of each pair has a clock that is five minutes ahead.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
-import { png } from "@/tests/integration/service/support";
-import { freePort } from "@/tests/support/free-port";
-import { gpuClasses } from "@/tests/support/gpu-classes";
-import { type Line, startLine } from "@/tests/support/line";
+import { createPng } from "@/tests/integration/service/support";
+import { type BreakableProxy, startBreakableProxy } from "@/tests/support/breakable-proxy";
+import { findFreePort } from "@/tests/support/free-port";
+import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { startNginx } from "@/tests/support/nginx";
 import { createDatabase, type PostgresServer, startPostgres } from "@/tests/support/postgres-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
@@ -18,37 +18,43 @@ import { until } from "@/tests/support/until";
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 /** One of the four processes, with its own database connection. */
-export type Part = { port: number; line: Line; settings: Record<string, string>; process: StartedProcess; begin(): Promise<void> };
-type Kind = { script: string; says: string };
+export type ClusterProcess = {
+  port: number;
+  databaseProxy: BreakableProxy;
+  settings: Record<string, string>;
+  process: StartedProcess;
+  start(): Promise<void>;
+};
+type Program = { script: string; label: string };
 
-const console: Kind = { script: "dist/console.mjs", says: "Lightdesk" };
-const service: Kind = { script: "dist/service.mjs", says: "Service" };
+const consoleProgram: Program = { script: "dist/console.mjs", label: "Lightdesk" };
+const serviceProgram: Program = { script: "dist/service.mjs", label: "Service" };
 export const FIVE_MINUTES_MS = 300_000;
-/** A preloaded module that sets the clock ahead. Next copies the own properties of `Date`. */
-const laterBy = (ms: number) =>
+/** Preloads a module that sets the clock ahead. Next copies the own properties of `Date`. */
+const createClockOptions = (ms: number) =>
   `--import=data:text/javascript,${encodeURIComponent(
     `const Real=Date;globalThis.Date=class extends Real{constructor(...a){a.length?super(...a):super(Real.now()+${ms})}static now(){return Real.now()+${ms}}static UTC=Real.UTC;static parse=Real.parse}`,
   )}`;
-const clocks: Record<string, string>[] = [{}, { NODE_OPTIONS: laterBy(FIVE_MINUTES_MS) }];
+const clockSettings: Record<string, string>[] = [{}, { NODE_OPTIONS: createClockOptions(FIVE_MINUTES_MS) }];
 /** The service's response to a submission with this text never arrives. */
-export const UNANSWERED = "a-key-without-an-answer";
+export const LOST_RESPONSE_KEY = "a-key-without-a-response";
 
-/** `program`: nginx. The caller calls `remove`. */
+/** `program`: the path of nginx. The caller must call `remove`. */
 export async function startCluster(program: string) {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-cluster-"));
   const postgres: PostgresServer = await startPostgres({ connections: 100 });
   const { url } = await createDatabase(postgres.url);
   const runner: RunnerServer = await startRunnerServer({
-    objectInfo: gpuClasses(["one.safetensors"]),
+    objectInfo: createGpuClasses(["one.safetensors"]),
     makeOutput: ({ class_type, inputs }) =>
-      class_type === "SaveImage" ? { files: [{ name: `${String(inputs.filename_prefix)}_00001_.png`, bytes: Buffer.from(png(8, 8)) }] } : undefined, // prettier-ignore
+      class_type === "SaveImage" ? { files: [{ name: `${String(inputs.filename_prefix)}_00001_.png`, bytes: Buffer.from(createPng(8, 8)) }] } : undefined, // prettier-ignore
   });
   const store = await openServiceStore(join(folder, "commands"), { concurrency: 1, databaseUrl: url });
   const { key } = await store.keys.createKey("ada");
   await store.runners.add({ address: runner.address, label: "GPU" });
   await store.close();
 
-  const [front, serviceFront] = [await freePort(), await freePort()];
+  const [consolePort, servicePort] = [await findFreePort(), await findFreePort()];
   const shared = {
     LIGHTDESK_BLOBS: join(folder, "blobs"),
     LIGHTDESK_ENCRYPTION_KEYS: `one:${Buffer.alloc(32, 1).toString("base64")}`,
@@ -56,56 +62,71 @@ export async function startCluster(program: string) {
     LIGHTDESK_CONCURRENCY: "1",
     LIGHTDESK_RUNNER_CHECK_SECONDS: "1",
   };
-  const makePart = async ({ script, says }: Kind, name: string, settings: Record<string, string>): Promise<Part> => {
-    const port = await freePort();
-    const line = await startLine(Number(new URL(url).port));
-    const all = {
+  const startClusterProcess = async (
+    { script, label }: Program,
+    name: string,
+    settings: Record<string, string>,
+  ): Promise<ClusterProcess> => {
+    const port = await findFreePort();
+    const databaseProxy = await startBreakableProxy(Number(new URL(url).port));
+    const environment = {
       ...shared,
       ...settings,
       PORT: String(port),
-      DATABASE_URL: url.replace(/:\d+\//, `:${line.port}/`),
+      DATABASE_URL: url.replace(/:\d+\//, `:${databaseProxy.port}/`),
       LIGHTDESK_DATA_DIR: join(folder, name),
     };
-    const part: Part = {
+    const clusterProcess: ClusterProcess = {
       port,
-      line,
-      settings: all,
-      process: startProcess(script, all),
-      async begin() {
-        part.process = startProcess(script, all);
-        await part.process.printed(says);
+      databaseProxy,
+      settings: environment,
+      process: startProcess(script, environment),
+      async start() {
+        clusterProcess.process = startProcess(script, environment);
+        await clusterProcess.process.waitForOutput(label);
       },
     };
-    return part;
+    return clusterProcess;
   };
-  const pair = (kind: Kind, name: string, at: number) =>
-    Promise.all(clocks.map((clock, n) => makePart(kind, `${name}-${n}`, { ...clock, LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${at}` })));
-  // All start at once, on an empty database.
-  const [consoles, services] = await Promise.all([pair(console, "console", front), pair(service, "service", serviceFront)]);
+  const startPair = (kind: Program, name: string, publicPort: number) =>
+    Promise.all(
+      clockSettings.map((clock, index) =>
+        startClusterProcess(kind, `${name}-${index}`, { ...clock, LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${publicPort}` }),
+      ),
+    );
+  // All processes start at once, on an empty database.
+  const [consoles, services] = await Promise.all([
+    startPair(consoleProgram, "console", consolePort),
+    startPair(serviceProgram, "service", servicePort),
+  ]);
   const proxies = await Promise.all(
-    [[front, consoles] as const, [serviceFront, services] as const].map(async ([at, parts]) =>
-      startNginx(program, await mkdtemp(join(folder, "nginx-")), { front: at, consoles: parts.map(({ port }) => port), below: 9 }),
+    [[consolePort, consoles] as const, [servicePort, services] as const].map(async ([at, parts]) =>
+      startNginx(program, await mkdtemp(join(folder, "nginx-")), {
+        listenPort: at,
+        consoles: parts.map(({ port }) => port),
+        basePathPort: 9,
+      }),
     ),
   );
   const refused = new Set<ReceivedRequest>();
   const gate = await startServiceGate(
-    { url: `http://127.0.0.1:${serviceFront}` },
-    (request) => (isPrompt(request) && request.body.includes(UNANSWERED) ? "unanswered" : undefined),
+    { url: `http://127.0.0.1:${servicePort}` },
+    (request) => (isPrompt(request) && request.body.includes(LOST_RESPONSE_KEY) ? "unanswered" : undefined),
     (request, status) => void (status === 503 && refused.add(request)),
   );
-  const links = await Promise.all(consoles.map(({ process }) => process.printed("Set up")));
-  await Promise.all(services.map(({ process }) => process.printed("Service")));
-  for (const at of [front, serviceFront])
-    await until("nginx answers", async () => (await fetch(`http://127.0.0.1:${at}/api/health/live`).catch(() => undefined))?.ok);
+  const links = await Promise.all(consoles.map(({ process }) => process.waitForOutput("Set up")));
+  await Promise.all(services.map(({ process }) => process.waitForOutput("Service")));
+  for (const port of [consolePort, servicePort])
+    await until("nginx responds", async () => (await fetch(`http://127.0.0.1:${port}/api/health/live`).catch(() => undefined))?.ok);
   return {
-    front: `http://127.0.0.1:${front}`,
+    consoleUrl: `http://127.0.0.1:${consolePort}`,
     setUpToken: new URL(links[1] ?? "").searchParams.get("token"),
     key,
     url,
     postgres,
     runner,
     gate,
-    /** Requests that a service refused because its database was away. */
+    /** Requests that a service refused because its database was unavailable. */
     refused,
     consoles,
     services,
@@ -114,7 +135,7 @@ export async function startCluster(program: string) {
       for (const proxy of proxies) await proxy.stop();
       await gate.close();
       await runner.close();
-      for (const { line } of [...consoles, ...services]) line.close();
+      for (const { databaseProxy } of [...consoles, ...services]) databaseProxy.close();
       await postgres.remove();
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,6 +1,6 @@
-// A disk of a few megabytes for the service's data, which can be filled and freed while the service runs.
-// Where this machine allows mounts, one is real (tmpfs). Everywhere, another one injects the kernel's errors into the process from
-// outside (refusals.mjs), so that the same tests run on every machine.
+// Small disks for the service's data, which tests can fill and free while the service runs.
+// On machines that allow mounts, one disk is real (tmpfs). A simulated one injects the kernel's errors into the process
+// (fail-disk-writes.mjs), so that the tests run on every machine.
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,31 +10,31 @@ export type SmallDisk = {
   path: string;
   /** The environment that the service's process needs to use this disk. */
   env: Record<string, string>;
-  /** After this, nothing more fits. */
+  /** Uses all free space. */
   fill(): void;
   /** Frees space again. */
   free(): void;
   dispose(): void;
 };
 
-/** A kernel does not let a disk become read-only while it is written to; this one can. */
+/** A real disk can't become read-only while it is being written to, but the simulated one can. */
 export type LockableDisk = SmallDisk & { makeReadOnly(): void; makeWritable(): void };
 
 /** Whether this machine allows mounts. */
 export const canMount = tryMount();
 
-/** `isReal`: full by itself. The injected disk counts as full only once the reserve exists, so that a start finds room. */
-export const disks: readonly { name: string; isReal: boolean; make: () => SmallDisk }[] = [
-  { name: "a disk that refuses by injection", isReal: false, make: makeInjected },
-  ...(canMount ? [{ name: "a tmpfs of 24 MB", isReal: true, make: () => makeMounted(24) }] : []),
+/** `isReal`: false for the simulated disk, which is full only while a reserve exists, so that a start has space. */
+export const disks: readonly { name: string; isReal: boolean; createDisk: () => SmallDisk }[] = [
+  { name: "simulated disk", isReal: false, createDisk: createSimulatedDisk },
+  ...(canMount ? [{ name: "tmpfs of 24 MB", isReal: true, createDisk: () => createMountedDisk(24) }] : []),
 ];
 
-export function makeInjected(): LockableDisk {
+export function createSimulatedDisk(): LockableDisk {
   const path = mkdtempSync(join(tmpdir(), "lightdesk-disk-"));
   const [full, readOnly] = [`${path}.full`, `${path}.read-only`];
   return {
     path,
-    env: { NODE_OPTIONS: `--import=${join(process.cwd(), "tests/faults/disk/refusals.mjs")}`, LIGHTDESK_TEST_DISK: path },
+    env: { NODE_OPTIONS: `--import=${join(process.cwd(), "tests/faults/disk/fail-disk-writes.mjs")}`, LIGHTDESK_TEST_DISK: path },
     fill: () => writeFileSync(full, ""),
     free: () => rmSync(full, { force: true }),
     makeReadOnly: () => writeFileSync(readOnly, ""),
@@ -44,7 +44,7 @@ export function makeInjected(): LockableDisk {
 }
 
 /** Only where `canMount`. */
-export function makeMounted(megabytes: number): SmallDisk {
+export function createMountedDisk(megabytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), "lightdesk-disk-"));
   const ballast = join(path, "ballast");
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "lightdesk-test", path]);
@@ -53,11 +53,11 @@ export function makeMounted(megabytes: number): SmallDisk {
     env: {},
     fill() {
       const file = openSync(ballast, "w");
-      for (let piece = Buffer.alloc(65_536); piece.byteLength > 0;) {
+      for (let chunk = Buffer.alloc(65_536); chunk.byteLength > 0;) {
         try {
-          writeSync(file, piece);
+          writeSync(file, chunk);
         } catch {
-          piece = piece.subarray(0, piece.byteLength >> 1); // full but for less than this piece
+          chunk = chunk.subarray(0, chunk.byteLength >> 1); // less than this chunk is free
         }
       }
       closeSync(file);

@@ -5,9 +5,9 @@ import { createRequire } from "node:module";
 export function wrapSqlite(subclass) {
   const getBuiltinModule = process.getBuiltinModule;
   process.getBuiltinModule = (name) => {
-    const found = getBuiltinModule(name);
-    if (name !== "node:sqlite") return found;
-    const { DatabaseSync, backup } = found?.backup ? found : createRequire(import.meta.url)("@photostructure/sqlite");
+    const builtinModule = getBuiltinModule(name);
+    if (name !== "node:sqlite") return builtinModule;
+    const { DatabaseSync, backup } = builtinModule?.backup ? builtinModule : createRequire(import.meta.url)("@photostructure/sqlite");
     return { DatabaseSync: subclass(DatabaseSync), backup };
   };
 }

@@ -1,18 +1,18 @@
-// Checks the disk once all jobs have ended and the process has stopped: the database and every file.
+// Checks the database and every file after all jobs have ended and the process has stopped.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
 import { expect } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { auditCounters } from "./audit-counters";
-import { left } from "./graphs";
+import { expectedResults } from "./graphs";
 import { type OperationLog } from "./operation-log";
 import { readTrace } from "./trace";
 
 type JobRow = { id: string; state: string; attempts: number; error: string | null; messages: string | null; files: number };
 
-const finals = [">completed", ">failed", ">cancelled"];
-const legal = /^(>pending|pending>in_progress|pending>cancelled|in_progress>(pending|completed|failed|cancelled))$/;
+const finalTransitions = [">completed", ">failed", ">cancelled"];
+const validTransition = /^(>pending|pending>in_progress|pending>cancelled|in_progress>(pending|completed|failed|cancelled))$/;
 
 export function auditStore(folder: string, operationLogs: readonly OperationLog[]): void {
   const database = new SqliteConnection(join(folder, "service.sqlite"), { readOnly: true });
@@ -22,17 +22,17 @@ export function auditStore(folder: string, operationLogs: readonly OperationLog[
     auditRuns(database, operationLogs);
     auditCounters(database);
     auditBytes(database, folder);
-    expect(database.prepare("SELECT * FROM job_images").all(), "what a job pinned is let go when it ends").toEqual([]);
-    const loose = database.prepare(
+    expect(database.prepare("SELECT * FROM job_images").all(), "images of ended jobs are released").toEqual([]);
+    const incompleteMasksQuery = database.prepare(
       "SELECT id FROM assets WHERE origin = 'upload' AND metadata LIKE '%mask_layer%' AND NOT EXISTS (SELECT 1 FROM mask_layers AS l WHERE l.owner_id = assets.owner_id AND instr(l.result || l.mask || l.paint || l.painted, assets.hash))",
     );
-    expect(loose.all(), "the four pictures of a mask are there together or not at all").toEqual([]);
+    expect(incompleteMasksQuery.all(), "a mask's four pictures are stored together or not at all").toEqual([]);
   } finally {
     database.close();
   }
 }
 
-/** Every job ended once, by legal steps, with the results of exactly one run. */
+/** Checks that every job ended once, by valid steps, with the results of exactly one run. */
 function auditRuns(database: SqliteConnection, operationLogs: readonly OperationLog[]): void {
   const trace = readTrace(database);
   const rows = database
@@ -41,10 +41,10 @@ function auditRuns(database: SqliteConnection, operationLogs: readonly Operation
     )
     .all();
   for (const [job, steps] of trace) {
-    const ends = steps.filter((step) => finals.some((final) => step.endsWith(final)));
+    const ends = steps.filter((step) => finalTransitions.some((final) => step.endsWith(final)));
     expect(ends.length, `${job} ended once: ${steps.join(" ")}`).toBe(1);
     expect(steps.at(-1), `nothing follows the end of ${job}`).toBe(ends[0]);
-    expect(steps.filter((step) => !legal.test(step))).toEqual([]);
+    expect(steps.filter((step) => !validTransition.test(step))).toEqual([]);
   }
   for (const row of rows) {
     const steps = trace.get(row.id) ?? [];
@@ -52,8 +52,8 @@ function auditRuns(database: SqliteConnection, operationLogs: readonly Operation
       steps.filter((step) => step === "pending>in_progress").length,
     );
     const successes = (row.messages ?? "").split('"execution_success"').length - 1;
-    expect(successes, `${row.id} tells of one success`).toBe(row.state === "completed" ? 1 : 0);
-    if (row.state === "cancelled") expect(row.files, `${row.id} was cancelled and keeps nothing`).toBe(0);
+    expect(successes, `${row.id} reports one success`).toBe(row.state === "completed" ? 1 : 0);
+    if (row.state === "cancelled") expect(row.files, `${row.id} was cancelled and has no files`).toBe(0);
   }
   const files = database.prepare<[string], number>("SELECT count(*) FROM assets WHERE prompt_id = ?").pluck();
   const errors = new Map(rows.map((row) => [row.id, row.error ?? ""]));
@@ -63,22 +63,22 @@ function auditRuns(database: SqliteConnection, operationLogs: readonly Operation
     const subject = `${job.kind} ${job.id}: ${steps.join(" ")} ${errors.get(job.id) ?? ""}`;
     if (job.cancelled === "yes") expect(end, subject).toBe("cancelled");
     if (end === "cancelled") continue;
-    const onAbandoned = end === "failed" && steps.filter((step) => step === "pending>in_progress").length === 3 && files.get(job.id) === 0;
-    if (!onAbandoned) expect({ state: end, files: files.get(job.id) }, subject).toEqual(left[job.kind]);
+    const isAbandoned = end === "failed" && steps.filter((step) => step === "pending>in_progress").length === 3 && files.get(job.id) === 0;
+    if (!isAbandoned) expect({ state: end, files: files.get(job.id) }, subject).toEqual(expectedResults[job.kind]);
   }
-  const doubled = database
+  const duplicateOutputs = database
     .prepare(
       "SELECT prompt_id FROM assets WHERE prompt_id IS NOT NULL GROUP BY prompt_id, node_id, output_key, output_index HAVING count(*) > 1",
     )
     .all();
-  expect(doubled).toEqual([]);
+  expect(duplicateOutputs).toEqual([]);
 }
 
-/** One file per row and one row per file; bytes match the name; no other files. */
+/** Checks that blobs match rows one to one, bytes match hashes, and no other files remain. */
 function auditBytes(database: SqliteConnection, folder: string): void {
   const rows = database.prepare<[], { hash: string; size: number }>("SELECT hash, size FROM blobs").all();
   const blobs = join(folder, "blobs", "blake3-v1");
-  const blobNames = filesIn(blobs).map((path) => path.replaceAll("/", ""));
+  const blobNames = listFiles(blobs).map((path) => path.replaceAll("/", ""));
   expect(blobNames.sort()).toEqual(rows.map((row) => row.hash).sort());
   for (const { hash, size } of rows) {
     const bytes = readFileSync(join(blobs, hash.slice(0, 2), hash.slice(2)));
@@ -86,21 +86,21 @@ function auditBytes(database: SqliteConnection, folder: string): void {
   }
   const unused =
     "SELECT hash FROM blobs WHERE NOT EXISTS (SELECT 1 FROM assets WHERE assets.hash = blobs.hash) AND NOT EXISTS (SELECT 1 FROM job_images WHERE job_images.hash = blobs.hash) AND NOT EXISTS (SELECT 1 FROM user_files WHERE user_files.hash = blobs.hash)";
-  expect(database.prepare(unused).all(), "bytes that nobody refers to").toEqual([]);
+  expect(database.prepare(unused).all(), "unreferenced blobs").toEqual([]);
   const hashes = new Set(rows.map((row) => row.hash));
-  const thumbnails = filesIn(join(folder, "thumbnails")).map((path) => path.replace(/\/[^/]*$/, "").replaceAll("/", ""));
+  const thumbnails = listFiles(join(folder, "thumbnails")).map((path) => path.replace(/\/[^/]*$/, "").replaceAll("/", ""));
   expect(
     thumbnails.filter((hash) => !hashes.has(hash)),
-    "thumbnails of what is gone",
+    "thumbnails of deleted blobs",
   ).toEqual([]);
   expect(readdirSync(join(folder, "tmp")), "temporary files").toEqual([]);
-  const atWork = readdirSync(join(folder, "work"), { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
-  expect(atWork, "files of jobs that have ended").toEqual([]);
+  const workFiles = readdirSync(join(folder, "work"), { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
+  expect(workFiles, "files of jobs that have ended").toEqual([]);
   const names = database.prepare<[], string>("SELECT path FROM user_files").pluck().all();
   expect(names.filter((name) => !["a.json", "b.json", "c.json"].includes(name))).toEqual([]);
 }
 
-function filesIn(folder: string): string[] {
+function listFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));

@@ -1,11 +1,11 @@
-// The graphs of the load, with their expected file count and state.
+// The graphs of the load, with their expected state and number of files.
 import { type Random } from "./random";
 
-export type Kind = "single" | "several" | "loaded" | "slow" | "text" | "failing" | "partial";
+export type GraphKind = "single" | "several" | "loaded" | "slow" | "text" | "failing" | "partial";
 type Node = { class_type: string; inputs: Record<string, unknown> };
-export type Load = { prompt: Record<string, Node>; partial_execution_targets?: string[] };
+export type PromptRequest = { prompt: Record<string, Node>; partial_execution_targets?: string[] };
 
-export const left: Readonly<Record<Kind, { state: "completed" | "failed"; files: number }>> = {
+export const expectedResults: Readonly<Record<GraphKind, { state: "completed" | "failed"; files: number }>> = {
   single: { state: "completed", files: 1 },
   several: { state: "completed", files: 5 },
   loaded: { state: "completed", files: 1 },
@@ -15,9 +15,9 @@ export const left: Readonly<Record<Kind, { state: "completed" | "failed"; files:
   partial: { state: "completed", files: 1 },
 };
 
-/** `image` is the name of an upload; a number that no other graph has prevents a hit in the worker's cache. */
-export function makeGraph(kind: Kind, random: Random, image: string): Load {
-  const color = random.below(0xffffff);
+/** `image`: the name of an upload. A random colour prevents hits in the worker's cache. */
+export function createGraph(kind: GraphKind, random: Random, image: string): PromptRequest {
+  const color = random.integerBelow(0xffffff);
   const empty = (batch_size = 1) => ({ class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size, color } });
   const save = (source: string) => ({ class_type: "SaveImage", inputs: { images: [source, 0], filename_prefix: "kill" } });
   const wait = (source: string, seconds: number) => ({ class_type: "Wait", inputs: { seconds, anything: [source, 0] } });
@@ -42,13 +42,13 @@ export function makeGraph(kind: Kind, random: Random, image: string): Load {
           "1": { class_type: "LoadImage", inputs: { image } },
           "2": {
             class_type: "ImageScale",
-            inputs: { image: ["1", 0], upscale_method: "lanczos", width: 8 + random.below(64), height: 24, crop: "disabled" },
+            inputs: { image: ["1", 0], upscale_method: "lanczos", width: 8 + random.integerBelow(64), height: 24, crop: "disabled" },
           },
           "3": save("2"),
         },
       };
     case "slow":
-      return { prompt: { "1": empty(), "2": wait("1", random.below(400) / 1000), "3": save("2") } };
+      return { prompt: { "1": empty(), "2": wait("1", random.integerBelow(400) / 1000), "3": save("2") } };
     case "text":
       return {
         prompt: {

@@ -1,10 +1,10 @@
-// What one user of the load received. A request that was cut off may or may not have had its effect: `maybe` allows both. An acknowledged
+// Records the responses that one user of the load received. A request that was cut off may have had its effect (`maybe`). An acknowledged
 // fact is `yes` and must stay true from then on.
-import { type Kind } from "./graphs";
+import { type GraphKind } from "./graphs";
 
-export type Sure = "no" | "maybe" | "yes";
-export type JobFact = { id: string; kind: Kind; cancelled: Sure; removed: Sure; hasEnded: boolean };
-export type AssetFact = { id: string; hash: string; text: string; removed: Sure; tags: Map<string, Sure> };
+export type Certainty = "no" | "maybe" | "yes";
+export type JobFact = { id: string; kind: GraphKind; cancelled: Certainty; removed: Certainty; hasEnded: boolean };
+export type AssetFact = { id: string; hash: string; text: string; removed: Certainty; tags: Map<string, Certainty> };
 
 export type OperationLog = ReturnType<typeof createOperationLog>;
 
@@ -20,19 +20,19 @@ export function createOperationLog(user: string, key: string) {
     masks: [] as string[][],
     /** An uploaded picture that graphs load; never deleted. */
     picture: "",
-    /** Requests sent and responses read: a round kills the service at one of these moments. */
-    moments: 0,
-    /** Cancels in transit and clears begun. Only one runs at a time, since the effects of two could not be distinguished afterwards. */
+    /** The number of requests sent and responses read. A round kills the service at one of these events. */
+    eventCount: 0,
+    /** Cancels and clears in transit. Only one runs at a time, since the effects of two could not be distinguished. */
     cancelsOpen: 0,
-    clearsBegun: 0,
+    clearsStarted: 0,
     clearsOpen: 0,
-    /** Grows over all rounds, so that no text or name is used twice by chance. */
+    /** Increases over all rounds, so that no text or name is used twice. */
     serial: 0,
   };
 }
 
 /** Sets `maybe` while the request is in transit or if it was cut off; otherwise the reported value. */
-export async function claiming(set: (sure: Sure) => void, work: () => Promise<boolean>): Promise<void> {
+export async function withUncertainty(set: (certainty: Certainty) => void, work: () => Promise<boolean>): Promise<void> {
   set("maybe");
   set((await work()) ? "yes" : "no");
 }

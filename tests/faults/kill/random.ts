@@ -1,6 +1,6 @@
 // Reproducible randomness: everything random in a round follows from its seed, which is printed when the round fails.
 
-export type Random = { below(bound: number): number; pick<T>(items: readonly [T, ...T[]]): T };
+export type Random = { integerBelow(bound: number): number; pick<T>(items: readonly [T, ...T[]]): T };
 
 /** mulberry32: a public-domain generator of 32 bits; short, and good enough to choose the next step. */
 export function createRandom(seed: number): Random {
@@ -11,9 +11,9 @@ export function createRandom(seed: number): Random {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
-  const below = (bound: number) => Math.floor(next() * bound);
+  const integerBelow = (bound: number) => Math.floor(next() * bound);
   return {
-    below,
-    pick: (items) => items[below(items.length)] ?? items[0],
+    integerBelow,
+    pick: (items) => items[integerBelow(items.length)] ?? items[0],
   };
 }

@@ -1,5 +1,5 @@
-// A durable trace of every job's steps, written by triggers in the same transactions as the steps themselves; it outlives the job's row.
-// Works from outside on purpose: the service's own responses can't prove that no job ran twice.
+// A durable trace of every job's state changes, written by triggers in the same transactions. It outlives the job's row.
+// It is independent of the service, whose own responses can't prove that no job ran twice.
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 export type Step = { job: string; was: string | null; became: string };

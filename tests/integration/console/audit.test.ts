@@ -41,7 +41,7 @@ async function read(query: string): Promise<AuditPage> {
 
 test.each(["viewer", "operator"] as const)("hides the log from a %s on every route", async (as) => {
   for (const path of ["/api/console/audit", "/api/console/audit/export"]) expect((await harness.request(path, { as })).status).toBe(403);
-  const context = harness.contextOf(as);
+  const context = harness.getContext(as);
   expect(await listAudit(context, { limit: 50 })).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
   expect(await listAuditChoices(context)).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
 });
@@ -62,10 +62,10 @@ test("returns entries newest first, each once across pages", async () => {
   }
   seenIds.push(...page.entries.map(({ id }) => id));
   expect([seenIds.length, new Set(seenIds).size]).toEqual([122, 122]);
-  expect(seenIds).toEqual([...seenIds].sort((value, other) => other - value));
+  expect(seenIds).toEqual([...seenIds].sort((first, second) => second - first));
 });
 
-test("filters by person, act, connection and time", async () => {
+test("filters by member, action, connection and time", async () => {
   const count = async (query: string) => (await read(`limit=200&${query}`)).entries.length;
   expect(await count("member=gone")).toBe(1);
   expect(await count("action=submitPrompt")).toBe(60);
@@ -78,7 +78,7 @@ test("filters by person, act, connection and time", async () => {
 });
 
 test("lists every member and action in the log, removed members by last name", async () => {
-  const choices = await listAuditChoices(harness.contextOf("owner"));
+  const choices = await listAuditChoices(harness.getContext("owner"));
   expect(choices).toMatchObject({ ok: true, value: { actions: ["manageQueue", "removeMember", "signIn", "submitPrompt"] } });
   if (choices.ok) expect(choices.value.members.find(({ id }) => id === "ana")?.name).toBe("Ana R.");
 });
@@ -96,16 +96,16 @@ test("exports all entries without spreadsheet formulas", async () => {
 });
 
 test("has a label for every recorded action", async () => {
-  const changing = (await loadRoutes()).filter(({ method }) => method !== "GET" && method !== "HEAD");
-  const actions = new Set([...changing.map(({ guard }) => guard?.action ?? ""), "signIn", "signOut"]);
+  const changingRoutes = (await loadRoutes()).filter(({ method }) => method !== "GET" && method !== "HEAD");
+  const actions = new Set([...changingRoutes.map(({ guard }) => guard?.action ?? ""), "signIn", "signOut"]);
   expect(actions.size).toBeGreaterThan(35);
-  // These two cover many actions; those they are recorded as are in the list.
+  // These two stand for groups of actions. Their individual actions are in the list.
   for (const name of ["auth", "unknown"]) actions.delete(name);
   const { does, tried } = messages.settings.audit;
   expect([...actions].filter((action) => !Object.hasOwn(does, action) || !Object.hasOwn(tried, action))).toEqual([]);
 });
 
-test("verifies a log that is written to meanwhile", async () => {
+test("verifies a log during writes", async () => {
   const { audit } = harness.console.store;
   const entry = { at: now, requestId: "r", action: "signIn", status: 200 };
   const [state] = await Promise.all([audit.verify(), audit.add(entry), audit.add(entry)]);

@@ -1,8 +1,8 @@
 // A console below a path: its URLs and cookies.
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { authOptions } from "@/lib/server/auth/next-auth";
-import { cookieAttributes, cookieName, SESSION_COOKIES, sessionCookieName } from "@/lib/server/cookies";
+import { createAuthOptions } from "@/lib/server/auth/next-auth";
+import { formatCookieAttributes, getCookieName, getSessionCookieName,SESSION_COOKIES } from "@/lib/server/cookies";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 
 const harness = await createHarness({ settings: { LIGHTDESK_BASE_PATH: "/desk", LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
@@ -31,16 +31,16 @@ test("adds the path once to invitations, the OpenAPI document and previews", asy
   expect(assets[0]?.preview_url).toMatch(/^\/desk\/api\/view\?.*connection=embedded/);
 });
 
-test("scopes the session cookie to the path and links next-auth below it", () => {
-  const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
-  const { cookies, pages } = authOptions(harness.console, events, new Headers());
+test("scopes the session cookie and the next-auth pages to the base path", () => {
+  const events = { onSuccess: () => undefined, onRejection: () => undefined, onSignOutError: () => undefined };
+  const { cookies, pages } = createAuthOptions(harness.console, events, new Headers());
   expect(cookies?.sessionToken).toMatchObject({ name: "lightdesk.session", options: { path: "/desk", httpOnly: true } });
   expect(pages).toEqual({ signIn: "/desk/sign-in", error: "/desk/sign-in" });
 });
 
 test("isolates next-auth cookies from other apps on the host", () => {
-  const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
-  const all = Object.entries(authOptions(harness.console, events, new Headers()).cookies ?? {});
+  const events = { onSuccess: () => undefined, onRejection: () => undefined, onSignOutError: () => undefined };
+  const all = Object.entries(createAuthOptions(harness.console, events, new Headers()).cookies ?? {});
   // All cookies that next-auth sets by itself.
   expect(all.map(([kind]) => kind).sort()).toEqual(["callbackUrl", "csrfToken", "nonce", "pkceCodeVerifier", "sessionToken", "state"]);
   for (const [, cookie] of all) {
@@ -48,13 +48,13 @@ test("isolates next-auth cookies from other apps on the host", () => {
   }
 });
 
-test("limits the cookie to https and the path, else to the host", () => {
-  const [prefixed, whole] = [
+test("limits cookies to HTTPS and the base path, or to the host without a path", () => {
+  const [siteWithPath, siteWithoutPath] = [
     { publicUrl: "https://desk.test/desk", basePath: "/desk" },
     { publicUrl: "https://desk.test", basePath: "" },
   ];
-  expect([cookieName("one", prefixed), cookieName("one", whole)]).toEqual(["__Secure-one", "__Host-one"]);
-  expect(cookieAttributes(prefixed, 60)).toBe("Path=/desk; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
-  expect(cookieAttributes(whole, 60)).toBe("Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
-  for (const site of [prefixed, whole, { basePath: "/desk" }]) expect(SESSION_COOKIES).toContain(sessionCookieName(site));
+  expect([getCookieName("one", siteWithPath), getCookieName("one", siteWithoutPath)]).toEqual(["__Secure-one", "__Host-one"]);
+  expect(formatCookieAttributes(siteWithPath, 60)).toBe("Path=/desk; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
+  expect(formatCookieAttributes(siteWithoutPath, 60)).toBe("Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
+  for (const site of [siteWithPath, siteWithoutPath, { basePath: "/desk" }]) expect(SESSION_COOKIES).toContain(getSessionCookieName(site));
 });

@@ -14,16 +14,16 @@ const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 const server = await openTestServer(({ url }, response) => sendJsonResponse(response, url.startsWith("/api/object_info") ? catalogue : {}));
 afterEach(() => (catalogue = {}));
 
-const files = () => {
+const listFiles = () => {
   const folder = join(harness.folder, "catalogues");
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 };
 const readCatalogue = async (connection: string) => harness.request(`/api/object_info?connection=${connection}`, { as: "viewer" });
 
-test("shows a catalogue over 8 MiB whole, masked and exact, stored once per content", async () => {
+test("serves a redacted catalogue over 8 MiB and caches it once per content", async () => {
   catalogue = Object.fromEntries(
-    Array.from({ length: 2000 }, (_, at) => [`Node${at}`, { description: "d".repeat(5000), display_name: `Node ${at}` }]),
+    Array.from({ length: 2000 }, (_, index) => [`Node${index}`, { description: "d".repeat(5000), display_name: `Node ${index}` }]),
   );
   catalogue.Leaky = { description: `the key ${KEY} said back`, input: { required: { api_key: ["STRING", { default: "" }] } } };
   const connection = await harness.connect(server.url, KEY);
@@ -35,17 +35,17 @@ test("shows a catalogue over 8 MiB whole, masked and exact, stored once per cont
   expect(JSON.parse(text)).toMatchObject({
     Leaky: { description: "the key [REDACTED] said back", input: { required: { api_key: ["STRING", { default: "" }] } } },
   });
-  const [cachedFile = "", ...otherFiles] = files();
+  const [cachedFile = "", ...otherFiles] = listFiles();
   expect(otherFiles).toEqual([]);
   expect(statSync(cachedFile).mode & 0o077).toBe(0);
   expect(readFileSync(cachedFile, "latin1")).not.toContain(KEY);
   const before = statSync(cachedFile).ino;
   expect(await (await readCatalogue(connection)).text()).toBe(text);
-  expect(files().map((file) => statSync(file).ino)).toEqual([before]);
+  expect(listFiles().map((file) => statSync(file).ino)).toEqual([before]);
   // A catalogue also lists files, so it is not cached for long.
   catalogue = { ...catalogue, New: {} };
   expect(Object.keys(await (await readCatalogue(connection)).json())).toContain("New");
-  expect(files()).toHaveLength(2);
+  expect(listFiles()).toHaveLength(2);
 });
 
 test("doesn't reuse data masked with an earlier key", async () => {
@@ -53,16 +53,16 @@ test("doesn't reuse data masked with an earlier key", async () => {
   catalogue = { Odd: { description: keys.join(" and ") } };
   const connection = await harness.connect(server.url, keys[0]);
   expect(await (await readCatalogue(connection)).text()).toContain(`[REDACTED] and ${keys[1]}`);
-  const { store, ring, now } = harness.console;
-  await storeApiKey(store.keys, ring, { connectionId: connection, apiKey: keys[1], now: now() });
+  const { store, keyRing, now } = harness.console;
+  await storeApiKey(store.keys, keyRing, { connectionId: connection, apiKey: keys[1], now: now() });
   expect(await (await readCatalogue(connection)).text()).toContain(`${keys[0]} and [REDACTED]`);
 });
 
 test("rejects a malformed catalogue and does not cache it", async () => {
   catalogue = { Fine: {} };
   const connection = await harness.connect(server.url, KEY);
-  const count = files().length;
+  const count = listFiles().length;
   Object.assign(catalogue, { toJSON: () => ["no catalogue"] });
   expect((await readCatalogue(connection)).status).toBe(502);
-  expect(files()).toHaveLength(count);
+  expect(listFiles()).toHaveLength(count);
 });

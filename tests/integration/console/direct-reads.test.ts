@@ -6,7 +6,7 @@ import { createGunzip } from "node:zlib";
 import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { RAW_PARAMETER } from "@/lib/contract/console";
-import { getProcessState } from "@/lib/server/running";
+import { getProcessState } from "@/lib/server/process-state";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";
@@ -51,7 +51,7 @@ beforeAll(async () => {
 function read(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => get({ port, path, headers: { host: HOST, ...headers } }, resolve).on("error", reject));
 }
-const asViewer = () => ({ cookie: harness.cookieOf("viewer") });
+const asViewer = () => ({ cookie: harness.getCookie("viewer") });
 
 it("serves only the queue and lists of jobs without Next", () => {
   expect([...reads.keys()].toSorted()).toEqual(["/api/history", "/api/history_v2", "/api/jobs", "/api/prompt", "/api/queue"]);
@@ -75,45 +75,49 @@ it.each(["/api/jobs?limit=2", "/api/jobs?limit=x", "/api/queue", "/api/history_v
 
 it("compresses long responses for clients that accept it", async () => {
   const plain = await text(await read("/api/jobs", asViewer()));
-  const packed = await read("/api/jobs", { ...asViewer(), "accept-encoding": "br, gzip" });
-  expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
-  expect(JSON.parse(await text(packed.pipe(createGunzip())))).toEqual(JSON.parse(plain));
-  const unpacked = await read("/api/jobs", { ...asViewer(), "accept-encoding": "gzip;q=0" });
-  expect(unpacked.headers["content-encoding"]).toBeUndefined();
-  unpacked.resume();
+  const compressed = await read("/api/jobs", { ...asViewer(), "accept-encoding": "br, gzip" });
+  expect(compressed.headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
+  expect(JSON.parse(await text(compressed.pipe(createGunzip())))).toEqual(JSON.parse(plain));
+  const uncompressed = await read("/api/jobs", { ...asViewer(), "accept-encoding": "gzip;q=0" });
+  expect(uncompressed.headers["content-encoding"]).toBeUndefined();
+  uncompressed.resume();
 });
 
-it("sends a response in parts while a service sends it", async () => {
+it("streams a response while the service sends it", async () => {
   const body = JSON.stringify({ jobs: [], pagination: {}, filler: "x".repeat(100_000) });
   const server = await openTestServer(
     (_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end(body),
   );
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-  const answer = await read(`/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`, { cookie: harness.cookieOf("owner") });
+  const answer = await read(`/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`, { cookie: harness.getCookie("owner") });
   expect(answer.headers["content-disposition"]).toContain("attachment");
   expect(await text(answer)).toBe(body);
-  const packed = await read(`/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`, {
-    cookie: harness.cookieOf("owner"),
+  const compressed = await read(`/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`, {
+    cookie: harness.getCookie("owner"),
     "accept-encoding": "gzip",
   });
-  expect(packed.headers["content-encoding"]).toBe("gzip");
-  expect(await text(packed.pipe(createGunzip()))).toBe(body);
+  expect(compressed.headers["content-encoding"]).toBe("gzip");
+  expect(await text(compressed.pipe(createGunzip()))).toBe(body);
 });
 
-it("ends the call of a service when its client leaves", async () => {
-  let begun = (): void => undefined;
-  const isCalled = new Promise<void>((resolve) => (begun = resolve));
-  const isEnded = new Promise<void>((resolve) => {
+it("aborts the request to the service when the client disconnects", async () => {
+  let markReceived = (): void => undefined;
+  const requestReceived = new Promise<void>((resolve) => (markReceived = resolve));
+  const responseClosed = new Promise<void>((resolve) => {
     void openTestServer((_request, response) => {
-      begun();
+      markReceived();
       response.once("close", resolve);
     }).then(async (server) => {
       const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-      const request = get({ port, path: `/api/jobs?connection=${connection}`, headers: { host: HOST, cookie: harness.cookieOf("owner") } });
+      const request = get({
+        port,
+        path: `/api/jobs?connection=${connection}`,
+        headers: { host: HOST, cookie: harness.getCookie("owner") },
+      });
       request.on("error", () => undefined);
-      await isCalled;
+      await requestReceived;
       request.destroy();
     });
   });
-  await isEnded;
+  await responseClosed;
 });

@@ -1,17 +1,17 @@
-// What `npm run doctor` reports about a reverse proxy: nginx with the example, and with changes an operator may have made. The console's
-// own HTTP server is behind it, with the real route.
+// `npm run doctor` with nginx as the reverse proxy: the example configuration, and changes an operator may have made.
+// The console's own HTTP server is behind it, with the real route.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { getHosts } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
-import { createDoctorProof, PROOF_HEADER, respondWithSeen, SEEN_HEADER } from "@/lib/server/installation";
+import { addSeenRequestHeader, createDoctorProof, PROOF_HEADER, SEEN_REQUEST_HEADER } from "@/lib/server/installation";
 import { createAddressReader } from "@/lib/server/trusted-proxies";
-import { freePort } from "@/tests/support/free-port";
+import { findFreePort } from "@/tests/support/free-port";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startNginx } from "@/tests/support/nginx";
 import { requireProgram } from "@/tests/support/program";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
 let harness: Harness;
@@ -21,12 +21,12 @@ let front: number;
 let publicUrl: string;
 beforeAll(async () => {
   harness = await createHarness();
-  front = await freePort();
+  front = await findFreePort();
   publicUrl = `http://127.0.0.1:${front}`;
-  const addressOf = createAddressReader(readEnv({ LIGHTDESK_TRUST_PROXY: "127.0.0.1" }).proxies, () => undefined);
+  const getAddress = createAddressReader(readEnv({ LIGHTDESK_TRUST_PROXY: "127.0.0.1" }).proxies, () => undefined);
   const hosts = getHosts({ host: "127.0.0.1", publicUrl });
-  server = createHttpServer({ patienceMs: 60_000, hosts, isPage: () => false }, (request, response) => {
-    respondWithSeen(request, response, { authSecret: harness.console.authSecret, addressOf, nowMs: Date.now() });
+  server = createHttpServer({ headersTimeoutMs: 60_000, hosts, isPage: () => false }, (request, response) => {
+    addSeenRequestHeader(request, response, { authSecret: harness.console.authSecret, getAddress, nowMs: Date.now() });
     void harness.request("/api/health").then(async (health) => {
       response.writeHead(health.status, Object.fromEntries(health.headers)).end(await health.text());
     });
@@ -73,14 +73,14 @@ const cases: Record<string, Case> = {
     text: "so every change is refused",
     remedy: "Make the proxy forward Host",
   },
-  "a name as Host that the console does not go by": {
+  "an unknown Host": {
     edit: (example) => example.replaceAll(host, ""),
     check: "public address",
     state: "failed",
     text: "refuses the Host header",
     remedy: "Make the proxy forward Host",
   },
-  "a way to https": {
+  "a redirect to https": {
     edit: (example) => example.replaceAll("proxy_pass", "return 301 https://$host$request_uri; proxy_pass"),
     check: "public address",
     state: "failed",
@@ -89,13 +89,13 @@ const cases: Record<string, Case> = {
   },
 };
 
-test.for(Object.entries(cases))("reports the received headers with %s and a remedy", async ([, testCase], context) => {
+test.for(Object.entries(cases))("reports the received headers and a remedy with %s", async ([, testCase], context) => {
   const program = await requireProgram("nginx", context);
-  const folder = temporaryFolder();
-  const nginx = startNginx(program, folder, { front, consoles: [port], below: 9 }, testCase.edit);
+  const folder = createTemporaryFolder();
+  const nginx = startNginx(program, folder, { listenPort: front, consoles: [port], basePathPort: 9 }, testCase.edit);
   const { trust = "127.0.0.1", check = "reverse proxy", state, text, remedy } = testCase;
   try {
-    await until("nginx answers", async () => fetch(publicUrl, { redirect: "manual" }).catch(() => undefined));
+    await until("nginx responds", async () => fetch(publicUrl, { redirect: "manual" }).catch(() => undefined));
     const settings = { LIGHTDESK_DATA_DIR: harness.folder, PORT: "0", LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_TRUST_PROXY: trust };
     const publicFinding = (await checkNetwork(readEnv(settings), Date.now)).find((finding) => finding.check === check);
     expect(publicFinding).toMatchObject({ state, text: expect.stringContaining(text) });
@@ -105,7 +105,7 @@ test.for(Object.entries(cases))("reports the received headers with %s and a reme
   }
 });
 
-test("answers seen headers only to a fresh proof", async () => {
+test("returns the received headers only for a fresh proof", async () => {
   const { authSecret } = harness.console;
   const requestDoctor = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}/api/health`, { headers });
   const getNames = ({ headers }: Response) => [...headers.keys()].sort();
@@ -125,9 +125,9 @@ test("answers seen headers only to a fresh proof", async () => {
     const response = await requestDoctor({ [PROOF_HEADER]: proof });
     expect([proof, response.status, getNames(response)]).toEqual([proof, 200, getNames(plain)]);
   }
-  const address = (
+  const receivedHeaders = (
     await requestDoctor({ [PROOF_HEADER]: createDoctorProof(authSecret, now), "x-forwarded-for": "198.51.100.7" })
-  ).headers.get(SEEN_HEADER);
+  ).headers.get(SEEN_REQUEST_HEADER);
   const expected = { from: "127.0.0.1", client: "198.51.100.7", host: `127.0.0.1:${port}`, forwardedFor: "198.51.100.7" };
-  expect(JSON.parse(decodeURIComponent(address ?? ""))).toEqual(expected);
+  expect(JSON.parse(decodeURIComponent(receivedHeaders ?? ""))).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-// `npm run doctor` on a healthy installation, next to a running console, and with each fault.
+// `npm run doctor` on a healthy installation, next to a running console, and with each problem.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
@@ -11,13 +11,13 @@ import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
 import { openServiceStore } from "@/lib/service/index";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { freePort } from "@/tests/support/free-port";
-import { gpuClasses } from "@/tests/support/gpu-classes";
+import { findFreePort } from "@/tests/support/free-port";
+import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { createHarness } from "@/tests/support/harness";
 import { startRunnerServer, startStrictS3 } from "@/tests/support/servers";
 import { startProcess } from "@/tests/support/start-process";
 import { testKeys } from "@/tests/support/strict-s3";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { CLIENT, createSettings, startTokenIssuer } from "@/tests/support/token-issuer";
 
 describe("doctor", async () => {
@@ -28,9 +28,9 @@ describe("doctor", async () => {
   afterAll(() => front.close());
 
   /** Starts a server with the listener `respond`. */
-  async function listen(answer: (path: string) => Promise<Response>) {
+  async function listen(respond: (path: string) => Promise<Response>) {
     const server = createServer((_, response) => {
-      void answer("/api/health").then(async (health) => {
+      void respond("/api/health").then(async (health) => {
         response.writeHead(health.status, Object.fromEntries(health.headers)).end(await health.text());
       });
     });
@@ -41,21 +41,21 @@ describe("doctor", async () => {
     return { port, close: () => new Promise((resolve) => server.close(resolve)) };
   }
 
-  const settings = (extra: Record<string, string> = {}) => readEnv({ LIGHTDESK_DATA_DIR: folder, PORT: "0", ...extra });
-  const storage = (extra?: Record<string, string>, now = Date.now()) => checkStorage(settings(extra), now);
-  const network = (extra?: Record<string, string>, now = Date.now) => checkNetwork(settings(extra), now);
-  const states = (findings: readonly Finding[]) => Object.fromEntries(findings.map(({ check, state }) => [check, state]));
-  const failed = (findings: readonly Finding[]) => findings.filter(({ state }) => state === "failed");
+  const readSettings = (extra: Record<string, string> = {}) => readEnv({ LIGHTDESK_DATA_DIR: folder, PORT: "0", ...extra });
+  const runStorageChecks = (extra?: Record<string, string>, now = Date.now()) => checkStorage(readSettings(extra), now);
+  const runNetworkChecks = (extra?: Record<string, string>, now = Date.now) => checkNetwork(readSettings(extra), now);
+  const getStates = (findings: readonly Finding[]) => Object.fromEntries(findings.map(({ check, state }) => [check, state]));
+  const filterFailed = (findings: readonly Finding[]) => findings.filter(({ state }) => state === "failed");
 
   test("prints a line per check, exits with 0 or 1, and supports JSON", async () => {
     const doctor = startProcess("dist/doctor.mjs", { LIGHTDESK_DATA_DIR: folder, PORT: "0" });
-    expect([await doctor.ended, doctor.output()]).toEqual([0, expect.stringContaining("Nothing is wrong.")]);
+    expect([await doctor.exitCode, doctor.output()]).toEqual([0, expect.stringContaining("All checks passed.")]);
     for (const check of ["settings", "version", "program", "disk", "console database", "service database", "keys", "clock", "port"])
       expect(doctor.output()).toMatch(new RegExp(`^ok    ${check}: `, "m"));
     expect(doctor.output()).not.toContain(harness.console.authSecret);
-    expect(doctor.output()).not.toContain(harness.console.ring.writing.secret.toString("base64"));
+    expect(doctor.output()).not.toContain(harness.console.keyRing.encryptionKey.secret.toString("base64"));
     const bad = startProcess("dist/doctor.mjs", { LIGHTDESK_DATA_DIR: folder, PORT: "high" }, ["--json"]);
-    expect(await bad.ended).toBe(1);
+    expect(await bad.exitCode).toBe(1);
     expect(JSON.parse(bad.output())).toMatchObject({
       ok: false,
       findings: [{ check: "settings", state: "failed", text: expect.stringContaining("PORT must be") }],
@@ -63,31 +63,33 @@ describe("doctor", async () => {
   });
 
   test("reports a missing key, readable files and future rows with remedies", async () => {
-    const { id } = harness.console.ring.writing;
-    const otherFindings = await storage({ LIGHTDESK_ENCRYPTION_KEYS: `young:${randomBytes(32).toString("base64")}` });
-    expect(failed(otherFindings)).toMatchObject([
+    const { id } = harness.console.keyRing.encryptionKey;
+    const otherFindings = await runStorageChecks({ LIGHTDESK_ENCRYPTION_KEYS: `young:${randomBytes(32).toString("base64")}` });
+    expect(filterFailed(otherFindings)).toMatchObject([
       { check: "keys", text: expect.stringContaining(`sealed with ${id}`), remedy: expect.stringContaining(`Add key ${id}`) },
     ]);
     const ring = join(folder, "encryption-keys");
     renameSync(ring, `${ring}.away`);
-    expect(failed(await storage())).toMatchObject([{ check: "keys", text: expect.stringContaining("No key ring") }]);
+    expect(filterFailed(await runStorageChecks())).toMatchObject([{ check: "keys", text: expect.stringContaining("No key ring") }]);
     renameSync(`${ring}.away`, ring);
     chmodSync(ring, 0o644);
-    expect(failed(await storage())).toMatchObject([{ check: "data folder", remedy: expect.stringContaining("chmod go-rwx") }]);
+    expect(filterFailed(await runStorageChecks())).toMatchObject([
+      { check: "data folder", remedy: expect.stringContaining("chmod go-rwx") },
+    ]);
     chmodSync(ring, 0o600);
     const invitation = { email: "new@desk.test", role: "viewer" };
     const inviteResponse = await harness.request("/api/console/members/invitations", { as: "owner", method: "POST", json: invitation });
     expect(inviteResponse.status).toBe(201);
-    expect(failed(await storage({}, Date.now() - 24 * 3_600_000))).toMatchObject([
+    expect(filterFailed(await runStorageChecks({}, Date.now() - 24 * 3_600_000))).toMatchObject([
       { check: "clock", remedy: expect.stringContaining("NTP") },
     ]);
-    expect(failed(await storage())).toEqual([]);
+    expect(filterFailed(await runStorageChecks())).toEqual([]);
   });
 
   test("distinguishes damaged, newer and older databases and a missing folder", async () => {
-    const ownFolder = temporaryFolder();
+    const ownFolder = createTemporaryFolder();
     const env = { LIGHTDESK_DATA_DIR: ownFolder };
-    expect(states(await storage({ LIGHTDESK_DATA_DIR: join(ownFolder, "later") }))).toMatchObject({
+    expect(getStates(await runStorageChecks({ LIGHTDESK_DATA_DIR: join(ownFolder, "later") }))).toMatchObject({
       "data folder": "noted",
       "console database": "noted",
     });
@@ -98,28 +100,30 @@ describe("doctor", async () => {
     const database = new SqliteConnection(file);
     database.pragma("journal_mode = DELETE");
     database.exec("DELETE FROM kysely_migration; INSERT INTO kysely_migration (name, timestamp) VALUES ('0035-reruns', '')");
-    expect(states(await storage(env))).toMatchObject({ "console database": "noted" });
+    expect(getStates(await runStorageChecks(env))).toMatchObject({ "console database": "noted" });
     database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '')");
-    expect(failed(await storage(env))).toMatchObject([
+    expect(filterFailed(await runStorageChecks(env))).toMatchObject([
       { check: "console database", text: expect.stringContaining("newer version (9999-later)") },
     ]);
     database.close();
     truncateSync(file, 20_000);
-    expect(failed(await storage(env))).toMatchObject([{ check: "console database", remedy: expect.stringContaining("from a backup") }]);
+    expect(filterFailed(await runStorageChecks(env))).toMatchObject([
+      { check: "console database", remedy: expect.stringContaining("from a backup") },
+    ]);
   });
 
   test("tests file storage in the data folder, a separate folder and a bucket", async () => {
-    const files = async (extra: Record<string, string>) => (await storage(extra)).find(({ check }) => check === "files");
-    expect(await files({})).toMatchObject({ state: "passed", text: expect.stringContaining("In the data folder") });
-    const ownFolder = temporaryFolder();
-    expect(await files({ LIGHTDESK_BLOBS: join(ownFolder, "later") })).toMatchObject({ state: "noted" });
-    expect(await files({ LIGHTDESK_BLOBS: ownFolder })).toMatchObject({ state: "passed" });
+    const checkFiles = async (extra: Record<string, string>) => (await runStorageChecks(extra)).find(({ check }) => check === "files");
+    expect(await checkFiles({})).toMatchObject({ state: "passed", text: expect.stringContaining("In the data folder") });
+    const ownFolder = createTemporaryFolder();
+    expect(await checkFiles({ LIGHTDESK_BLOBS: join(ownFolder, "later") })).toMatchObject({ state: "noted" });
+    expect(await checkFiles({ LIGHTDESK_BLOBS: ownFolder })).toMatchObject({ state: "passed" });
     expect(readdirSync(ownFolder)).toEqual([]);
     writeFileSync(join(ownFolder, "lightdesk-store"), "of another database");
     const database = new SqliteConnection(join(folder, "service", "service.sqlite"));
     database.exec("INSERT OR IGNORE INTO store_ids (id) VALUES ('ours')");
     database.close();
-    expect(await files({ LIGHTDESK_BLOBS: ownFolder })).toMatchObject({
+    expect(await checkFiles({ LIGHTDESK_BLOBS: ownFolder })).toMatchObject({
       state: "failed",
       text: expect.stringContaining("another database"),
     });
@@ -131,45 +135,49 @@ describe("doctor", async () => {
       LIGHTDESK_S3_ACCESS_KEY_ID: testKeys.accessKeyId,
       LIGHTDESK_S3_SECRET_ACCESS_KEY: testKeys.secretAccessKey,
     };
-    expect(await files(inBucket)).toMatchObject({ state: "passed", text: expect.stringContaining(", with conditional writes") });
-    s3.state.knowsConditions = false;
-    expect(await files(inBucket)).toMatchObject({ state: "noted", text: expect.stringContaining("without conditional writes") });
+    expect(await checkFiles(inBucket)).toMatchObject({ state: "passed", text: expect.stringContaining(", with conditional writes") });
+    s3.state.supportsConditions = false;
+    expect(await checkFiles(inBucket)).toMatchObject({ state: "noted", text: expect.stringContaining("without conditional writes") });
     expect(s3.objects.size).toBe(0);
-    const wrongKey = await files({ ...inBucket, LIGHTDESK_S3_SECRET_ACCESS_KEY: "another-secret" });
+    const wrongKey = await checkFiles({ ...inBucket, LIGHTDESK_S3_SECRET_ACCESS_KEY: "another-secret" });
     expect(wrongKey).toMatchObject({ state: "failed", text: expect.stringContaining("SignatureDoesNotMatch") });
     expect(wrongKey?.text).not.toContain("another-secret");
     await s3.close();
-    expect(await files(inBucket)).toMatchObject({ state: "failed", text: expect.stringContaining("ECONNREFUSED") });
+    expect(await checkFiles(inBucket)).toMatchObject({ state: "failed", text: expect.stringContaining("ECONNREFUSED") });
   });
 
   test("checks whether the port and public address are this console's", async () => {
     const { port } = front;
     const url = `http://127.0.0.1:${port}`;
-    const well = await network({ PORT: String(port), LIGHTDESK_PUBLIC_URL: url });
-    expect(failed(well)).toEqual([]);
-    expect(well).toContainEqual(expect.objectContaining({ check: "port", text: expect.stringContaining("This console is running on") }));
+    const healthyFindings = await runNetworkChecks({ PORT: String(port), LIGHTDESK_PUBLIC_URL: url });
+    expect(filterFailed(healthyFindings)).toEqual([]);
+    expect(healthyFindings).toContainEqual(
+      expect.objectContaining({ check: "port", text: expect.stringContaining("This console is running on") }),
+    );
     const otherListener = await listen(() => Promise.resolve(new Response("{}", { headers: { "lightdesk-installation": "another" } })));
     const program = await listen(() => Promise.resolve(new Response("hello")));
-    for (const [at, words] of [
+    for (const [server, message] of [
       [otherListener, "a console with other data"],
       [program, "another program"],
     ] as const) {
-      const findings = failed(await network({ PORT: String(at.port), LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${at.port}` }));
-      expect(findings).toMatchObject([{ check: "port", text: expect.stringContaining(words) }, { check: "public address" }]);
+      const findings = filterFailed(
+        await runNetworkChecks({ PORT: String(server.port), LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${server.port}` }),
+      );
+      expect(findings).toMatchObject([{ check: "port", text: expect.stringContaining(message) }, { check: "public address" }]);
     }
     await Promise.all([otherListener.close(), program.close()]);
-    expect(failed(await network({ LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${otherListener.port}` }))).toMatchObject([
-      { text: expect.stringContaining("does not answer") },
+    expect(filterFailed(await runNetworkChecks({ LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${otherListener.port}` }))).toMatchObject([
+      { text: expect.stringContaining("does not respond") },
     ]);
   });
 
   test("compares the proxy's headers with settings and reports clock skew", async () => {
-    expect(failed(await network({ LIGHTDESK_TRUST_PROXY: "1" }))).toMatchObject([{ check: "reverse proxy" }]);
-    const findings = await network(
+    expect(filterFailed(await runNetworkChecks({ LIGHTDESK_TRUST_PROXY: "1" }))).toMatchObject([{ check: "reverse proxy" }]);
+    const findings = await runNetworkChecks(
       { LIGHTDESK_TRUST_PROXY: "1", LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${front.port}` },
       () => Date.now() + 600_000,
     );
-    expect(states(findings)).toMatchObject({
+    expect(getStates(findings)).toMatchObject({
       "reverse proxy": "passed",
       "public address": "passed",
       [`service http://127.0.0.1:${front.port}`]: "failed",
@@ -177,25 +185,25 @@ describe("doctor", async () => {
   });
 
   test("reports runners as ready, failing with a remedy, or paused", async () => {
-    const ownFolder = temporaryFolder();
-    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
-    const [away, later] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
+    const ownFolder = createTemporaryFolder();
+    const server = await startRunnerServer({ objectInfo: createGpuClasses(["one.safetensors"]) });
+    const [unreachableAddress, pausedAddress] = [`http://127.0.0.1:${await findFreePort()}`, `http://127.0.0.1:${await findFreePort()}`];
     const store = await openServiceStore(join(ownFolder, "service"), { concurrency: 1 });
     await store.runners.add({ address: server.address, label: "Answers" });
-    await store.runners.add({ address: away, label: "Away", keep: true });
-    const paused = await store.runners.add({ address: later, label: "Later", keep: true });
+    await store.runners.add({ address: unreachableAddress, label: "Away", keep: true });
+    const paused = await store.runners.add({ address: pausedAddress, label: "Later", keep: true });
     await store.runners.change(paused.ok ? paused.value.id : "", { state: "paused" });
     await store.close();
-    const findings = await network({ LIGHTDESK_DATA_DIR: ownFolder });
+    const findings = await runNetworkChecks({ LIGHTDESK_DATA_DIR: ownFolder });
     expect(findings.filter(({ check }) => check.startsWith("runner "))).toMatchObject([
       { check: "runner Answers", state: "passed", text: `${server.address} is ready.` },
       {
         check: "runner Away",
         state: "failed",
-        text: `${away} is unreachable: No server responds there.`,
+        text: `${unreachableAddress} is unreachable: No server responds there.`,
         remedy: "Fix that server, then resume it under Settings, Runners.",
       },
-      { check: "runner Later", state: "noted", text: `${later} is paused.` },
+      { check: "runner Later", state: "noted", text: `${pausedAddress} is paused.` },
     ]);
     await server.close();
   });
@@ -205,11 +213,11 @@ describe("doctor oidc", async () => {
   const PUBLIC_URL = "https://desk.example.com";
   const REDIRECT = `${PUBLIC_URL}/api/auth/callback/acme`;
   const acme = await startTokenIssuer();
-  beforeEach(() => acme.bend({ redirect: REDIRECT }));
+  beforeEach(() => acme.setOverrides({ redirect: REDIRECT }));
 
   const check = (extra: Record<string, string> = {}) =>
     checkOidc(readEnv({ LIGHTDESK_OIDC: "acme", LIGHTDESK_PUBLIC_URL: PUBLIC_URL, ...createSettings("acme", acme), ...extra }), Date.now);
-  const faults = async (extra?: Record<string, string>) => (await check(extra)).filter(({ state }) => state !== "passed");
+  const findProblems = async (extra?: Record<string, string>) => (await check(extra)).filter(({ state }) => state !== "passed");
 
   test("accepts a provider that is configured correctly", async () => {
     const findings = await check();
@@ -218,38 +226,38 @@ describe("doctor oidc", async () => {
     expect(await checkOidc(readEnv({}), Date.now)).toEqual([]);
   });
 
-  test("reports an unregistered redirect address or client with the address to register", async () => {
-    acme.bend({ redirect: "https://old.example.com/api/auth/callback/acme" });
-    const refused = {
+  test("reports an unregistered redirect URL or client with the URL to register", async () => {
+    acme.setOverrides({ redirect: "https://old.example.com/api/auth/callback/acme" });
+    const refusal = {
       state: "failed",
       text: expect.stringContaining("status 400"),
       remedy: expect.stringContaining(`Register ${REDIRECT}`),
     };
-    expect(await faults()).toMatchObject([refused]);
-    acme.bend({ redirect: REDIRECT });
-    expect(await faults({ LIGHTDESK_OIDC_ACME_CLIENT_ID: "mistyped" })).toMatchObject([refused]);
+    expect(await findProblems()).toMatchObject([refusal]);
+    acme.setOverrides({ redirect: REDIRECT });
+    expect(await findProblems({ LIGHTDESK_OIDC_ACME_CLIENT_ID: "mistyped" })).toMatchObject([refusal]);
   });
 
-  test("requires a public URL, as the redirect address depends on it", async () => {
-    expect(await faults({ LIGHTDESK_PUBLIC_URL: "" })).toMatchObject([
+  test("requires a public URL for the redirect URL", async () => {
+    expect(await findProblems({ LIGHTDESK_PUBLIC_URL: "" })).toMatchObject([
       { state: "noted", text: expect.stringContaining("http://127.0.0.1:3000/api/auth/callback/acme") },
     ]);
   });
 
   test.each([
     ["another name", { configuration: { issuer: "https://idp.example.com" } }, "its issuer is https://idp.example.com"],
-    ["a document without addresses", { configuration: { token_endpoint: undefined } }, "discovery document is invalid"],
-    ["an error", { status: 503 }, "answers with status 503"],
-  ])("reports a provider with %s", async (_, bent, text) => {
-    acme.bend(bent);
-    expect(await faults()).toMatchObject([
+    ["a document without endpoints", { configuration: { token_endpoint: undefined } }, "discovery document is invalid"],
+    ["an error", { status: 503 }, "responds with status 503"],
+  ])("reports a provider with %s", async (_, change, text) => {
+    acme.setOverrides(change);
+    expect(await findProblems()).toMatchObject([
       { state: "failed", text: expect.stringContaining(text), remedy: expect.stringContaining("_ISSUER") },
     ]);
   });
 
   test("reports an unresponsive provider", async () => {
-    expect(await faults({ LIGHTDESK_OIDC_ACME_ISSUER: "http://127.0.0.1:9" })).toMatchObject([
-      { state: "failed", text: "http://127.0.0.1:9/.well-known/openid-configuration does not answer." },
+    expect(await findProblems({ LIGHTDESK_OIDC_ACME_ISSUER: "http://127.0.0.1:9" })).toMatchObject([
+      { state: "failed", text: "http://127.0.0.1:9/.well-known/openid-configuration does not respond." },
     ]);
   });
 
@@ -257,8 +265,8 @@ describe("doctor oidc", async () => {
     ["ahead of", 5 * 60_000],
     ["behind", -5 * 60_000],
   ])("reports a clock that is %s this one", async (direction, aheadMs) => {
-    acme.bend({ redirect: REDIRECT, aheadMs });
-    expect(await faults()).toMatchObject([
+    acme.setOverrides({ redirect: REDIRECT, aheadMs });
+    expect(await findProblems()).toMatchObject([
       { state: "failed", text: expect.stringMatching(new RegExp(`clock is (299|300|301) s ${direction}`)) },
     ]);
   });

@@ -2,17 +2,17 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";
-import { canSeeReasons } from "@/lib/server/bff/admit-listener";
+import { canSeeReasons } from "@/lib/server/bff/authorize-subscription";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 it("responds to a load balancer immediately during a long start", async () => {
-  const folder = temporaryFolder();
-  const desk = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: folder }), logDestination: { write: () => undefined } });
-  let isUp = false;
-  const up = desk.ready.then(() => void (isUp = true));
-  expect([await canSeeReasons(new IncomingMessage(new Socket())), isUp]).toEqual([false, false]);
-  await up;
-  await desk.stop();
+  const folder = createTemporaryFolder();
+  const composition = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: folder }), logDestination: { write: () => undefined } });
+  let isReady = false;
+  const ready = composition.ready.then(() => void (isReady = true));
+  expect([await canSeeReasons(new IncomingMessage(new Socket())), isReady]).toEqual([false, false]);
+  await ready;
+  await composition.stop();
 });

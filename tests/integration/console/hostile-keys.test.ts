@@ -1,11 +1,11 @@
-// Every JSON route of the console, and every service response, with keys that reach a prototype.
+// JSON keys that could change prototypes, in every request body, runner message and service response.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createTraffic } from "@/lib/comfyui/socket";
 import { graphSchema } from "@/lib/contract/schemas/graph";
 import { listenToRunner } from "@/lib/service/runners/report-events";
 import { createHarness, HOST } from "@/tests/support/harness";
-import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
+import { createHostileJson, listPrototypeMembers } from "@/tests/support/hostile-keys";
 import { loadRoutes, matchRoute, type Route } from "@/tests/support/routes";
 import { openTestServer, startRunnerServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
@@ -15,17 +15,17 @@ const names = [
   ...["values", "graph", "access", "limits", "operations", "jobs", "assets", "history", "outputs", "status", "queue_running", "pagination"],
 ];
 const routes = (await loadRoutes()).filter(({ path, guard }) => !path.startsWith("/api/auth/") && guard?.role !== "public");
-const before = prototypeMembers();
-let answer = "{}";
-const service = await openTestServer((_, response) => response.writeHead(200, { "content-type": "application/json" }).end(answer));
+const membersBefore = listPrototypeMembers();
+let responseBody = "{}";
+const service = await openTestServer((_, response) => response.writeHead(200, { "content-type": "application/json" }).end(responseBody));
 const harness = await createHarness();
 const { key } = await harness.console.serviceKeys().createKey("somebody");
-const embedded = await harness.connect("http://embedded.invalid", key);
-const foreign = await harness.connect(service.url, "some-key-of-a-service");
+const embeddedConnection = await harness.connect("http://embedded.invalid", key);
+const externalConnection = await harness.connect(service.url, "some-key-of-a-service");
 
 async function getStatus({ method, path, handler }: Route, connection: string, body?: string): Promise<string> {
   const address = `http://${HOST}${path}?connection=${connection}`;
-  const headers = { host: HOST, cookie: harness.cookieOf("owner"), origin: `http://${HOST}`, "content-type": "application/json" };
+  const headers = { host: HOST, cookie: harness.getCookie("owner"), origin: `http://${HOST}`, "content-type": "application/json" };
   const request = new Request(address, { method, headers, ...(body !== undefined && { body }) });
   const response = await handler(request, { params: Promise.resolve(matchRoute(path)?.params ?? {}) });
   await response.arrayBuffer();
@@ -33,12 +33,12 @@ async function getStatus({ method, path, handler }: Route, connection: string, b
 }
 
 it("handles hostile keys in every request body without a 500", async () => {
-  const changing = routes.filter(({ method, guard }) => method !== "GET" && method !== "HEAD" && guard?.recent !== true);
-  expect(changing.length).toBeGreaterThan(30);
+  const changingRoutes = routes.filter(({ method, guard }) => method !== "GET" && method !== "HEAD" && guard?.needsRecentSignIn !== true);
+  expect(changingRoutes.length).toBeGreaterThan(30);
   await fc.assert(
-    fc.asyncProperty(hostileJson(names), async (text) => {
-      for (const route of changing) expect(await getStatus(route, embedded, text)).not.toMatch(/ 500$/);
-      expect(prototypeMembers()).toEqual(before);
+    fc.asyncProperty(createHostileJson(names), async (text) => {
+      for (const route of changingRoutes) expect(await getStatus(route, embeddedConnection, text)).not.toMatch(/ 500$/);
+      expect(listPrototypeMembers()).toEqual(membersBefore);
     }),
     { numRuns: 8 },
   );
@@ -49,34 +49,34 @@ it("reads hostile keys in runner messages without touching prototypes", async ()
   const graph = graphSchema.parse({ constructor: { class_type: "A", inputs: {} }, last: { class_type: "A", inputs: {} } });
   const outputs: unknown[] = [];
   const ignore = () => undefined;
-  const listening = listenToRunner(
+  const listener = listenToRunner(
     { address: runner.address, clientId: "c", traffic: createTraffic() },
     { promptId: "x", graph, nodesTotal: 2 },
-    { reported: ignore, executed: (_, output) => outputs.push(output), ended: ignore, exceeded: ignore, on: ignore },
+    { onReport: ignore, onExecuted: (_, output) => outputs.push(output), onEnd: ignore, onLimitExceeded: ignore, onEvent: ignore },
   );
-  await listening.ready;
+  await listener.ready;
   const ids = ["__proto__", "constructor", "toString"];
-  for (const text of fc.sample(hostileJson(names), 100))
+  for (const text of fc.sample(createHostileJson(names), 100))
     for (const id of ids)
       for (const type of ["executed", "executing", "execution_cached", "progress", "execution_error"])
         runner.send(`{"type":"${type}","data":{"prompt_id":"x","node":"${id}","nodes":["__proto__","${id}",${text}],"output":${text}}}`);
   runner.send('{"type":"execution_cached","data":{"prompt_id":"x","nodes":["last"]}}');
-  await until("the last message is read", () => listening.timesOf("last"));
-  listening.stop();
+  await until("the last message is read", () => listener.findTimes("last"));
+  listener.stop();
   await runner.close();
   expect(outputs).toHaveLength(100);
-  expect(listening.timesOf("toString")).toBeUndefined();
-  expect(prototypeMembers()).toEqual(before);
+  expect(listener.findTimes("toString")).toBeUndefined();
+  expect(listPrototypeMembers()).toEqual(membersBefore);
 });
 
 it("handles hostile keys in every service response without a 500", async () => {
-  const getRoutes = routes.filter(({ method, guard, path }) => method === "GET" && guard?.connection && !path.includes("/events"));
+  const getRoutes = routes.filter(({ method, guard, path }) => method === "GET" && guard?.needsConnection && !path.includes("/events"));
   expect(getRoutes.length).toBeGreaterThan(20);
   await fc.assert(
-    fc.asyncProperty(hostileJson(names), async (text) => {
-      answer = text;
-      for (const route of getRoutes) expect(await getStatus(route, foreign)).not.toMatch(/ 500$/);
-      expect(prototypeMembers()).toEqual(before);
+    fc.asyncProperty(createHostileJson(names), async (text) => {
+      responseBody = text;
+      for (const route of getRoutes) expect(await getStatus(route, externalConnection)).not.toMatch(/ 500$/);
+      expect(listPrototypeMembers()).toEqual(membersBefore);
     }),
     { numRuns: 8 },
   );

@@ -1,9 +1,9 @@
-// Numbers pass through the console with the spelling that they were sent with, to a service and to a plain server of the family.
+// The console keeps the spelling of numbers, to and from a service and to a local server.
 import { expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { redactForApi } from "@/lib/server/answers/redact";
 import { readEnv } from "@/lib/server/env";
+import { redactForApi } from "@/lib/server/responses/redact";
 import { createHarness } from "@/tests/support/harness";
 import { startLocalServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
@@ -21,7 +21,7 @@ const post = (connection: string) =>
     headers: { "content-type": "application/json" },
   });
 
-it("keeps spellings on the way to a service and back", async () => {
+it("keeps number spellings to and from a service", async () => {
   const { key } = await harness.console.serviceKeys().createKey("somebody");
   const connection = await harness.connect("http://embedded.invalid", key);
   const { prompt_id } = (await (await post(connection)).json()) as { prompt_id: string };
@@ -33,7 +33,7 @@ it("keeps spellings on the way to a service and back", async () => {
   expect(text).toContain('"k":5.0');
 });
 
-it("keeps spellings on the way to a plain server", async () => {
+it("keeps number spellings to a local server", async () => {
   const server = await startLocalServer();
   const json = { name: "Plain", baseUrl: server.url, shared: true };
   const saveResponse = await harness.request("/api/console/connections", { as: "owner", method: "POST", json });
@@ -45,10 +45,10 @@ it("keeps spellings on the way to a plain server", async () => {
   expect(promptBody).toContain(`"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}`);
 });
 
-it("keeps spellings when an address is completed for programs", () => {
-  const reader = { env: readEnv({ LIGHTDESK_PUBLIC_URL: "http://desk.test" }), openedAt: null, connectionId: "c" };
+it("keeps number spellings when relative URLs become absolute", () => {
+  const options = { env: readEnv({ LIGHTDESK_PUBLIC_URL: "http://desk.test" }), requestOrigin: null, connectionId: "c" };
   const exactJson = parseExactJson(`{${fieldsJson},"preview_url":"/api/view?a=1","list":[{"preview_url":"/api/view?a=2"},1.0]}`);
-  const text = writeExactJson(redactForApi(exactJson, reader));
+  const text = writeExactJson(redactForApi(exactJson, options));
   expect(text).toContain(`{${fieldsJson},"preview_url":"http://desk.test/api/view?a=1`);
   expect(text).toContain("},1.0]");
 });

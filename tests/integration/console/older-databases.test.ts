@@ -10,12 +10,12 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { describeInstallation, type Installation, jobEnded, submit } from "@/tests/support/installation";
-import { shapesOfSqlite } from "@/tests/support/schema-shapes";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { createAppWorld } from "./apps/app-world";
+import { describeInstallation, type Installation, submit,waitForJob } from "@/tests/support/installation";
+import { readSqliteShapes } from "@/tests/support/schema-shapes";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
+import { createAppHarness } from "./apps/app-harness";
 
-/** Created by that release with `fillInstallation` and `describeInstallation` of tests/support/installation.ts. */
+/** A release's data, created with `fillInstallation` and `describeInstallation` of tests/support/installation.ts. */
 type Release = { at: number; made: Installation; answers: Record<string, unknown> };
 
 const releases = readdirSync("tests/fixtures/releases")
@@ -26,11 +26,11 @@ const logDestination = { write: () => undefined };
 
 /** The last schemas before the baselines, with the names of their migrations. */
 const readDump = (name: string) => readFileSync(`tests/fixtures/schemas/${name}.sql`, "utf8");
-/** Also without the search index of assets, which migration 022 rebuilds. */
-const owned = /^(sqlite_|kysely_|migrations$|ledger_words|asset_search|asset_tag_codes|assets_unsearched|ended_since_clear)/;
+/** Tables that aren't compared, such as the search index of assets, which migration 022 rebuilds. */
+const ignoredTables = /^(sqlite_|kysely_|migrations$|ledger_words|asset_search|asset_tag_codes|assets_unsearched|ended_since_clear)/;
 
 async function makeFolder(): Promise<string> {
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
 }
@@ -57,23 +57,25 @@ test("adopts databases of the last pre-baseline schemas with their rows", async 
   expect(service.prepare("SELECT id, name FROM users WHERE id = 7").all()).toEqual([{ id: 7, name: "ada" }]);
   service.close();
 
-  const fresh = await makeFolder();
-  const otherConsole = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: fresh }), logDestination });
+  const freshFolder = await makeFolder();
+  const otherConsole = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: freshFolder }), logDestination });
   await otherConsole.ready;
   await otherConsole.stop();
-  const createdFiles = [join(fresh, "console.sqlite"), join(fresh, "service", "service.sqlite")];
-  expect(Object.values(files).map((file) => shapesOfSqlite(file, owned))).toEqual(createdFiles.map((file) => shapesOfSqlite(file, owned)));
-  const otherParts = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name";
-  const listParts = (file: string) => {
+  const createdFiles = [join(freshFolder, "console.sqlite"), join(freshFolder, "service", "service.sqlite")];
+  expect(Object.values(files).map((file) => readSqliteShapes(file, ignoredTables))).toEqual(
+    createdFiles.map((file) => readSqliteShapes(file, ignoredTables)),
+  );
+  const listSql = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name";
+  const listObjects = (file: string) => {
     const database = new SqliteConnection(file, { readOnly: true });
-    const parts = database.prepare(otherParts).all();
+    const objects = database.prepare(listSql).all();
     database.close();
-    return parts;
+    return objects;
   };
-  expect(createdFiles.map(listParts)).toEqual(Object.values(files).map(listParts));
+  expect(createdFiles.map(listObjects)).toEqual(Object.values(files).map(listObjects));
 });
 
-test.each(["console", "service"])("refuses a %s database of 0.1.0 unchanged and names the commit to use", async (name) => {
+test.each(["console", "service"])("rejects a %s database of 0.1.0 without changes and names the commit to use", async (name) => {
   const folder = await makeFolder();
   execFileSync("tar", ["-xzf", "tests/fixtures/releases/0.1.0.tar.gz", "-C", folder]);
   const file = name === "console" ? join(folder, "console.sqlite") : join(folder, "service", "service.sqlite");
@@ -89,22 +91,22 @@ test.each(["console", "service"])("refuses a %s database of 0.1.0 unchanged and 
   expect(readFileSync(file).equals(bytes)).toBe(true);
 });
 
-test("has data of every release in the changelog", () => {
+test("has test data of every release in the changelog", () => {
   const versionHeadings = readFileSync("CHANGELOG.md", "utf8").matchAll(/^## \[(\d[\d.]*)\]/gm);
   expect(releases).toEqual([...versionHeadings].map(([, release]) => release).sort());
 });
 
 test.each(releases.filter((release) => release !== "0.1.0"))("keeps the data of release %s after a start", async (release) => {
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   execFileSync("tar", ["-xzf", `tests/fixtures/releases/${release}.tar.gz`, "-C", folder]);
   const { at, made, answers }: Release = JSON.parse(readFileSync(`tests/fixtures/releases/${release}.json`, "utf8"));
-  const world = await createAppWorld({ dataDir: folder, now: () => at + 3_600_000 });
-  // Later releases add fields; they send an app's definition separately, to those who may see it.
-  const { [`/api/apps/${made.app}`]: appResponse, ...others } = answers;
-  const { definition, ...face } = asObject(asObject(appResponse)?.app) ?? {};
-  const now = await describeInstallation(world, made);
-  expect(now).toMatchObject(others);
-  expect(now[`/api/apps/${made.app}`]).toMatchObject({ app: face });
-  expect((await world.ask(`/api/apps/${made.app}/workflow`, { as: "viewer" })).body).toMatchObject(asObject(definition) ?? {});
-  expect(await jobEnded(world, await submit(world, 8))).toBe("completed");
+  const apps = await createAppHarness({ dataDir: folder, now: () => at + 3_600_000 });
+  // Later releases add fields. They return an app's definition separately, to members who may see it.
+  const { [`/api/apps/${made.app}`]: appResponse, ...otherResponses } = answers;
+  const { definition, ...appView } = asObject(asObject(appResponse)?.app) ?? {};
+  const description = await describeInstallation(apps, made);
+  expect(description).toMatchObject(otherResponses);
+  expect(description[`/api/apps/${made.app}`]).toMatchObject({ app: appView });
+  expect((await apps.requestJson(`/api/apps/${made.app}/workflow`, { as: "viewer" })).body).toMatchObject(asObject(definition) ?? {});
+  expect(await waitForJob(apps, await submit(apps, 8))).toBe("completed");
 });

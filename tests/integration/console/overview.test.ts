@@ -1,67 +1,70 @@
 // The console routes that the overview and the samples use.
 import { expect, it } from "vitest";
-import { type JobSearchAnswer, type RunsByDay } from "@/lib/contract/console";
+import { type JobSearchResponse, type RunsByDay } from "@/lib/contract/console";
 import { hasRunJobs } from "@/lib/server/queries/jobs";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
-// From noon, as no day begins meanwhile; fast, as the job index reads a page every 5 s.
+// Starts at noon, so that no new day begins. Runs fast, since the job index reads a page every 5 s.
 const [startMs, noonMs] = [Date.now(), new Date().setUTCHours(12, 0, 0, 0)];
 const now = () => noonMs + 50 * (Date.now() - startMs);
-const desk = await createHarness({ now });
+const harness = await createHarness({ now });
 
-it("names requested node classes that the service lacks", async () => {
-  const response = await desk.request("/api/console/lacking-classes?names=EmptyImage,KSampler,ImageAddNoise,toString", { as: "viewer" });
+it("returns the requested node classes that the service lacks", async () => {
+  const response = await harness.request("/api/console/lacking-classes?names=EmptyImage,KSampler,ImageAddNoise,toString", { as: "viewer" });
   expect([response.status, await response.json()]).toEqual([200, { lacking: ["KSampler", "toString"] }]);
-  const withCommas = await desk.request("/api/console/lacking-classes?names=EmptyImage&names=Crop%2C%20then%20scale", { as: "viewer" });
+  const withCommas = await harness.request("/api/console/lacking-classes?names=EmptyImage&names=Crop%2C%20then%20scale", { as: "viewer" });
   expect(await withCommas.json()).toEqual({ lacking: ["Crop, then scale"] });
 });
 
 it("marks each connection as used after a submission or a cleared history", async () => {
-  const server = await listing(() => []);
-  const [fresh, cleared] = [await desk.connect(server.url, "one-key"), await desk.connect(server.url, "two-keys")];
-  const clear = { as: "operator", method: "POST", json: { clear: true } } as const;
-  expect((await desk.request(`/api/history?connection=${cleared}`, clear)).status).toBeLessThan(300);
-  const context = desk.contextOf("viewer");
-  expect([await hasRunJobs(context, fresh), await hasRunJobs(context, cleared)]).toEqual([false, true]);
+  const server = await startJobService(() => []);
+  const [freshConnection, clearedConnection] = [
+    await harness.connect(server.url, "one-key"),
+    await harness.connect(server.url, "two-keys"),
+  ];
+  const clearRequest = { as: "operator", method: "POST", json: { clear: true } } as const;
+  expect((await harness.request(`/api/history?connection=${clearedConnection}`, clearRequest)).status).toBeLessThan(300);
+  const context = harness.getContext("viewer");
+  expect([await hasRunJobs(context, freshConnection), await hasRunJobs(context, clearedConnection)]).toEqual([false, true]);
   await server.close();
 });
 
 it("reports a failure instead of missing classes when the service is down", async () => {
-  const connection = await desk.connect("http://127.0.0.1:1", "key");
+  const connection = await harness.connect("http://127.0.0.1:1", "key");
   for (const path of ["lacking-classes?names=EmptyImage&", "runs-by-day?"]) {
-    const response = await desk.request(`/api/console/${path}connection=${connection}`, { as: "viewer" });
+    const response = await harness.request(`/api/console/${path}connection=${connection}`, { as: "viewer" });
     expect(response.status).toBe(502);
   }
 });
 
-it("counts runs in a zone that there is, and refuses another one", async () => {
-  const response = await desk.request("/api/console/runs-by-day?zone=Asia/Shanghai", { as: "viewer" });
+it("counts runs in a valid time zone and rejects an unknown one", async () => {
+  const response = await harness.request("/api/console/runs-by-day?zone=Asia/Shanghai", { as: "viewer" });
   const { days, jobs } = await response.json();
   expect([response.status, days.length, jobs]).toEqual([200, 14, 0]);
-  const refusal = await desk.request("/api/console/runs-by-day?zone=Nowhere/Land", { as: "viewer" });
+  const refusal = await harness.request("/api/console/runs-by-day?zone=Nowhere/Land", { as: "viewer" });
   expect([refusal.status, (await refusal.json()).code]).toEqual([400, "INVALID_QUERY"]);
 });
 
 it("counts more than one page of runs and reports how far back it reaches", async () => {
   const newestMs = now();
   const states = ["completed", "failed", "cancelled", "odd"];
-  const all = Array.from({ length: 1500 }, (_, index) => {
+  const allJobs = Array.from({ length: 1500 }, (_, index) => {
     const create_time = newestMs - index * 60_000;
     return { id: `job-${index}`, status: states[index % states.length], create_time };
   });
-  const server = await listing(() => all);
-  const connection = await desk.connect(server.url, "a-key-of-the-team");
-  const runs = async () =>
-    (await (await desk.request(`/api/console/runs-by-day?connection=${connection}`, { as: "viewer" })).json()) as RunsByDay;
-  const first = await runs();
+  const server = await startJobService(() => allJobs);
+  const connection = await harness.connect(server.url, "a-key-of-the-team");
+  const readRunsByDay = async () =>
+    (await (await harness.request(`/api/console/runs-by-day?connection=${connection}`, { as: "viewer" })).json()) as RunsByDay;
+  const first = await readRunsByDay();
   expect(first.jobs).toBeGreaterThanOrEqual(200);
   expect(first.sinceMs === undefined).toBe(first.jobs === 1500);
-  const last = await until("all jobs are read", async () => {
-    const now = await runs();
-    return now.jobs === 1500 && now.sinceMs === undefined && now;
+  const last = await until("all jobs are indexed", async () => {
+    const current = await readRunsByDay();
+    return current.jobs === 1500 && current.sinceMs === undefined && current;
   });
   const sum = (name: "completed" | "failed" | "cancelled" | "other") => last.days.reduce((total, day) => total + day[name], 0);
   expect([sum("completed"), sum("failed"), sum("cancelled"), sum("other")]).toEqual([375, 375, 375, 375]);
@@ -69,55 +72,55 @@ it("counts more than one page of runs and reports how far back it reaches", asyn
 });
 
 it("marks days as incomplete until missed jobs are read", async () => {
-  const day = 24 * 60 * 60_000;
+  const dayMs = 24 * 60 * 60_000;
   const nowMs = now();
-  const jobAt = (id: string, create_time: number) => ({ id, status: "completed", create_time });
-  let all = Array.from({ length: 20 }, (_, index) => jobAt(`old-${index}`, nowMs - 10 * day - index));
-  const server = await listing(() => all);
-  const connection = await desk.connect(server.url, "a-key-of-the-team");
+  const createJob = (id: string, create_time: number) => ({ id, status: "completed", create_time });
+  let allJobs = Array.from({ length: 20 }, (_, index) => createJob(`old-${index}`, nowMs - 10 * dayMs - index));
+  const server = await startJobService(() => allJobs);
+  const connection = await harness.connect(server.url, "a-key-of-the-team");
   const getJson = async <T>(path: string) =>
-    (await (await desk.request(`/api/console/${path}connection=${connection}`, { as: "viewer" })).json()) as T;
-  const runs = () => getJson<RunsByDay>("runs-by-day?zone=UTC&");
-  const reach = async () => (await getJson<JobSearchAnswer>("jobs/search?")).reach;
-  await until("what there is is read", async () => (await reach()).extent === "all");
-  // A hundred on each of the four days before yesterday, and enough today that the newest page shows none of them.
-  const came = [2, 3, 4, 5].flatMap((ago) =>
-    Array.from({ length: 100 }, (_, index) => jobAt(`day-${ago}-${index}`, nowMs - ago * day - index)),
+    (await (await harness.request(`/api/console/${path}connection=${connection}`, { as: "viewer" })).json()) as T;
+  const readRunsByDay = () => getJson<RunsByDay>("runs-by-day?zone=UTC&");
+  const readReach = async () => (await getJson<JobSearchResponse>("jobs/search?")).reach;
+  await until("all jobs are indexed", async () => (await readReach()).extent === "all");
+  // 100 jobs on each of the four days before yesterday, and enough today to fill the newest page.
+  const olderJobs = [2, 3, 4, 5].flatMap((ago) =>
+    Array.from({ length: 100 }, (_, index) => createJob(`day-${ago}-${index}`, nowMs - ago * dayMs - index)),
   );
-  all = [...Array.from({ length: 250 }, (_, index) => jobAt(`now-${index}`, nowMs - index)), ...came, ...all];
-  const first = await runs();
-  const unread = ({ days }: RunsByDay) => days.flatMap(({ isUnread }, index) => (isUnread ? [index] : []));
-  // From the newest known job, ten days ago, to the oldest job of the newest page.
-  expect(unread(first)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
-  const last = await until("all of it is read", async () => {
-    const now = await runs();
-    return unread(now).length === 0 && now;
+  allJobs = [...Array.from({ length: 250 }, (_, index) => createJob(`now-${index}`, nowMs - index)), ...olderJobs, ...allJobs];
+  const first = await readRunsByDay();
+  const getUnreadDays = ({ days }: RunsByDay) => days.flatMap(({ isUnread }, index) => (isUnread ? [index] : []));
+  // The gap is between the newest indexed job, ten days ago, and the oldest job of the newest page.
+  expect(getUnreadDays(first)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+  const last = await until("all jobs are indexed", async () => {
+    const current = await readRunsByDay();
+    return getUnreadDays(current).length === 0 && current;
   });
   expect(last.days.map(({ completed }) => completed)).toEqual([0, 0, 0, 20, 0, 0, 0, 0, 100, 100, 100, 100, 0, 250]);
-  // From here, the newest page joins the known jobs.
-  all = [jobAt("next", nowMs + 1), ...all];
-  expect(unread(await runs())).toEqual([]);
+  // Now the newest page overlaps the indexed jobs.
+  allJobs = [createJob("next", nowMs + 1), ...allJobs];
+  expect(getUnreadDays(await readRunsByDay())).toEqual([]);
   await server.close();
 });
 
-it("doesn't claim a full search when jobs in between are missing", async () => {
+it("reports a partial search when jobs in between are missing", async () => {
   const nowMs = now();
-  const jobAt = (id: number, create_time: number) => ({ id: `job-${id}`, status: "completed", create_time });
-  let all = Array.from({ length: 5 }, (_, index) => jobAt(index, nowMs - 90_000_000 - index));
-  const server = await listing(() => all);
-  const connection = await desk.connect(server.url, "a-key-of-the-team");
+  const createJob = (id: number, create_time: number) => ({ id: `job-${id}`, status: "completed", create_time });
+  let allJobs = Array.from({ length: 5 }, (_, index) => createJob(index, nowMs - 90_000_000 - index));
+  const server = await startJobService(() => allJobs);
+  const connection = await harness.connect(server.url, "a-key-of-the-team");
   const searchJobs = async () =>
-    (await (await desk.request(`/api/console/jobs/search?connection=${connection}`, { as: "viewer" })).json()) as JobSearchAnswer;
-  await until("what there is is read", async () => (await searchJobs()).reach.extent === "all");
-  all = [...Array.from({ length: 600 }, (_, index) => jobAt(1000 + index, nowMs - index)), ...all];
-  const between = await until("the newest are there", async () => {
-    const now = await searchJobs();
-    return now.pagination.total !== 5 && now;
+    (await (await harness.request(`/api/console/jobs/search?connection=${connection}`, { as: "viewer" })).json()) as JobSearchResponse;
+  await until("all jobs are indexed", async () => (await searchJobs()).reach.extent === "all");
+  allJobs = [...Array.from({ length: 600 }, (_, index) => createJob(1000 + index, nowMs - index)), ...allJobs];
+  const partialResult = await until("the newest jobs are indexed", async () => {
+    const current = await searchJobs();
+    return current.pagination.total !== 5 && current;
   });
-  const isWhole = between.pagination.total === 605;
-  expect(between.reach.extent).toBe(isWhole ? "all" : "reading");
-  if (!isWhole) expect(between.reach.sinceMs).toBe(nowMs - 199);
-  await until("all of it is read", async () => {
+  const isComplete = partialResult.pagination.total === 605;
+  expect(partialResult.reach.extent).toBe(isComplete ? "all" : "reading");
+  if (!isComplete) expect(partialResult.reach.sinceMs).toBe(nowMs - 199);
+  await until("all jobs are indexed", async () => {
     const { reach, pagination } = await searchJobs();
     return reach.extent === "all" && pagination.total === 605;
   });
@@ -131,16 +134,16 @@ it("counts jobs of a truncated list without times", async () => {
       pagination: { offset: 0, limit: 1, total: 9, has_more: true },
     }),
   );
-  const connection = await desk.connect(server.url, "a-key-of-the-team");
-  const reply = await desk.request(`/api/console/runs-by-day?zone=UTC&connection=${connection}`, { as: "viewer" });
+  const connection = await harness.connect(server.url, "a-key-of-the-team");
+  const reply = await harness.request(`/api/console/runs-by-day?zone=UTC&connection=${connection}`, { as: "viewer" });
   expect(reply.status).toBe(200);
-  const { days, ...said } = await reply.json();
-  expect([days.length, said]).toEqual([14, { jobs: 0 }]);
+  const { days, ...summary } = await reply.json();
+  expect([days.length, summary]).toEqual([14, { jobs: 0 }]);
   await server.close();
 });
 
-/** Another service with a list of jobs, newest first, and nothing else. */
-function listing(jobs: () => readonly { id: string }[]) {
+/** Starts a service that only lists jobs, newest first. */
+function startJobService(jobs: () => readonly { id: string }[]) {
   return openTestServer(({ url }, response) => {
     const { pathname, searchParams: query } = new URL(url, "http://any");
     const item = jobs().find(({ id }) => pathname.endsWith(`/${id}`));

@@ -1,7 +1,7 @@
-// The data of pages, read through the same functions as by the handlers, with failures as values.
+// Pages and handlers read data through the same functions, which return failures as values.
 import { expect, test } from "vitest";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
-import { getLayoutData } from "@/lib/server/connections/views";
+import { getLayoutData } from "@/lib/server/connections/connection-views";
 import { getJob, getQueue, listJobs, toQueueView } from "@/lib/server/queries/jobs";
 import { createHarness } from "@/tests/support/harness";
 
@@ -13,7 +13,7 @@ test("builds the queue from jobs when the extension is missing", () => {
     { id: "b", status: "waiting_to_dispatch", create_time: 2 },
     { id: "c", status: "completed", create_time: 3 },
   ] as const;
-  const full = jobs.map((job) => ({
+  const fullJobs = jobs.map((job) => ({
     ...job,
     execution_error: undefined,
     preview_output: undefined,
@@ -23,27 +23,30 @@ test("builds the queue from jobs when the extension is missing", () => {
     execution_end_time: undefined,
     progress: undefined,
   }));
-  const view = toQueueView(full, undefined);
+  const view = toQueueView(fullJobs, undefined);
   expect([view.source, view.running.map(({ id }) => id), view.pending.map(({ id }) => id)]).toEqual(["jobs", ["a"], ["b"]]);
 });
 
-test("renders the frame when a service is down", async () => {
-  const down = await harness.connect("http://127.0.0.1:9", "k");
-  const context = harness.contextOf("viewer");
+test("returns layout data when a service is down", async () => {
+  const downConnectionId = await harness.connect("http://127.0.0.1:9", "k");
+  const context = harness.getContext("viewer");
   for (const result of [
-    await listJobs(context, jobsQuerySchema.parse({}), down),
-    await getJob(context, "x", down),
-    await getQueue(context, down),
+    await listJobs(context, jobsQuerySchema.parse({}), downConnectionId),
+    await getJob(context, "x", downConnectionId),
+    await getQueue(context, downConnectionId),
   ]) {
     expect(result).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREACHABLE" } });
   }
-  const frame = await getLayoutData(context, down);
-  expect([frame.connection?.id, frame.connections.length]).toEqual([down, 2]);
+  const layout = await getLayoutData(context, downConnectionId);
+  expect([layout.connection?.id, layout.connections.length]).toEqual([downConnectionId, 2]);
   expect((await getLayoutData(context, "unknown")).connection?.id).toBe("embedded");
   // Members who only run apps see connections by name only.
-  for (const view of (await getLayoutData(harness.contextOf("runner"), down)).connections) {
+  for (const view of (await getLayoutData(harness.getContext("runner"), downConnectionId)).connections) {
     expect(view).toMatchObject({ id: expect.any(String), name: expect.any(String), baseUrl: "" });
     for (const field of ["fingerprint", "accountUrl", "seenBy"]) expect(view).not.toHaveProperty(field);
   }
-  expect((await getLayoutData(context)).connections).toMatchObject([{ id: "embedded", current: true, hasKey: true }, { id: down }]);
+  expect((await getLayoutData(context)).connections).toMatchObject([
+    { id: "embedded", current: true, hasKey: true },
+    { id: downConnectionId },
+  ]);
 });

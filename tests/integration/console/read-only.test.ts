@@ -1,4 +1,4 @@
-// The console in read-only mode, generated over every route that changes something.
+// Read-only mode, tested for every route that changes data.
 import { beforeAll, describe, expect, test } from "vitest";
 import { readOnlyActions } from "@/lib/server/auth/read-only";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
@@ -9,34 +9,36 @@ import { sendJsonResponse } from "@/tests/support/test-server";
 const harness = await createHarness();
 
 const routes = await loadRoutes();
-const label = ({ method, path }: Route) => `${method} ${path}`;
-const changing = routes.filter(({ method, guard }) => method !== "GET" && method !== "HEAD" && guard && guard.role !== "public");
-const frozen = changing.filter(({ guard }) => !readOnlyActions.has(guard?.action ?? ""));
+const getLabel = ({ method, path }: Route) => `${method} ${path}`;
+const mutatingRoutes = routes.filter(({ method, guard }) => method !== "GET" && method !== "HEAD" && guard && guard.role !== "public");
+const blockedRoutes = mutatingRoutes.filter(({ guard }) => !readOnlyActions.has(guard?.action ?? ""));
 
-const make = (as: "admin" | "operator", note?: string) => harness.request("/api/console/read-only", { as, method: "PUT", json: { note } });
-const end = (as: "owner" | "viewer") => harness.request("/api/console/read-only", { as, method: "DELETE" });
-const save = () => harness.request("/api/console/views", { as: "owner", method: "POST", json: { name: "Mine", query: "status=failed" } });
+const startReadOnly = (as: "admin" | "operator", note?: string) =>
+  harness.request("/api/console/read-only", { as, method: "PUT", json: { note } });
+const endReadOnly = (as: "owner" | "viewer") => harness.request("/api/console/read-only", { as, method: "DELETE" });
+const saveView = () =>
+  harness.request("/api/console/views", { as: "owner", method: "POST", json: { name: "Mine", query: "status=failed" } });
 
-test("accepts only actions of routes that change something", () => {
-  const actions = changing.map(({ guard }) => guard?.action);
+test("lists only actions of routes that change data", () => {
+  const actions = mutatingRoutes.map(({ guard }) => guard?.action);
   expect([...readOnlyActions].filter((action) => !actions.includes(action))).toEqual([]);
-  expect(frozen.length).toBeGreaterThan(30);
+  expect(blockedRoutes.length).toBeGreaterThan(30);
 });
 
-test("switches read-only mode with a note, names the admin and resumes changes", async () => {
-  expect([(await make("operator")).status, (await save()).status]).toEqual([403, 201]);
-  expect((await make("admin", "Audit until Friday")).status).toBe(204);
-  const refusal = await save();
+test("blocks changes and names the admin until read-only mode ends", async () => {
+  expect([(await startReadOnly("operator")).status, (await saveView()).status]).toEqual([403, 201]);
+  expect((await startReadOnly("admin", "Audit until Friday")).status).toBe(204);
+  const refusal = await saveView();
   expect([refusal.status, await refusal.json()]).toMatchObject([
     403,
-    { code: "READ_ONLY", message: "Lightdesk is read-only: admin switched that on. An admin can switch it off under Settings, Members." },
+    { code: "READ_ONLY", message: "Lightdesk is read-only: admin turned it on. An admin can turn it off under Settings, Members." },
   ]);
-  // Still shows the member who switched it on first.
+  // The message still names the member who switched it on first.
   await harness.request("/api/console/read-only", { as: "owner", method: "PUT", json: { note: "Mine" } });
-  expect((await end("viewer")).status).toBe(403);
-  expect((await save()).status).toBe(403);
-  expect((await end("owner")).status).toBe(204);
-  expect((await save()).status).toBe(201);
+  expect((await endReadOnly("viewer")).status).toBe(403);
+  expect((await saveView()).status).toBe(403);
+  expect((await endReadOnly("owner")).status).toBe(204);
+  expect((await saveView()).status).toBe(201);
   const entries = (await harness.console.store.audit.listNewest(20)).filter(
     ({ action, status }) => /ReadOnly/.test(action) && status === 204,
   );
@@ -49,17 +51,17 @@ test("switches read-only mode with a note, names the admin and resumes changes",
 
 describe("while read-only", () => {
   beforeAll(async () => {
-    expect((await make("admin")).status).toBe(204);
+    expect((await startReadOnly("admin")).status).toBe(204);
   });
 
-  test.each(frozen.map((route) => [label(route), route] as const))(
-    "%s is refused to the owner",
+  test.each(blockedRoutes.map((route) => [getLabel(route), route] as const))(
+    "rejects %s by the owner",
     async (_label, { handler, method, path }) => {
       const multipart = path.startsWith("/api/upload") || path === "/api/assets";
       const headers = {
         host: HOST,
         origin: `http://${HOST}`,
-        cookie: harness.cookieOf("owner"),
+        cookie: harness.getCookie("owner"),
         "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json",
       };
       const request = new Request(`http://${HOST}${path}`, { method, headers, body: multipart ? "--x--\r\n" : "{}" });
@@ -68,7 +70,7 @@ describe("while read-only", () => {
     },
   );
 
-  test("allows lists, ending sessions and account changes", async () => {
+  test("allows reads, ending sessions and account changes", async () => {
     for (const path of ["/api/jobs", "/api/console/connections", "/api/console/members", "/api/console/audit"])
       expect([path, (await harness.request(path, { as: "owner" })).status]).toEqual([path, 200]);
     const rename = { as: "viewer", method: "PUT", json: { name: "Vera" } } as const;
@@ -78,28 +80,33 @@ describe("while read-only", () => {
 
   test("blocks invitations but accepts reset links", async () => {
     const { store, now } = harness.console;
-    const about = { role: "viewer", invitedBy: harness.viewerOf("owner").memberId, expiresAt: now() + 60_000, createdAt: now() } as const;
-    await store.invitations.create({ token: "invites", email: "new@desk.test", ...about });
-    const resets = { email: "operator@desk.test", resetsMemberId: harness.viewerOf("operator").memberId };
-    await store.invitations.create({ token: "resets", ...about, ...resets });
+    const invitationFields = {
+      role: "viewer",
+      invitedBy: harness.getViewer("owner").memberId,
+      expiresAt: now() + 60_000,
+      createdAt: now(),
+    } as const;
+    await store.invitations.create({ token: "invites", email: "new@desk.test", ...invitationFields });
+    const resetFields = { email: "operator@desk.test", resetsMemberId: harness.getViewer("operator").memberId };
+    await store.invitations.create({ token: "resets", ...invitationFields, ...resetFields });
     const accept = async (token: string) => {
       const json = { token, name: "Nina", password: PASSWORD };
       return (await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status;
     };
     expect([await accept("invites"), await accept("resets")]).toEqual([403, 200]);
-    expect((await end("owner")).status).toBe(204);
+    expect((await endReadOnly("owner")).status).toBe(204);
     expect(await accept("invites")).toBe(201);
   });
 });
 
-test("refuses the last byte of a request that began before", async () => {
+test("rejects a request whose last byte arrives in read-only mode", async () => {
   const body = JSON.stringify({ name: "Late", query: "status=failed" });
-  const parts = [body.slice(0, -1), body.slice(-1)];
+  const chunks = [body.slice(0, -1), body.slice(-1)];
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const next = parts.shift();
-        if (parts.length === 0) await make("admin");
+        const next = chunks.shift();
+        if (chunks.length === 0) await startReadOnly("admin");
         if (next === undefined) controller.close();
         else controller.enqueue(Buffer.from(next));
       },
@@ -115,11 +122,11 @@ test("refuses the last byte of a request that began before", async () => {
   expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
 });
 
-test("stops a multi-step action immediately", async () => {
+test("stops a multi-step action when read-only mode starts", async () => {
   await harness.renewCookies();
-  await end("owner");
-  const service = await openTestServer(async (_asked, response) => {
-    await make("admin");
+  await endReadOnly("owner");
+  const service = await openTestServer(async (_request, response) => {
+    await startReadOnly("admin");
     sendJsonResponse(response, { jobs: [{ id: "job-1", status: "in_progress", create_time: 1 }], pagination: { has_more: false } });
   });
   try {
@@ -128,15 +135,15 @@ test("stops a multi-step action immediately", async () => {
     const stopResponse = await harness.request(`/api/console/jobs/stop?connection=${connection}`, stop);
     expect([stopResponse.status, (await stopResponse.json()).code]).toEqual([403, "READ_ONLY"]);
     expect(service.requests.filter(({ method }) => method === "POST")).toEqual([]);
-    await end("owner");
+    await endReadOnly("owner");
     // Verifying the key at the service takes a while.
     const json = { name: "Late", baseUrl: service.url, key: "another-key", keep: true };
     const response = await harness.request("/api/console/connections", { as: "operator", method: "POST", json });
     expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
-    const names = (await harness.console.store.connections.listFor(harness.viewerOf("operator").memberId)).map(({ name }) => name);
+    const names = (await harness.console.store.connections.listFor(harness.getViewer("operator").memberId)).map(({ name }) => name);
     expect(names).not.toContain("Late");
   } finally {
-    await end("owner");
+    await endReadOnly("owner");
     await service.close();
   }
 });

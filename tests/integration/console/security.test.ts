@@ -1,33 +1,33 @@
 // Generated for every route file in app/api, so that new routes are tested automatically.
 import { describe, expect, test } from "vitest";
+import { hasRole, roles } from "@/lib/contract/members/roles";
 import { coreOperations } from "@/lib/contract/operations";
-import { hasRole, roles } from "@/lib/contract/people/roles";
 import { messagesByLanguage } from "@/lib/server/i18n/messages";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";
-import { type MadeToken, makeToken } from "@/tests/support/tokens";
+import { createAccessToken,type CreatedToken } from "@/tests/support/tokens";
 
 const routes = await loadRoutes();
-const label = ({ method, path }: Route) => `${method} ${path}`;
-const context = ({ file, path }: Route) => ({ params: Promise.resolve(getParams(file, path)) });
+const getLabel = ({ method, path }: Route) => `${method} ${path}`;
+const createRouteContext = ({ file, path }: Route) => ({ params: Promise.resolve(getParams(file, path)) });
 
-/** Routes that need no session; each has its own guard, tested elsewhere. */
-const none = "00000000-0000-4000-8000-000000000000";
-const ofShares = [`${none}`, `${none}/${none}`, "unlock", "workflow"].map((rest) => `/api/share/${none}/${rest}`);
-const open = new Set([
+/** Routes that need no session. Each has its own guard, which other tests cover. */
+const nilId = "00000000-0000-4000-8000-000000000000";
+const sharePaths = [`${nilId}`, `${nilId}/${nilId}`, "unlock", "workflow"].map((path) => `/api/share/${nilId}/${path}`);
+const publicPaths = new Set([
   "/api/embed/check",
   "/api/embed/tickets",
   "/api/health",
   "/api/console/session",
   "/api/console/set-up",
   "/api/console/members/invitations/accept",
-  ...ofShares,
+  ...sharePaths,
 ]);
-const isAuth = (route: Route) => route.path.startsWith("/api/auth/");
-const closed = routes.filter((route) => !open.has(route.path) && !isAuth(route));
+const isAuthRoute = (route: Route) => route.path.startsWith("/api/auth/");
+const protectedRoutes = routes.filter((route) => !publicPaths.has(route.path) && !isAuthRoute(route));
 
-/** Other routes closed to tokens: personal data, and routes that may send a stored key anywhere. */
-const forPeople = new Set([
+/** Other routes closed to tokens, because they expose personal data or can send a stored key anywhere. */
+const sessionOnlyActions = new Set([
   "listAppPeople",
   "listEmbedHosts",
   "addEmbedHost",
@@ -63,38 +63,39 @@ const forPeople = new Set([
   "changeAppPreset",
   "removeAppPreset",
 ]);
-const isForPeople = ({ guard }: Route) => (guard?.recent ?? guard?.session ?? forPeople.has(guard?.action ?? "")) === true;
+const isSessionOnly = ({ guard }: Route) =>
+  (guard?.needsRecentSignIn ?? guard?.needsSession ?? sessionOnlyActions.has(guard?.action ?? "")) === true;
 const harness = await createHarness();
-const keyless = await harness.connect("http://127.0.0.1:9", undefined);
+const keylessConnection = await harness.connect("http://127.0.0.1:9", undefined);
 const { key } = await harness.console.serviceKeys().createKey("somebody");
 const keyedConnection = await harness.connect("http://embedded.invalid", key);
-await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyedConnection);
+await harness.console.store.members.setLastConnection(harness.getViewer("owner").memberId, keyedConnection);
 const tokens = {
-  all: await makeToken(harness, "owner"),
-  viewer: await makeToken(harness, "owner", { role: "viewer" }),
-  reads: await makeToken(harness, "owner", { operations: "reads" }),
-  other: await makeToken(harness, "owner", { operations: ["getFeatures"] }),
-  elsewhere: await makeToken(harness, "owner", { connectionId: keyless, connectionIds: [keyless] }),
+  all: await createAccessToken(harness, "owner"),
+  viewer: await createAccessToken(harness, "owner", { role: "viewer" }),
+  reads: await createAccessToken(harness, "owner", { operations: "reads" }),
+  other: await createAccessToken(harness, "owner", { operations: ["getFeatures"] }),
+  otherConnection: await createAccessToken(harness, "owner", { connectionId: keylessConnection, connectionIds: [keylessConnection] }),
 };
 const secrets = [
   key,
   ...Object.values(tokens).map(({ token }) => token),
-  ...roles.map((role) => harness.cookieOf(role).split("=")[1] ?? ""),
+  ...roles.map((role) => harness.getCookie(role).split("=")[1] ?? ""),
 ];
 
 function callRoute(route: Route, headers: Record<string, string>, query = ""): Promise<Response> {
-  const changes = route.method !== "GET" && route.method !== "HEAD";
-  const multipart = route.path.startsWith("/api/upload") || (route.path === "/api/assets" && changes);
+  const isMutation = route.method !== "GET" && route.method !== "HEAD";
+  const multipart = route.path.startsWith("/api/upload") || (route.path === "/api/assets" && isMutation);
   const init = {
     method: route.method,
     headers: {
       host: HOST,
-      ...(changes && { origin: `http://${HOST}`, "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json" }),
+      ...(isMutation && { origin: `http://${HOST}`, "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json" }),
       ...headers,
     },
-    ...(changes && { body: multipart ? "--x--\r\n" : "{}" }),
+    ...(isMutation && { body: multipart ? "--x--\r\n" : "{}" }),
   };
-  return route.handler(new Request(`http://${HOST}${route.path}${query}`, init), context(route));
+  return route.handler(new Request(`http://${HOST}${route.path}${query}`, init), createRouteContext(route));
 }
 
 function getParams(file: string, path: string): Record<string, string | string[]> {
@@ -115,11 +116,11 @@ async function getCode(response: Response): Promise<unknown> {
 
 test("finds every route file and a guard for each handler", () => {
   expect(listRouteFiles().length).toBeGreaterThan(35);
-  expect(routes.filter((route) => route.guard === undefined).map(label)).toEqual([]);
+  expect(routes.filter((route) => route.guard === undefined).map(getLabel)).toEqual([]);
 });
 
 test("has an audit label for each changing action", () => {
-  const changes = closed.filter(({ method, file }) => method !== "GET" && method !== "HEAD" && !file.includes("[...unknown]"));
+  const changes = protectedRoutes.filter(({ method, file }) => method !== "GET" && method !== "HEAD" && !file.includes("[...unknown]"));
   const actions = changes.map(({ guard }) => guard?.action ?? "");
   const { does, tried } = messagesByLanguage.en.settings.audit;
   expect(actions.length).toBeGreaterThan(50);
@@ -135,26 +136,26 @@ test("has a handler for each core operation at the interface's path", () => {
 test("opens only the listed routes", () => {
   expect(
     routes
-      .filter((route) => route.guard?.role === "public" && !isAuth(route))
+      .filter((route) => route.guard?.role === "public" && !isAuthRoute(route))
       .map(({ path }) => path)
       .sort(),
-  ).toEqual([...open].sort());
+  ).toEqual([...publicPaths].sort());
 });
 
-const getLabels = (routes: readonly Route[]) => routes.map((route) => [label(route), route] as const);
+const getLabels = (routes: readonly Route[]) => routes.map((route) => [getLabel(route), route] as const);
 const isGet = ({ method }: Route) => method === "GET" || method === "HEAD";
-const changing = closed.filter((route) => !isGet(route));
-const calling = closed.filter(({ guard }) => guard?.connection);
+const mutatingRoutes = protectedRoutes.filter((route) => !isGet(route));
+const connectionRoutes = protectedRoutes.filter(({ guard }) => guard?.needsConnection);
 
 /** These only read at the service, but their parameters are too long for a URL. */
 const readsByPost = ["POST /api/console/archive", "POST /api/console/jobs/export"];
 
-test("refuses every change by a viewer", () => {
-  expect(changing.filter(({ guard }) => guard?.connection && guard.role === "viewer").map(label)).toEqual(readsByPost);
+test("allows viewers no POST requests to a service except reads", () => {
+  expect(mutatingRoutes.filter(({ guard }) => guard?.needsConnection && guard.role === "viewer").map(getLabel)).toEqual(readsByPost);
 });
 
 test("limits app runners to apps and their own account and tokens", () => {
-  const actions = closed.filter(({ guard }) => guard?.role === "runner").map(({ guard }) => guard?.action);
+  const actions = protectedRoutes.filter(({ guard }) => guard?.role === "runner").map(({ guard }) => guard?.action);
   const ownActions = ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSessions", "endSession"];
   const apps = [
     "listApps",
@@ -173,19 +174,19 @@ test("limits app runners to apps and their own account and tokens", () => {
   expect([...new Set(actions)].sort()).toEqual([...ownActions, ...apps, ...presets, ...runs, ...otherActions].sort());
 });
 
-describe.each(getLabels(closed))("%s", (_label, route) => {
-  test("answers 401 without a session and with a forged one", async () => {
-    const forged = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 }, "another secret");
+describe.each(getLabels(protectedRoutes))("%s", (_label, route) => {
+  test("returns 401 without a session or with a forged one", async () => {
+    const forged = await harness.mintCookie({ sub: harness.getViewer("owner").memberId, version: 1 }, "another secret");
     const wrongHeaders = { "x-api-key": `ld_${"0".repeat(64)}`, "x-lightdesk-address": crypto.randomUUID() };
-    const none: Record<string, string>[] = [
+    const rejectedHeaders: Record<string, string>[] = [
       {},
       { cookie: forged },
       { cookie: "lightdesk.session=nonsense" },
       wrongHeaders,
-      { ...wrongHeaders, cookie: harness.cookieOf("owner") },
-      { authorization: `Bearer ${harness.cookieOf("owner")}` },
+      { ...wrongHeaders, cookie: harness.getCookie("owner") },
+      { authorization: `Bearer ${harness.getCookie("owner")}` },
     ];
-    for (const headers of none) {
+    for (const headers of rejectedHeaders) {
       const response = await callRoute(route, headers);
       expect([headers, response.status]).toEqual([headers, 401]);
       expect(["UNAUTHORIZED", undefined]).toContain(await getCode(response));
@@ -194,34 +195,34 @@ describe.each(getLabels(closed))("%s", (_label, route) => {
   });
 
   test("accepts a token only for its role and operations", async () => {
-    const { action = "", role: needed } = route.guard ?? {};
-    if (needed === undefined || needed === "public") throw new Error("has no role");
-    const codeFor = async ({ headers }: MadeToken) => getCode(await callRoute(route, headers));
-    expect((await codeFor(tokens.all)) === "FORBIDDEN").toBe(isForPeople(route));
-    expect((await codeFor(tokens.viewer)) === "ROLE_TOO_LOW").toBe(!hasRole("viewer", needed));
-    const changes = !isGet(route) && !readsByPost.includes(label(route));
+    const { action = "", role: requiredRole } = route.guard ?? {};
+    if (requiredRole === undefined || requiredRole === "public") throw new Error("has no role");
+    const codeFor = async ({ headers }: CreatedToken) => getCode(await callRoute(route, headers));
+    expect((await codeFor(tokens.all)) === "FORBIDDEN").toBe(isSessionOnly(route));
+    expect((await codeFor(tokens.viewer)) === "ROLE_TOO_LOW").toBe(!hasRole("viewer", requiredRole));
+    const isMutation = !isGet(route) && !readsByPost.includes(getLabel(route));
     if (route.method !== "HEAD")
-      expect((await codeFor(tokens.reads)) === "FORBIDDEN").toBe(isForPeople(route) || (changes && action !== "unknown"));
-    const anyMay = ["getFeatures", "unknown", "readOpenApi", "listConnections"].includes(action);
-    if (route.method !== "HEAD") expect((await codeFor(tokens.other)) === "FORBIDDEN").toBe(!anyMay);
+      expect((await codeFor(tokens.reads)) === "FORBIDDEN").toBe(isSessionOnly(route) || (isMutation && action !== "unknown"));
+    const isAlwaysAllowed = ["getFeatures", "unknown", "readOpenApi", "listConnections"].includes(action);
+    if (route.method !== "HEAD") expect((await codeFor(tokens.other)) === "FORBIDDEN").toBe(!isAlwaysAllowed);
     else expect((await callRoute(route, tokens.other.headers)).status).toBe(403);
   });
 
-  test("answers 403 to every role below the one it needs, and not to that one", async () => {
-    const needed = route.guard?.role;
-    if (needed === undefined || needed === "public") throw new Error("has no role");
+  test("returns 403 only to roles below the required one", async () => {
+    const requiredRole = route.guard?.role;
+    if (requiredRole === undefined || requiredRole === "public") throw new Error("has no role");
     for (const role of roles) {
-      const response = await callRoute(route, { cookie: harness.cookieOf(role) });
+      const response = await callRoute(route, { cookie: harness.getCookie(role) });
       // HEAD has no body for the code.
       const isRefused = route.method === "HEAD" ? response.status === 403 : (await getCode(response)) === "ROLE_TOO_LOW";
-      expect([role, isRefused]).toEqual([role, !hasRole(role, needed)]);
+      expect([role, isRefused]).toEqual([role, !hasRole(role, requiredRole)]);
     }
   });
 
-  test("never shows a key or a cookie: not in a body, not in a header, not in the log", async () => {
-    const before = harness.log().length;
-    const response = await callRoute(route, { cookie: harness.cookieOf("owner") });
-    const responseText = [await response.text(), JSON.stringify([...response.headers]), harness.log().slice(before)].join("\n");
+  test("never exposes a key or cookie in a body, header or log", async () => {
+    const before = harness.getLog().length;
+    const response = await callRoute(route, { cookie: harness.getCookie("owner") });
+    const responseText = [await response.text(), JSON.stringify([...response.headers]), harness.getLog().slice(before)].join("\n");
     expect(secrets.every((secret) => secret.length > 10)).toBe(true);
     expect(secrets.filter((secret) => responseText.includes(secret))).toEqual([]);
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
@@ -230,17 +231,17 @@ describe.each(getLabels(closed))("%s", (_label, route) => {
   });
 });
 
-describe.each(getLabels(changing))("%s", (_label, route) => {
-  test("answers 403 to a page of another site", async () => {
-    const cookie = harness.cookieOf("owner");
-    const foreign: Record<string, string>[] = [
+describe.each(getLabels(mutatingRoutes))("%s", (_label, route) => {
+  test("returns 403 to cross-site requests", async () => {
+    const cookie = harness.getCookie("owner");
+    const crossSiteHeaders: Record<string, string>[] = [
       { origin: "https://evil.example" },
       { origin: "null" },
       { origin: `http://${HOST}:8080` },
       { origin: `http://${HOST}`, "sec-fetch-site": "cross-site" },
       { origin: "", "sec-fetch-site": "same-site" },
     ];
-    for (const headers of foreign) {
+    for (const headers of crossSiteHeaders) {
       const response = await callRoute(route, { cookie, ...headers });
       expect([headers, response.status, await getCode(response)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
       // Web pages can't send tokens that they don't have.
@@ -249,32 +250,32 @@ describe.each(getLabels(changing))("%s", (_label, route) => {
   });
 });
 
-describe.each(getLabels(calling))("%s", (_label, route) => {
+describe.each(getLabels(connectionRoutes))("%s", (_label, route) => {
   test("returns 409 when the connection has no key", async () => {
-    const response = await callRoute(route, { cookie: harness.cookieOf("owner") }, `?connection=${keyless}`);
+    const response = await callRoute(route, { cookie: harness.getCookie("owner") }, `?connection=${keylessConnection}`);
     expect(response.status).toBe(409);
     expect(["API_KEY_MISSING", undefined]).toContain(await getCode(response));
   });
 
-  test("answers 404 for a connection that the member may not use", async () => {
+  test("returns 404 for another member's private connection", async () => {
     const { store, now } = harness.console;
-    const { memberId } = harness.viewerOf("operator");
+    const { memberId } = harness.getViewer("operator");
     const otherConnection = await store.connections.create({ name: "Theirs", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
-    const response = await callRoute(route, { cookie: harness.cookieOf("owner") }, `?connection=${otherConnection.id}`);
+    const response = await callRoute(route, { cookie: harness.getCookie("owner") }, `?connection=${otherConnection.id}`);
     await store.connections.remove(otherConnection.id);
     expect(response.status).toBe(404);
   });
 
   test("returns 404 to a token made for another connection", async () => {
-    const response = await callRoute(route, tokens.elsewhere.headers, "?connection=embedded");
+    const response = await callRoute(route, tokens.otherConnection.headers, "?connection=embedded");
     expect(response.status).toBe(404);
     expect(["NOT_FOUND", undefined]).toContain(await getCode(response));
   });
 });
 
 test("rejects a disabled member and a session from before a role change", async () => {
-  const cookie = harness.cookieOf("viewer");
+  const cookie = harness.getCookie("viewer");
   expect((await harness.request("/api/user", { cookie })).status).toBe(200);
-  await harness.console.store.members.change(harness.viewerOf("viewer").memberId, { role: "operator" });
+  await harness.console.store.members.change(harness.getViewer("viewer").memberId, { role: "operator" });
   expect((await harness.request("/api/user", { cookie })).status).toBe(401);
 });

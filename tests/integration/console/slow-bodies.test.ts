@@ -4,48 +4,53 @@ import { createHarness } from "@/tests/support/harness";
 
 const harness = await createHarness({ settings: { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" } });
 
-const open = ["/api/console/set-up", "/api/console/members/invitations/accept", "/api/auth/callback/credentials", "/api/auth/signout"];
+const publicPaths = [
+  "/api/console/set-up",
+  "/api/console/members/invitations/accept",
+  "/api/auth/callback/credentials",
+  "/api/auth/signout",
+];
 
-/** An endless body that counts the bytes read. */
-function endless(chunk: Uint8Array | undefined) {
-  let acceptedCount = 0;
+/** Creates an endless body that counts the bytes read. */
+function createEndlessBody(chunk: Uint8Array | undefined) {
+  let readByteCount = 0;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       if (chunk === undefined) return new Promise<void>(() => undefined);
-      acceptedCount += chunk.byteLength;
+      readByteCount += chunk.byteLength;
       controller.enqueue(chunk);
     },
   });
-  return { body, taken: () => acceptedCount };
+  return { body, getReadByteCount: () => readByteCount };
 }
 
 const post = (path: string, body: BodyInit, type = "application/json") =>
   harness.request(path, { method: "POST", body, headers: { "content-type": type } });
 
-test.each(open)("refuses an endless body to %s early", async (path) => {
+test.each(publicPaths)("rejects an endless body to %s early", async (path) => {
   for (const type of ["application/json", "application/x-www-form-urlencoded"]) {
-    const { body, taken } = endless(new Uint8Array(16 * 1024).fill(97));
+    const { body, getReadByteCount } = createEndlessBody(new Uint8Array(16 * 1024).fill(97));
     const response = await post(path, body, type);
     expect([response.status, (await response.json()).code]).toEqual([413, "FILE_TOO_LARGE"]);
-    expect(taken()).toBeLessThan(256 * 1024);
+    expect(getReadByteCount()).toBeLessThan(256 * 1024);
   }
 });
 
-test.each(open)("times out a missing body to %s", async (path) => {
-  const response = await post(path, endless(undefined).body);
+test.each(publicPaths)("times out a missing body to %s", async (path) => {
+  const response = await post(path, createEndlessBody(undefined).body);
   expect([response.status, (await response.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
 });
 
 test("times out a member's missing body", async () => {
-  const response = await harness.request("/api/queue", { as: "operator", method: "POST", body: endless(undefined).body });
+  const response = await harness.request("/api/queue", { as: "operator", method: "POST", body: createEndlessBody(undefined).body });
   expect([response.status, (await response.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
 });
 
 test.each(["nonsense", "[]", "null", '{"email":{"a":1},"password":["x"]}', '{"csrfToken":7}'])(
-  "blames the sender for a body that next-auth cannot read: %s",
+  "returns 400 for a body that next-auth can't read: %s",
   async (body) => {
     const response = await post("/api/auth/callback/credentials", body);
     expect([response.status, (await response.json()).code]).toEqual([400, body === "nonsense" ? "INVALID_JSON" : "INVALID_BODY"]);
-    expect(harness.log()).not.toContain('"level":50');
+    expect(harness.getLog()).not.toContain('"level":50');
   },
 );

@@ -1,15 +1,15 @@
 import { once } from "node:events";
-import { createServer, request as ask, type Server } from "node:http";
+import { createServer, request as sendRequest, type Server } from "node:http";
 import { type AddressInfo, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createEventSockets, handleUpgrades, type UpgradeHandler } from "@/lib/http/event-sockets";
 import { addBasePath } from "@/lib/http/request-line";
 import { createHttpServer } from "@/lib/http/server";
 import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
-import { getRefusalStatus, openEvents } from "@/tests/support/event-socket";
+import { getRefusalStatus, openEventSocket } from "@/tests/support/event-socket";
 import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 import { startProxy } from "@/tests/support/proxy";
-import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
+import { openRaw, parseRawResponse, sendRaw } from "@/tests/support/raw-http";
 import { until } from "@/tests/support/until";
 
 describe("upgrades", () => {
@@ -19,7 +19,7 @@ describe("upgrades", () => {
     server?.close();
   });
 
-  async function listening(handlers: Record<string, UpgradeHandler> = {}): Promise<string> {
+  async function startServer(handlers: Record<string, UpgradeHandler> = {}): Promise<string> {
     server = createServer((request, response) => {
       request.setEncoding("utf8");
       let body = "";
@@ -36,46 +36,46 @@ describe("upgrades", () => {
   const webSocket = (path: string) =>
     `GET ${path} HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
-  const connections = () => new Promise((resolve) => server?.getConnections((_error, count) => resolve(count)));
+  const countConnections = () => new Promise((resolve) => server?.getConnections((_error, count) => resolve(count)));
 
   describe("an upgrade", () => {
-    it("refuses an unserved WebSocket path and closes its connection", async () => {
-      const url = await listening();
+    it("rejects an unknown WebSocket path and closes its connection", async () => {
+      const url = await startServer();
       const { socket, received } = openRaw(url);
       socket.allowHalfOpen = true;
       socket.write(webSocket("/jobs"));
-      await until("it is answered", () => received().includes("}"));
-      expect(readRaw(received())).toMatchObject({ status: 404, body: expect.stringContaining("NOT_FOUND") });
-      await until("nothing is held", async () => (await connections()) === 0);
+      await until("the response arrives", () => received().includes("}"));
+      expect(parseRawResponse(received())).toMatchObject({ status: 404, body: expect.stringContaining("NOT_FOUND") });
+      await until("no connection is open", async () => (await countConnections()) === 0);
       socket.destroy();
     });
 
-    it("reaches its path's handler with query and early bytes", async () => {
-      const url = await listening({
+    it("calls the handler of its path with the query and early bytes", async () => {
+      const url = await startServer({
         "/ws": (request, socket, head) => void socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\n${request.url} ${head.toString()}`),
       });
       expect(await sendRaw(url, `${webSocket("/ws?clientId=7")}more`)).toContain("/ws?clientId=7 more");
     });
 
     it("ends with 500 when its handler fails", async () => {
-      const url = await listening({
+      const url = await startServer({
         "/ws": () => {
           throw new Error("broken");
         },
       });
-      expect(readRaw(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
-      expect(readRaw(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
+      expect(parseRawResponse(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
+      expect(parseRawResponse(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
     });
 
     it("treats an unknown protocol like a plain request", async () => {
-      const url = await listening();
+      const url = await startServer();
       const offer = "Host: here\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";
       const { socket, received } = openRaw(url);
       socket.write(`POST /a?b=c HTTP/1.1\r\n${offer}Content-Length: 4\r\n\r\nbo`);
       socket.write("dy");
-      await until("it is answered", () => received().includes("POST /a?b=c body plain"));
+      await until("the response arrives", () => received().includes("POST /a?b=c body plain"));
       socket.write(`GET /again HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n`);
-      await until("the next one too", () => received().includes("GET /again  plain"));
+      await until("the next response arrives", () => received().includes("GET /again  plain"));
       socket.destroy();
     });
   });
@@ -83,9 +83,9 @@ describe("upgrades", () => {
 
 describe("event sockets", () => {
   let open: Extract<FeedAdmission, { ok: true }>["open"];
-  const sockets = createEventSockets(() => ({ ok: true, owner: "ada", open: (target) => open(target) }), { limits: { inAll: 1 } });
-  const bounds = { patienceMs: 60_000, hosts: undefined, isPage: () => false, upgrades: { "/ws": sockets.handler } };
-  const server = createHttpServer(bounds, (_request, response) => void response.writeHead(404).end());
+  const sockets = createEventSockets(() => ({ ok: true, owner: "ada", open: (target) => open(target) }), { limits: { total: 1 } });
+  const serverOptions = { headersTimeoutMs: 60_000, hosts: undefined, isPage: () => false, upgrades: { "/ws": sockets.handler } };
+  const server = createHttpServer(serverOptions, (_request, response) => void response.writeHead(404).end());
   let url = "";
   beforeAll(async () => {
     url = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}/ws`;
@@ -99,30 +99,30 @@ describe("event sockets", () => {
     let resolve: (feed: Feed) => void = () => undefined;
     const feedPromise = new Promise<Feed>((settle) => (resolve = settle));
     open = () => feedPromise;
-    await (await openEvents(url)).close();
-    let stopped = 0;
-    open = () => Promise.resolve({ stop: () => undefined, objection: () => undefined });
-    await until("its place is free", async () => (await getRefusalStatus(url)) === undefined);
-    resolve({ stop: () => void (stopped += 1), objection: () => undefined });
-    await until("it is stopped", () => stopped === 1);
+    await (await openEventSocket(url)).close();
+    let stopCount = 0;
+    open = () => Promise.resolve({ stop: () => undefined, findDenialReason: () => undefined });
+    await until("its slot is free", async () => (await getRefusalStatus(url)) === undefined);
+    resolve({ stop: () => void (stopCount += 1), findDenialReason: () => undefined });
+    await until("the feed is stopped", () => stopCount === 1);
   });
 
   it("closes with a retry code when no feed can be opened", async () => {
-    open = () => Promise.reject(new Error("the database is away"));
-    const { socket } = await until("there is a place", () => openEvents(url).catch(() => undefined));
+    open = () => Promise.reject(new Error("database unavailable"));
+    const { socket } = await until("a slot is free", () => openEventSocket(url).catch(() => undefined));
     const [code, reason] = (await once(socket, "close")) as [number, Buffer];
-    expect([code, reason.toString()]).toEqual([1013, "Events of jobs cannot be sent now. Try again."]);
+    expect([code, reason.toString()]).toEqual([1013, "Job events can't be sent now. Try again."]);
   });
 });
 
-describe("json length", async () => {
+describe("JSON content length", async () => {
   const harness = await createHarness();
-  const bounds = { patienceMs: 60_000, hosts: undefined, isPage: () => false };
+  const serverOptions = { headersTimeoutMs: 60_000, hosts: undefined, isPage: () => false };
   let options: HarnessRequest = {};
-  const server = createHttpServer(bounds, async ({ url = "" }, response) => {
+  const server = createHttpServer(serverOptions, async ({ url = "" }, response) => {
     const { status, headers, body } = await harness.request(url, options);
     response.statusCode = status;
-    // As Next copies headers and a body: all headers but the length, each as a list.
+    // Next copies all headers except the length, each as a list.
     headers.forEach((value, name) => name === "content-length" || response.setHeader(name, [value]));
     response.flushHeaders();
     for await (const chunk of body ?? []) response.write(chunk);
@@ -136,11 +136,11 @@ describe("json length", async () => {
     ["a value of the console", "/api/console/views", { as: "viewer", method: "POST", json: { name: "Ansicht für 猫", query: "" } }, 201],
     ["a shared value", "/api/object_info/SaveImage", { as: "viewer" }, 200],
     ["a failure", "/api/jobs/none", { as: "viewer" }, 404],
-  ] satisfies [string, string, HarnessRequest, number][])("computes the length of %s in bytes", async (_what, path, request, status) => {
+  ] satisfies [string, string, HarnessRequest, number][])("computes the length of %s in bytes", async (_label, path, request, status) => {
     options = request;
     const response = await fetch(url + path);
     const text = await response.text();
-    // A client truncates what exceeds the length.
+    // Clients truncate a body that exceeds the length.
     expect(() => JSON.parse(text)).not.toThrow();
     expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/json"]);
     expect([response.headers.get("content-length"), response.headers.get("transfer-encoding")]).toEqual([
@@ -153,22 +153,22 @@ describe("json length", async () => {
 
 describe("base path", async () => {
   const basePath = "/desk";
-  let own = "";
+  let serverUrl = "";
 
   const isPage = (path: string) => !path.startsWith("/api/");
   const upgrades = {
     "/ws": ({ url }: { url?: string }, socket: { end(text: string): void }) =>
-      socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\nspoken at ${url}`),
+      socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\nupgraded at ${url}`),
   };
-  const rules = { patienceMs: 5000, hosts: undefined, isPage, upgrades, basePath };
-  const server = createHttpServer(rules, ({ url = "" }, response) => void response.end(`${url} ${addBasePath(url, basePath)}`));
-  own = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}`;
+  const serverOptions = { headersTimeoutMs: 5000, hosts: undefined, isPage, upgrades, basePath };
+  const server = createHttpServer(serverOptions, ({ url = "" }, response) => void response.end(`${url} ${addBasePath(url, basePath)}`));
+  serverUrl = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}`;
   afterAll(() => server.close(0));
 
-  /** Sends the path unchanged: fetch would resolve it. */
-  function get(origin: string, path: string, headers: Record<string, string> = {}, method = "GET"): Promise<string> {
+  /** Sends the path unchanged, since fetch would normalize it. */
+  function requestPath(origin: string, path: string, headers: Record<string, string> = {}, method = "GET"): Promise<string> {
     return new Promise((resolve, reject) => {
-      const request = ask({ ...pick(new URL(origin)), path, method, headers }, (response) => {
+      const request = sendRequest({ ...pick(new URL(origin)), path, method, headers }, (response) => {
         let body = "";
         response.setEncoding("utf8").on("data", (text: string) => (body += text));
         response.on("end", () => resolve(body));
@@ -182,10 +182,10 @@ describe("base path", async () => {
     `GET ${path} HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
   describe.each([
-    ["passes the path on", false],
-    ["takes the path off", true],
-  ])("behind a proxy that %s", async (_words, isTakenOff) => {
-    const proxy = await startProxy(() => own, { path: { name: basePath, isTakenOff } });
+    ["keeps the base path", false],
+    ["removes the base path", true],
+  ])("behind a proxy that %s", async (_label, isTakenOff) => {
+    const proxy = await startProxy(() => serverUrl, { path: { name: basePath, isStripped: isTakenOff } });
     const origin = `http://${proxy.host}`;
     afterAll(() => proxy.stop());
 
@@ -196,32 +196,32 @@ describe("base path", async () => {
       ["/desk/jobs?status=failed", "/jobs?status=failed /desk/jobs?status=failed"],
       ["/desk/api/userdata/a%2Fb", "/api/userdata/a%2Fb /desk/api/userdata/a%2Fb"],
       ["/desk/jobs/desk/desk", "/jobs/desk/desk /desk/jobs/desk/desk"],
-    ])("maps %s to one internal address and keeps the path once for Next", async (path, read) => {
-      expect(await get(origin, path)).toBe(read);
+    ])("maps %s to one internal path and keeps the base path once for Next", async (path, expected) => {
+      expect(await requestPath(origin, path)).toBe(expected);
     });
 
     it("connects a WebSocket to its handler", async () => {
-      expect(await sendRaw(origin, webSocket("/desk/ws?clientId=7"))).toContain("spoken at /ws?clientId=7");
-      expect(readRaw(await sendRaw(origin, webSocket("/desk/jobs"))).status).toBe(404);
+      expect(await sendRaw(origin, webSocket("/desk/ws?clientId=7"))).toContain("upgraded at /ws?clientId=7");
+      expect(parseRawResponse(await sendRaw(origin, webSocket("/desk/jobs"))).status).toBe(404);
     });
 
-    it("links refused pages to the console, but not refused routes", async () => {
-      expect(await get(origin, "/desk/jobs", { accept: "text/html" }, "POST")).toContain('<a href="/desk">');
-      expect(await get(origin, "/desk/api/jobs", {}, "POST")).toBe("/api/jobs /desk/api/jobs");
+    it("links rejected pages to the console, but not rejected API requests", async () => {
+      expect(await requestPath(origin, "/desk/jobs", { accept: "text/html" }, "POST")).toContain('<a href="/desk">');
+      expect(await requestPath(origin, "/desk/api/jobs", {}, "POST")).toBe("/api/jobs /desk/api/jobs");
     });
   });
 
-  it("strips only its own path and only once", async () => {
-    expect(await get(own, "/desktop")).toBe("/desktop /desk/desktop");
-    expect(await get(own, "/%64esk/jobs")).toBe("/%64esk/jobs /desk/%64esk/jobs");
-    expect(await get(own, "/desk/desk/jobs")).toBe("/desk/jobs /desk/desk/jobs");
-    expect(await get(own, "/desk//elsewhere.example/")).toBe("//elsewhere.example/ /desk//elsewhere.example/");
+  it("removes only the base path and only once", async () => {
+    expect(await requestPath(serverUrl, "/desktop")).toBe("/desktop /desk/desktop");
+    expect(await requestPath(serverUrl, "/%64esk/jobs")).toBe("/%64esk/jobs /desk/%64esk/jobs");
+    expect(await requestPath(serverUrl, "/desk/desk/jobs")).toBe("/desk/jobs /desk/desk/jobs");
+    expect(await requestPath(serverUrl, "/desk//elsewhere.example/")).toBe("//elsewhere.example/ /desk//elsewhere.example/");
   });
 
   it("handles an ignored upgrade as a plain request", async () => {
-    const { socket, received } = openRaw(own);
+    const { socket, received } = openRaw(serverUrl);
     socket.write("GET /desk/desk/x HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
-    await until("it is answered", () => received().includes("/desk/x /desk/desk/x"));
+    await until("the response arrives", () => received().includes("/desk/x /desk/desk/x"));
     socket.destroy();
   });
 
@@ -230,14 +230,14 @@ describe("base path", async () => {
     [false, 16_000],
   ])("keeps an idle connection open longer when it is a proxy's (%s)", async (isProxy, expectedMs) => {
     const sockets: Socket[] = [];
-    const rules = { patienceMs: 5000, hosts: undefined, isPage: () => false, isProxy: () => isProxy };
-    const secondServer = createHttpServer(rules, ({ socket }, response) => {
+    const serverOptions = { headersTimeoutMs: 5000, hosts: undefined, isPage: () => false, isProxy: () => isProxy };
+    const secondServer = createHttpServer(serverOptions, ({ socket }, response) => {
       sockets.push(socket);
       response.end();
     });
     const { socket } = openRaw(`http://127.0.0.1:${await secondServer.listen(0, "127.0.0.1")}`);
     socket.write("GET / HTTP/1.1\r\nHost: here\r\n\r\n");
-    await until("it is idle", () => sockets[0]?.timeout === expectedMs || (!isProxy && sockets[0]?.timeout === 15_000));
+    await until("the connection is idle", () => sockets[0]?.timeout === expectedMs || (!isProxy && sockets[0]?.timeout === 15_000));
     expect(sockets[0]?.timeout).toBeLessThanOrEqual(expectedMs);
     expect(sockets[0]?.timeout).toBeGreaterThan(isProxy ? 60_000 : 0);
     socket.destroy();

@@ -1,4 +1,4 @@
-// Image files of every common kind, read and written.
+// Reads and writes image files of all common formats.
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openTestRunner, readPixels, runGraph } from "./support";
 
-const sixteenBits = z
+const sixteenBitImages = z
   .record(z.string(), z.object({ png: z.string(), colours: z.array(z.number()), alpha: z.array(z.number()).optional() }))
   .parse(JSON.parse(readFileSync("tests/fixtures/reference/sixteen-bits.json", "utf8")));
 const testRunner = await openTestRunner();
@@ -19,30 +19,30 @@ const loadAndShow = {
   p: { class_type: "SaveImage", inputs: { images: ["m", 0], filename_prefix: "mask" } },
 };
 
-async function load(content: Buffer) {
+async function loadImage(content: Buffer) {
   await writeFile(join(testRunner.folder, "in"), content);
   const { outcome, files } = await runGraph(testRunner, loadAndShow, { imagesDir: testRunner.folder });
   expect(outcome).toEqual({ kind: "success" });
-  const of = (node: string) => Promise.all(files.filter(({ nodeId }) => nodeId === node).map(({ path }) => readPixels(path)));
-  return { images: await of("o"), masks: await of("p") };
+  const readOutputs = (node: string) => Promise.all(files.filter(({ nodeId }) => nodeId === node).map(({ path }) => readPixels(path)));
+  return { images: await readOutputs("o"), masks: await readOutputs("p") };
 }
 
-const createPlain = (background: string, width = 6, height = 4) => sharp({ create: { width, height, channels: 3, background } });
+const createPlainImage = (background: string, width = 6, height = 4) => sharp({ create: { width, height, channels: 3, background } });
 
 describe("loading", () => {
   it("rotates a JPEG by its EXIF orientation", async () => {
-    const { images } = await load(await createPlain("#ff0000").withMetadata({ orientation: 6 }).jpeg().toBuffer());
+    const { images } = await loadImage(await createPlainImage("#ff0000").withMetadata({ orientation: 6 }).jpeg().toBuffer());
     expect(images[0]).toMatchObject({ width: 4, height: 6 });
   });
 
   it("loads grey files as three equal channels without a mask", async () => {
-    const { images, masks } = await load(await createPlain("#808080").greyscale().png().toBuffer());
+    const { images, masks } = await loadImage(await createPlainImage("#808080").greyscale().png().toBuffer());
     expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([128, 128, 128]);
     expect(masks[0]).toMatchObject({ width: 64, height: 64 });
   });
 
-  it.each(Object.entries(sixteenBits))("converts a 16-bit PNG in %s to Pillow's bytes", async (_kind, { png, colours, alpha }) => {
-    const { images, masks } = await load(Buffer.from(png, "base64"));
+  it.each(Object.entries(sixteenBitImages))("converts a 16-bit PNG in %s to Pillow's bytes", async (_label, { png, colours, alpha }) => {
+    const { images, masks } = await loadImage(Buffer.from(png, "base64"));
     expect([...(images[0]?.bytes ?? [])]).toEqual(colours);
     // A mask is the inverse of alpha: 1 - a / 255, truncated on saving.
     const mask = alpha?.flatMap((byte) => Array<number>(3).fill(Math.trunc(Math.fround(255 * Math.fround(1 - Math.fround(byte / 255))))));
@@ -51,19 +51,19 @@ describe("loading", () => {
   });
 
   it("converts CMYK without a profile to the colours Pillow produces", async () => {
-    const { images, masks } = await load(await readFile("tests/fixtures/reference/ink.jpg"));
+    const { images, masks } = await loadImage(await readFile("tests/fixtures/reference/ink.jpg"));
     expect([...(images[0]?.bytes.subarray(0, 3) ?? [])]).toEqual([187, 119, 42]);
     expect(masks[0]).toMatchObject({ width: 64, height: 64 });
   });
 
   it("returns a zero mask of its own size for an opaque palette", async () => {
-    const { masks } = await load(await createPlain("#336699").png({ palette: true }).toBuffer());
+    const { masks } = await loadImage(await createPlainImage("#336699").png({ palette: true }).toBuffer());
     expect(masks[0]).toMatchObject({ width: 6, height: 4 });
     expect(masks[0]?.bytes.every((byte) => byte === 0)).toBe(true);
   });
 
   it("returns the image loader's mask for a file without alpha", async () => {
-    await writeFile(join(testRunner.folder, "in"), await createPlain("#336699").png().toBuffer());
+    await writeFile(join(testRunner.folder, "in"), await createPlainImage("#336699").png().toBuffer());
     const graph = {
       l: { class_type: "LoadImageMask", inputs: { image: "in", channel: "alpha" } },
       m: { class_type: "MaskToImage", inputs: { mask: ["l", 0] } },
@@ -75,7 +75,7 @@ describe("loading", () => {
 
   it("returns a mask of 1 for a palette's transparent colour", async () => {
     const pixels = Buffer.from([255, 0, 0, 255, 0, 255, 0, 0]);
-    const { images, masks } = await load(
+    const { images, masks } = await loadImage(
       await sharp(pixels, { raw: { width: 2, height: 1, channels: 4 } })
         .png({ palette: true })
         .toBuffer(),
@@ -86,7 +86,7 @@ describe("loading", () => {
 
   it("keeps grey and alpha", async () => {
     const pixels = Buffer.from([200, 255, 200, 0]);
-    const { images, masks } = await load(
+    const { images, masks } = await loadImage(
       await sharp(pixels, { raw: { width: 2, height: 1, channels: 2 } })
         .png()
         .toBuffer(),
@@ -97,12 +97,12 @@ describe("loading", () => {
 
   it("turns an animation into a batch", async () => {
     const frames = Buffer.concat(
-      ["#ff0000", "#0000ff"].map((colour) => Buffer.from(Array.from({ length: 8 }, () => parse(colour)).flat())),
+      ["#ff0000", "#0000ff"].map((colour) => Buffer.from(Array.from({ length: 8 }, () => parseColour(colour)).flat())),
     );
     const gif = await sharp(frames, { raw: { width: 4, height: 4, channels: 3, pageHeight: 2 } })
       .gif()
       .toBuffer();
-    const { images, masks } = await load(gif);
+    const { images, masks } = await loadImage(gif);
     expect(images.map(({ width, height, bytes }) => [width, height, ...bytes.subarray(0, 3)])).toEqual([
       [4, 2, 255, 0, 0],
       [4, 2, 0, 0, 255],
@@ -114,21 +114,21 @@ describe("loading", () => {
   });
 
   it("rejects a truncated file", async () => {
-    const png = await createPlain("#ff0000", 200, 200).png().toBuffer();
+    const png = await createPlainImage("#ff0000", 200, 200).png().toBuffer();
     await writeFile(join(testRunner.folder, "in"), png.subarray(0, png.length - 60));
     const { outcome } = await runGraph(testRunner, loadAndShow, { imagesDir: testRunner.folder });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "ImageDecodeError" } });
   });
 
   it("rejects an oversized file by its header", async () => {
-    await writeFile(join(testRunner.folder, "in"), await createPlain("#ff0000", 300, 300).png().toBuffer());
+    await writeFile(join(testRunner.folder, "in"), await createPlainImage("#ff0000", 300, 300).png().toBuffer());
     const { outcome } = await runGraph(testRunner, loadAndShow, { imagesDir: testRunner.folder, maxPixels: 80_000 });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "OOMError" } });
   });
 });
 
 describe("an animated WEBP", () => {
-  it("holds every frame of the batch with its delay", async () => {
+  it("contains every frame of the batch with its delay", async () => {
     const graph = {
       a: { class_type: "EmptyImage", inputs: { width: 8, height: 6, batch_size: 1, color: 0xff0000 } },
       b: { class_type: "ImageInvert", inputs: { image: ["a", 0] } },
@@ -163,13 +163,13 @@ describe("an animated WEBP", () => {
 });
 
 describe("a file's name", () => {
-  it("is made of the prefix, whose words are filled in, and never becomes a path", async () => {
-    const save = (filename_prefix: string) => ({ class_type: "SaveImage", inputs: { images: ["a", 0], filename_prefix } });
+  it("is the prefix with placeholders replaced and never becomes a path", async () => {
+    const createSaveNode = (filename_prefix: string) => ({ class_type: "SaveImage", inputs: { images: ["a", 0], filename_prefix } });
     const graph = {
       a: { class_type: "EmptyImage", inputs: { width: 3, height: 2, batch_size: 1, color: 0 } },
-      o: save("%width%x%height%_%batch_num%"),
-      p: save("../../etc/passwd"),
-      q: save("../.."),
+      o: createSaveNode("%width%x%height%_%batch_num%"),
+      p: createSaveNode("../../etc/passwd"),
+      q: createSaveNode("../.."),
     };
     const { files } = await runGraph(testRunner, graph);
     expect(files.map(({ displayName }) => displayName)).toEqual(["3x2_0_00001_.png", "passwd_00001_.png", "image_00001_.png"]);
@@ -177,7 +177,7 @@ describe("a file's name", () => {
   });
 });
 
-function parse(colour: string): number[] {
+function parseColour(colour: string): number[] {
   const value = Number.parseInt(colour.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }

@@ -1,15 +1,15 @@
-// Runs every case recorded from a real server through the real worker, and compares sample by sample.
+// Runs every case recorded from a real server on the real worker and compares the pixels.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { graphSchema } from "@/lib/contract/schemas/graph";
-import { goldenDir, mostDifference, openTestRunner, readJson, readPixels, runGraph } from "./support";
+import { getMaxDifference, goldenDir, openTestRunner, readJson, readPixels, runGraph } from "./support";
 
 const cases = z
   .record(z.string(), z.object({ graph: graphSchema, outputs: z.array(z.string()) }))
   .parse(await readJson(`${goldenDir}cases.json`));
 
-/** Blur and sharpen may differ by one; everything else must be exact. */
-const nearlyExact = /^(blur_|sharpen_)/;
+/** Blur and sharpen may differ by one. Everything else must be exact. */
+const nearlyExactCases = /^(blur_|sharpen_)/;
 const testRunner = await openTestRunner();
 
 describe("a node produces the reference pixels", () => {
@@ -21,7 +21,7 @@ describe("a node produces the reference pixels", () => {
       const actualPixels = await readPixels(files[index]?.path ?? "");
       const expectedPixels = await readPixels(goldenDir + output);
       expect([actualPixels.width, actualPixels.height]).toEqual([expectedPixels.width, expectedPixels.height]);
-      expect(mostDifference(actualPixels, expectedPixels)).toBeLessThanOrEqual(nearlyExact.test(name) ? 1 : 0);
+      expect(getMaxDifference(actualPixels, expectedPixels)).toBeLessThanOrEqual(nearlyExactCases.test(name) ? 1 : 0);
     }
   });
 });

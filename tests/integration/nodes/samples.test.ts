@@ -1,4 +1,4 @@
-// Runs the shipped sample workflows, and refuses the two that must be refused.
+// Runs the bundled sample workflows. Two of them must be rejected.
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
@@ -8,12 +8,12 @@ import { listFiles, openTestRunner, readGraph, readPixels, readPngText, runGraph
 
 const testRunner = await openTestRunner();
 
-const sample = (name: string) => readGraph(`${samplesDir}${name}.json`);
-const run = async (name: string) => runGraph(testRunner, await sample(name), { imagesDir: samplesDir });
+const readSample = (name: string) => readGraph(`${samplesDir}${name}.json`);
+const runSample = async (name: string) => runGraph(testRunner, await readSample(name), { imagesDir: samplesDir });
 
 describe("a sample workflow", () => {
   it("inverts a canvas of one colour to the opposite colour", async () => {
-    const { outcome, files } = await run("01-invert");
+    const { outcome, files } = await runSample("01-invert");
     expect(outcome).toEqual({ kind: "success" });
     expect(files).toMatchObject([
       {
@@ -28,18 +28,18 @@ describe("a sample workflow", () => {
       },
     ]);
     const { bytes } = await readPixels(files[0]?.path ?? "");
-    // 1 - 204/255 is slightly below 51/255 in float32, and saving truncates: 50, as in the family.
+    // In float32, 1 - 204/255 is slightly below 51/255, and saving truncates the value to 50.
     expect([...bytes.subarray(0, 3)]).toEqual([204, 153, 50]);
   });
 
   it("makes a poster of the bundled photo", async () => {
-    const { outcome, files } = await run("02-poster-from-photo");
+    const { outcome, files } = await runSample("02-poster-from-photo");
     expect(outcome).toEqual({ kind: "success" });
     expect(files).toMatchObject([{ width: 1024, height: 768, displayName: "poster_00001_.png" }]);
   });
 
   it("places the product by its own alpha, and previews the mask as a temporary file", async () => {
-    const { outcome, files } = await run("03-composite-with-mask");
+    const { outcome, files } = await runSample("03-composite-with-mask");
     expect(outcome).toEqual({ kind: "success" });
     expect(files.map(({ nodeId, type }) => [nodeId, type])).toEqual([
       ["4", "output"],
@@ -52,7 +52,7 @@ describe("a sample workflow", () => {
   });
 
   it("makes four variants, numbered in order", async () => {
-    const { outcome, files } = await run("04-four-variants");
+    const { outcome, files } = await runSample("04-four-variants");
     expect(outcome).toEqual({ kind: "success" });
     expect(files.map(({ displayName, index }) => [displayName, index])).toEqual([
       ["variant_00001_.png", 0],
@@ -64,21 +64,21 @@ describe("a sample workflow", () => {
 
   it.each(["09-colour-field", "10-light-leaks"])("renders %s differently per seed and equally for the same seed", async (name) => {
     const getPixels = async (seed: number) => {
-      const graph = await sample(name);
+      const graph = await readSample(name);
       for (const { inputs } of Object.values(graph)) if ("seed" in inputs) inputs.seed = seed;
       const { outcome, files } = await runGraph(testRunner, graph, { imagesDir: samplesDir });
       expect(outcome).toEqual({ kind: "success" });
       return (await readPixels(files[0]?.path ?? "")).bytes;
     };
-    const [one, same, otherPixels] = [await getPixels(1), await getPixels(1), await getPixels(2)];
-    expect(one.equals(same)).toBe(true);
-    // A visible difference: by more than a shade on most of the picture.
-    const changedCount = one.filter((value, at) => Math.abs(value - (otherPixels[at] ?? 0)) > 8).length / one.length;
-    expect(changedCount).toBeGreaterThan(0.5);
+    const [firstPixels, samePixels, otherPixels] = [await getPixels(1), await getPixels(1), await getPixels(2)];
+    expect(firstPixels.equals(samePixels)).toBe(true);
+    // Most pixels must differ visibly.
+    const changedRatio = firstPixels.filter((value, index) => Math.abs(value - (otherPixels[index] ?? 0)) > 8).length / firstPixels.length;
+    expect(changedRatio).toBeGreaterThan(0.5);
   });
 
   it("fails half way with a structured error and keeps earlier outputs", async () => {
-    const { outcome, files } = await run("06-fails-half-way");
+    const { outcome, files } = await runSample("06-fails-half-way");
     expect(outcome).toMatchObject({
       kind: "error",
       error: {
@@ -95,27 +95,27 @@ describe("a sample workflow", () => {
     expect(files.map(({ nodeId, type }) => [nodeId, type])).toEqual([["2", "temp"]]);
   });
 
-  it("refuses the graph when the library lacks a class and names it", async () => {
-    const graph = await sample("08-production-sdxl");
-    const refused = validatePrompt(graph, { files: listFiles(graph) });
-    expect(refused).toMatchObject({
+  it("is rejected with the name of a missing node class", async () => {
+    const graph = await readSample("08-production-sdxl");
+    const validation = validatePrompt(graph, { files: listFiles(graph) });
+    expect(validation).toMatchObject({
       ok: false,
       error: { type: "missing_node_type", extra_info: { node_id: "1", class_type: "CheckpointLoaderSimple" } },
       nodeErrors: {},
     });
   });
 
-  it("reports errors on three nodes of a bad graph", async () => {
-    const graph = await sample("07-bad-graph");
-    const refused = validatePrompt(graph, { files: listFiles(graph) });
-    expect(refused.ok).toBe(false);
-    expect(Object.keys(refused.nodeErrors)).toEqual(["1", "2", "4"]);
+  it("is rejected with errors on three nodes", async () => {
+    const graph = await readSample("07-bad-graph");
+    const validation = validatePrompt(graph, { files: listFiles(graph) });
+    expect(validation.ok).toBe(false);
+    expect(Object.keys(validation.nodeErrors)).toEqual(["1", "2", "4"]);
   });
 });
 
 describe("a saved PNG", () => {
   it("contains the graph as ASCII JSON in text chunks and stays readable", async () => {
-    const graph = await sample("01-invert");
+    const graph = await readSample("01-invert");
     const workflow = { name: "Grüße 🖼", nodes: [] };
     const pngText = { prompt: JSON.stringify(graph), workflow: JSON.stringify(workflow), "bad\0key": "1" };
     const { files } = await runGraph(testRunner, graph, { pngText });

@@ -1,4 +1,4 @@
-// A runner with the real worker bundle, and one job on it.
+// Runs jobs on a runner with the real worker bundle.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ export type GraphRun = { outcome: RunOutcome; events: RunEvent[]; files: Produce
 
 export type JobOptions = Partial<RunRequest> & { imagesDir?: string; targets?: string[] };
 
-let jobs = 0;
+let jobCount = 0;
 
 /** Treats each file name in the graph as an image. */
 export const listFiles = (graph: Record<string, unknown>) =>
@@ -54,21 +54,23 @@ export const listFiles = (graph: Record<string, unknown>) =>
 export async function toRequest(testRunner: TestRunner, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {
   const validation = validatePrompt(graph, { files: listFiles(graph), ...(options.targets ? { targets: options.targets } : {}) });
   if (!validation.ok) throw new Error(JSON.stringify(validation));
-  const { imagesDir = goldenDir, targets: _targets, ...rest } = options;
+  const { imagesDir = goldenDir, targets: _targets, ...requestOptions } = options;
   const outputDir = await mkdtemp(join(testRunner.folder, "job-"));
   return {
-    jobId: `job-${++jobs}`,
+    jobId: `job-${++jobCount}`,
     graph: validation.graph,
     outputs: validation.outputs,
-    images: Object.fromEntries(await Promise.all(validation.images.map(async (name) => [name, await pin(join(imagesDir, name))] as const))),
+    images: Object.fromEntries(
+      await Promise.all(validation.images.map(async (name) => [name, await readImageInput(join(imagesDir, name))] as const)),
+    ),
     outputDir,
     maxPixels: 100_000_000,
     pngText: { prompt: JSON.stringify(graph) },
-    ...rest,
+    ...requestOptions,
   };
 }
 
-async function pin(path: string): Promise<{ path: string; hash: string }> {
+async function readImageInput(path: string): Promise<{ path: string; hash: string }> {
   const bytes = await readFile(path).catch(() => Buffer.alloc(0));
   return { path, hash: new Blake3Hasher().update(bytes).digest("hex") };
 }
@@ -76,10 +78,10 @@ async function pin(path: string): Promise<{ path: string; hash: string }> {
 export async function runGraph(testRunner: TestRunner, graph: Graph, options: JobOptions = {}): Promise<GraphRun> {
   const events: RunEvent[] = [];
   const outcome = await testRunner.runner.run(await toRequest(testRunner, graph, options), (event) => events.push(event)).done;
-  return { outcome, events, ...getProduced(events) };
+  return { outcome, events, ...collectOutputs(events) };
 }
 
-export function getProduced(events: readonly RunEvent[]): { files: ProducedFile[]; texts: string[] } {
+export function collectOutputs(events: readonly RunEvent[]): { files: ProducedFile[]; texts: string[] } {
   const nodes = events.filter((event) => event.kind === "node");
   return { files: nodes.flatMap((event) => event.files), texts: nodes.flatMap((event) => event.texts ?? []) };
 }
@@ -91,32 +93,32 @@ export async function readPixels(path: string): Promise<Pixels> {
   return { width: info.width, height: info.height, bytes: data };
 }
 
-/** The largest difference between two samples. */
-export function mostDifference(a: Pixels, b: Pixels): number {
+/** Returns the largest difference between two corresponding samples. */
+export function getMaxDifference(a: Pixels, b: Pixels): number {
   return a.bytes.reduce((max, byte, index) => Math.max(max, Math.abs(byte - (b.bytes[index] ?? 0))), 0);
 }
 
-/** Polls until `ready` is true; fails after half a minute. */
-export async function until(ready: () => boolean): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!ready()) {
-    if (performance.now() > end) throw new Error("It did not come in time.");
+/** Polls until `isReady` returns true. Throws after 30 seconds. */
+export async function until(isReady: () => boolean): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!isReady()) {
+    if (performance.now() > deadline) throw new Error("The condition was not met within 30 seconds.");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
-/** The tEXt chunks of a PNG by keyword; the values are not parsed. */
+/** Returns the tEXt chunks of a PNG by keyword, without parsing the values. */
 export function readPngText(png: Buffer): Record<string, string> {
   const entries: [string, string][] = [];
-  for (let at = 8; at + 12 <= png.length;) {
-    const length = png.readUInt32BE(at);
-    const type = png.toString("latin1", at + 4, at + 8);
+  for (let offset = 8; offset + 12 <= png.length;) {
+    const length = png.readUInt32BE(offset);
+    const type = png.toString("latin1", offset + 4, offset + 8);
     if (type === "tEXt") {
-      const content = png.toString("latin1", at + 8, at + 8 + length);
+      const content = png.toString("latin1", offset + 8, offset + 8 + length);
       const end = content.indexOf("\0");
       entries.push([content.slice(0, end), content.slice(end + 1)]);
     }
-    at += length + 12;
+    offset += length + 12;
   }
   return Object.fromEntries(entries);
 }

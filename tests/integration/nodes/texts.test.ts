@@ -1,4 +1,4 @@
-// Limits on texts: per text, per job, and per shown output. The node fails, and the worker continues.
+// Limits on texts per value, per job and per shown output. The node fails and the worker continues.
 import { describe, expect, it } from "vitest";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -7,11 +7,14 @@ import { openTestRunner, runGraph } from "./support";
 
 const testRunner = await openTestRunner();
 
-const text = (value: string) => ({ class_type: "PrimitiveString", inputs: { value } });
-const join = (a: unknown, b: unknown) => ({ class_type: "StringConcatenate", inputs: { string_a: a, string_b: b, delimiter: "" } });
-const show = (source: unknown) => ({ class_type: "PreviewAny", inputs: { source } });
-const createNumbered = (count: number, make: (index: number) => [string, Graph[string]]): Graph =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => make(index)));
+const createTextNode = (value: string) => ({ class_type: "PrimitiveString", inputs: { value } });
+const createJoinNode = (a: unknown, b: unknown) => ({
+  class_type: "StringConcatenate",
+  inputs: { string_a: a, string_b: b, delimiter: "" },
+});
+const createPreviewNode = (source: unknown) => ({ class_type: "PreviewAny", inputs: { source } });
+const createNumberedNodes = (count: number, createEntry: (index: number) => [string, Graph[string]]): Graph =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => createEntry(index)));
 
 describe("a value shown as text", () => {
   it.each([
@@ -27,7 +30,7 @@ describe("a value shown as text", () => {
     ["PrimitiveString", "as it is", "as it is"],
     ["PrimitiveString", false, "False"],
   ])("reads %s %j as %j", async (class_type, value, expected) => {
-    const { texts } = await runGraph(testRunner, { a: { class_type, inputs: { value } }, o: show(["a", 0]) });
+    const { texts } = await runGraph(testRunner, { a: { class_type, inputs: { value } }, o: createPreviewNode(["a", 0]) });
     expect(texts).toEqual([expected]);
   });
 
@@ -37,7 +40,7 @@ describe("a value shown as text", () => {
     [{ a: [1, "b"] }, '{\n    "a": [\n        1,\n        "b"\n    ]\n}'],
     [{ __value__: ["x"] }, '[\n    "x"\n]'],
   ])("shows the literal %j as %j", async (source, expected) => {
-    expect((await runGraph(testRunner, { o: show(source) })).texts).toEqual([expected]);
+    expect((await runGraph(testRunner, { o: createPreviewNode(source) })).texts).toEqual([expected]);
   });
 });
 
@@ -51,27 +54,32 @@ it.each([
 });
 
 describe("texts", () => {
-  it("ends a doubling job at 1 MiB with a short error", async () => {
-    const doubled = createNumbered(26, (n) => [`n${n + 1}`, join([`n${n}`, 0], [`n${n}`, 0])]);
-    const { outcome, texts } = await runGraph(testRunner, { n0: text("ab"), ...doubled, o: show(["n26", 0]) });
+  it("fail a doubling job at 1 MiB with a short error", async () => {
+    const doublingNodes = createNumberedNodes(26, (n) => [`n${n + 1}`, createJoinNode([`n${n}`, 0], [`n${n}`, 0])]);
+    const { outcome, texts } = await runGraph(testRunner, { n0: createTextNode("ab"), ...doublingNodes, o: createPreviewNode(["n26", 0]) });
     expect(outcome).toMatchObject({
       kind: "error",
       error: { node_id: "n20", exception_type: "OOMError", exception_message: expect.stringContaining("larger than 1 MiB") },
     });
     expect(JSON.stringify(outcome).length).toBeLessThan(10_000);
     expect(texts).toEqual([]);
-    expect((await runGraph(testRunner, { o: show("fine") })).outcome).toEqual({ kind: "success" });
+    expect((await runGraph(testRunner, { o: createPreviewNode("fine") })).outcome).toEqual({ kind: "success" });
   });
 
   it("are measured in bytes", async () => {
     const maxText = "é".repeat(MAX_TEXT_BYTES / 2);
-    expect((await runGraph(testRunner, { a: text(maxText), o: show(["a", 0]) })).outcome).toEqual({ kind: "success" });
-    const { outcome } = await runGraph(testRunner, { a: text(`${maxText}x`), o: show(["a", 0]) });
+    expect((await runGraph(testRunner, { a: createTextNode(maxText), o: createPreviewNode(["a", 0]) })).outcome).toEqual({
+      kind: "success",
+    });
+    const { outcome } = await runGraph(testRunner, { a: createTextNode(`${maxText}x`), o: createPreviewNode(["a", 0]) });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "a", exception_type: "OOMError" } });
   });
 
   it("are limited per job, including cached ones", async () => {
-    const graph = { a: text("x".repeat(MAX_TEXT_BYTES)), ...createNumbered(5, (n) => [`o${n}`, show(["a", 0])]) };
+    const graph = {
+      a: createTextNode("x".repeat(MAX_TEXT_BYTES)),
+      ...createNumberedNodes(5, (n) => [`o${n}`, createPreviewNode(["a", 0])]),
+    };
     for (const cacheDir of [undefined, "/mine", "/mine"]) {
       const { outcome, texts } = await runGraph(testRunner, graph, cacheDir === undefined ? {} : { cacheDir });
       expect(outcome).toMatchObject({ kind: "error", error: { node_id: "o4", exception_type: "OOMError" } });
@@ -79,15 +87,15 @@ describe("texts", () => {
     }
   });
 
-  it("are limited while a job holds them", async () => {
-    const big = "x".repeat(MAX_TEXT_BYTES - 1);
-    const readers = createNumbered(20, (n) => [`j${n}`, join([`t${n}`, 0], "")]);
+  it("are limited in total while a job uses them", async () => {
+    const longText = "x".repeat(MAX_TEXT_BYTES - 1);
+    const readers = createNumberedNodes(20, (n) => [`j${n}`, createJoinNode([`t${n}`, 0], "")]);
     const graph = {
-      a: text(big),
-      ...createNumbered(20, (n) => [`t${n}`, join(["a", 0], String(n % 10))]),
+      a: createTextNode(longText),
+      ...createNumberedNodes(20, (n) => [`t${n}`, createJoinNode(["a", 0], String(n % 10))]),
       all: { class_type: "Wait", inputs: { seconds: 0, anything: ["t19", 0] } },
       ...readers,
-      ...createNumbered(20, (n) => [`o${n}`, show([`j${n}`, 0])]),
+      ...createNumberedNodes(20, (n) => [`o${n}`, createPreviewNode([`j${n}`, 0])]),
     };
     const { outcome } = await runGraph(testRunner, graph);
     expect(outcome).toMatchObject({
@@ -96,12 +104,12 @@ describe("texts", () => {
     });
   });
 
-  it("are cut in an error of any size", async () => {
-    const long = "y".repeat(500_000);
+  it("are truncated in errors", async () => {
+    const longText = "y".repeat(500_000);
     const { outcome } = await runGraph(testRunner, {
-      a: text(long),
-      f: { class_type: "Fail", inputs: { message: ["a", 0], anything: ["a", 0] }, _meta: { title: long } },
-      o: show(["f", 0]),
+      a: createTextNode(longText),
+      f: { class_type: "Fail", inputs: { message: ["a", 0], anything: ["a", 0] }, _meta: { title: longText } },
+      o: createPreviewNode(["f", 0]),
     });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "f", exception_type: "RuntimeError" } });
     expect(JSON.stringify(outcome).length).toBeLessThan(20_000);

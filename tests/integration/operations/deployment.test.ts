@@ -1,17 +1,17 @@
-// Checks compose.yaml without a container engine, unchanged and with every commented option.
+// Checks compose.yaml without a container engine, with its defaults and with every commented option.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resolveConfig } from "prettier";
 import { beforeEach, describe, expect, it, test } from "vitest";
 import { z } from "zod";
 import { entries } from "@/bin/build/bundle.mjs";
-import { fingerprint } from "@/bin/build/fingerprint.mjs";
+import { computeFingerprint } from "@/bin/build/fingerprint.mjs";
 import { settingsOf } from "@/tests/support/setting-names";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { readSteps, requireBuilt } from "./image";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
+import { readSteps, requireBuilt } from "./dockerfile";
 
 const recordSchema = z.record(z.string(), z.unknown());
-const service = z.strictObject({
+const serviceSchema = z.strictObject({
   build: z.literal(".").optional(),
   image: z.string(),
   restart: z.literal("unless-stopped"),
@@ -31,50 +31,52 @@ const service = z.strictObject({
   healthcheck: recordSchema.optional(),
   deploy: recordSchema.optional(),
 });
-const composition = z.object({ services: z.record(z.string(), recordSchema), volumes: recordSchema, secrets: recordSchema.default({}) });
-type Service = z.infer<typeof service>;
+const composeSchema = z.object({ services: z.record(z.string(), recordSchema), volumes: recordSchema, secrets: recordSchema.default({}) });
+type Service = z.infer<typeof serviceSchema>;
 
-/** Merge keys and `extends` are resolved, as an engine does. */
+/** Parses a Compose file and resolves merge keys and `extends` like an engine. */
 async function readCompose(text: string) {
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   const file = join(folder, "compose.yaml");
   // Our services extend others key by key, so the effect of `!override` is the same without it.
   writeFileSync(file, text.replaceAll("!override ", ""));
-  // Prettier reads YAML for its own settings.
+  // Parses YAML with Prettier's configuration loader.
   const options = await resolveConfig(file, { config: file, editorconfig: false, useCache: false });
-  const { services, ...rest } = composition.parse(merge(options));
-  const whole = Object.entries(services).map(([name, { extends: from, ...own }]): [string, Service] => {
+  const { services, ...rest } = composeSchema.parse(resolveMergeKeys(options));
+  const serviceEntries = Object.entries(services).map(([name, { extends: from, ...ownKeys }]): [string, Service] => {
     const base = from === undefined ? {} : services[z.strictObject({ service: z.string() }).parse(from).service];
-    return [name, service.parse({ ...base, ...own })];
+    return [name, serviceSchema.parse({ ...base, ...ownKeys })];
   });
-  return { ...rest, services: new Map(whole) };
+  return { ...rest, services: new Map(serviceEntries) };
 }
 
-function merge(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(merge);
+function resolveMergeKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(resolveMergeKeys);
   if (typeof value !== "object" || value === null) return value;
-  const { "<<": base, ...own } = Object.fromEntries(Object.entries(value).map(([key, service]) => [key, merge(service)]));
-  return { ...(typeof base === "object" ? base : {}), ...own };
+  const { "<<": base, ...ownKeys } = Object.fromEntries(Object.entries(value).map(([key, service]) => [key, resolveMergeKeys(service)]));
+  return { ...(typeof base === "object" ? base : {}), ...ownKeys };
 }
 
-/** Uncomments keys; sentences stay comments. */
+/** Uncomments keys but not sentences. */
 const uncomment = (text: string) => text.replace(/^( *)# ( *)((?:[a-z][\w-]*|LIGHTDESK_\w+):(?: .*)?)$/gm, "$1$2$3");
 
-const asItIs = readFileSync("compose.yaml", "utf8");
-const withAll = uncomment(asItIs);
-const commandOfImage = z.array(z.string()).parse(JSON.parse(readSteps().findLast(({ word }) => word === "CMD")?.rest ?? ""));
-const isOurs = ({ build, image }: Service) => build !== undefined || image === "lightdesk";
+const defaultCompose = readFileSync("compose.yaml", "utf8");
+const fullCompose = uncomment(defaultCompose);
+const imageCommand = z
+  .array(z.string())
+  .parse(JSON.parse(readSteps().findLast(({ instruction }) => instruction === "CMD")?.argument ?? ""));
+const isLightdeskService = ({ build, image }: Service) => build !== undefined || image === "lightdesk";
 
 describe.each([
-  ["as it is", asItIs, ["console", "worker", "postgres", "service"]],
-  ["with all that it offers in comments", withAll, ["console", "console-2", "worker", "postgres", "service", "runner"]],
+  ["with its defaults", defaultCompose, ["console", "worker", "postgres", "service"]],
+  ["with every commented option", fullCompose, ["console", "console-2", "worker", "postgres", "service", "runner"]],
 ])("compose.yaml %s", (_, text, expected) => {
-  it("defines these services, with our image read-only and unprivileged", async () => {
+  it("defines the expected services, with Lightdesk read-only and unprivileged", async () => {
     const { services } = await readCompose(text);
     expect([...services.keys()]).toEqual(expected);
-    const ownServices = [...services].filter(([, service]) => isOurs(service));
+    const ownServices = [...services].filter(([, service]) => isLightdeskService(service));
     expect(ownServices.map(([name]) => name)).toEqual(expected.filter((name) => name !== "postgres" && name !== "runner"));
-    // Without `user`, which is no key here, it is the one of the Dockerfile.
+    // The schema has no `user` key, so the services run as the Dockerfile's user.
     for (const [name, service] of ownServices)
       expect([name, service]).toMatchObject([
         name,
@@ -83,33 +85,33 @@ describe.each([
     for (const { ports = [] } of services.values()) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it("starts programs in the image with settings they support", async () => {
+  it("starts scripts of the image with settings they support", async () => {
     const { services } = await readCompose(text);
-    const packed = Object.keys(entries).map((name) => `dist/${name}.mjs`);
-    for (const [name, { command = commandOfImage, environment }] of [...services].filter(([, service]) => isOurs(service))) {
+    const scripts = Object.keys(entries).map((name) => `dist/${name}.mjs`);
+    for (const [name, { command = imageCommand, environment }] of [...services].filter(([, service]) => isLightdeskService(service))) {
       const [program, script = "", ...rest] = command;
-      expect([name, program, packed.includes(script), rest]).toEqual([name, "node", true, []]);
+      expect([name, program, scripts.includes(script), rest]).toEqual([name, "node", true, []]);
       const settingNames = new Set([...(settingsOf[script] ?? []), "LIGHTDESK_BASE_PATH"]);
       expect([name, Object.keys(environment).filter((setting) => !settingNames.has(setting))]).toEqual([name, []]);
     }
   });
 
-  it("declares each volume and secret that a service names, and none besides", async () => {
+  it("declares exactly the volumes and secrets that its services use", async () => {
     const { services, volumes, secrets } = await readCompose(text);
-    const all = [...services.values()];
-    const mounted = all.flatMap((item) => item.volumes.map((volume) => volume.split(":")[0] ?? ""));
-    expect([...new Set(mounted)].sort()).toEqual(Object.keys(volumes).sort());
-    expect([...new Set(all.flatMap((item) => item.secrets))].sort()).toEqual(Object.keys(secrets).sort());
-    for (const { depends_on } of all)
+    const allServices = [...services.values()];
+    const mountedVolumes = allServices.flatMap((item) => item.volumes.map((volume) => volume.split(":")[0] ?? ""));
+    expect([...new Set(mountedVolumes)].sort()).toEqual(Object.keys(volumes).sort());
+    expect([...new Set(allServices.flatMap((item) => item.secrets))].sort()).toEqual(Object.keys(secrets).sort());
+    for (const { depends_on } of allServices)
       for (const dependency of Object.keys(depends_on)) expect(services.has(dependency), dependency).toBe(true);
-    for (const service of all)
+    for (const service of allServices)
       for (const value of Object.values(service.environment).filter((text) => text.startsWith("/run/secrets/")))
         expect(service.secrets).toContain(value.replace("/run/secrets/", ""));
   });
 });
 
-it("reads every optional line of compose.yaml in the tests above", () => {
-  const addedLines = withAll.split("\n").filter((line, at) => line !== asItIs.split("\n")[at]);
+it("uncomments every optional line of compose.yaml", () => {
+  const addedLines = fullCompose.split("\n").filter((line, index) => line !== defaultCompose.split("\n")[index]);
   expect(addedLines.map((line) => line.trim().split(":")[0])).toEqual([
     ...["LIGHTDESK_TRUST_PROXY", "LIGHTDESK_METRICS_TOKEN_FILE", "secrets"],
     ...["console-2", "extends", "ports", "volumes", "runner", "image", "restart", "deploy", "data-2", "secrets", "metrics-token"],
@@ -119,20 +121,18 @@ it("reads every optional line of compose.yaml in the tests above", () => {
 describe("image", () => {
   let folder = "";
   beforeEach(() => {
-    folder = temporaryFolder();
+    folder = createTemporaryFolder();
     for (const name of ["app", "dist", ".next"]) mkdirSync(join(folder, name));
     writeFileSync(join(folder, "app/page.tsx"), "one");
-    for (const built of ["dist", ".next"]) writeFileSync(join(folder, built, ".lightdesk-built"), fingerprint(folder));
+    for (const buildFolder of ["dist", ".next"]) writeFileSync(join(folder, buildFolder, ".lightdesk-built"), computeFingerprint(folder));
   });
 
   test("builds the image only from a build of the same sources", () => {
     expect(() => requireBuilt(folder)).not.toThrow();
     rmSync(join(folder, ".next/.lightdesk-built"));
-    expect(() => requireBuilt(folder)).toThrow(
-      'What is in .next was not built from the sources that the image gets: run "npm run build" first.',
-    );
+    expect(() => requireBuilt(folder)).toThrow('.next was not built from the current sources. Run "npm run build" first.');
     writeFileSync(join(folder, "app/page.tsx"), "two");
-    expect(() => requireBuilt(folder)).toThrow("What is in dist was not built");
+    expect(() => requireBuilt(folder)).toThrow("dist was not built");
   });
 });
 
@@ -150,7 +150,7 @@ describe("systemd unit", () => {
     expect(lines.flatMap(([, section]) => section ?? [])).toEqual(["Unit", "Service", "Install"]);
   });
 
-  it("starts the packed program with systemd's data folder and known settings", () => {
+  it("starts the packed program with systemd's data folder and valid settings", () => {
     const [start = ""] = getValues("ExecStart");
     const [node, script = "", ...rest] = start.split(" ");
     expect([node, Object.keys(entries).map((name) => `dist/${name}.mjs`), rest]).toEqual(["/usr/bin/node", expect.arrayContaining([script]), []]); // prettier-ignore
@@ -162,7 +162,7 @@ describe("systemd unit", () => {
     expect(Object.fromEntries(settings)).toMatchObject({ LIGHTDESK_DATA_DIR: `/var/lib/${getValues("StateDirectory")[0]}` });
   });
 
-  it("runs unprivileged, writes only to its data folder and stops in a minute", () => {
+  it("runs unprivileged, writes only to its data folder and stops in time", () => {
     expect([getValues("DynamicUser"), getValues("User"), getValues("Group")]).toEqual([["yes"], [], []]);
     expect([getValues("CapabilityBoundingSet"), getValues("AmbientCapabilities")]).toEqual([[""], []]);
     for (const [key, value] of [

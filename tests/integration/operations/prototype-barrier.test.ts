@@ -1,4 +1,4 @@
-// In a bundled process `__proto__` is an ordinary key, so that a careless write reaches no prototype.
+// Bundled processes treat `__proto__` as an ordinary key, which prevents prototype pollution.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -8,11 +8,11 @@ import { entries } from "@/bin/build/bundle.mjs";
 const execute = promisify(execFile);
 
 it.each(Object.keys(entries))("removes the __proto__ accessor before the code of dist/%s.mjs", (name) => {
-  const [head = ""] = readFileSync(`dist/${name}.mjs`, "utf8").split("\n");
-  expect(head).toContain("delete Object.prototype.__proto__");
+  const [firstLine = ""] = readFileSync(`dist/${name}.mjs`, "utf8").split("\n");
+  expect(firstLine).toContain("delete Object.prototype.__proto__");
 });
 
-it("keeps a polluted write inside the object that was written", async () => {
+it("confines a prototype pollution attempt to the written object", async () => {
   const attack = 'const all = {}; const id = "__proto__"; (all[id] ??= {}).isPolluted = true;';
   const program = `import "./dist/settings.mjs"; ${attack} console.log(JSON.stringify([{}.isPolluted ?? null, Object.keys(all)]));`;
   const { stdout } = await execute(process.execPath, ["--input-type=module", "-e", program]);

@@ -1,32 +1,32 @@
 // Health, metrics and traces of the stand-alone service. One process serves all tests.
 import { afterAll, expect, test } from "vitest";
-import { gpuClasses } from "@/tests/support/gpu-classes";
-import { startReceiver } from "@/tests/support/otlp";
+import { createGpuClasses } from "@/tests/support/gpu-classes";
+import { startSpanReceiver } from "@/tests/support/otlp";
 import { readScrape } from "@/tests/support/prometheus";
 import { startRunnerServer } from "@/tests/support/servers";
-import { httpClient, serviceCommand, startServiceProcess } from "@/tests/support/service-process";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createHttpClient, runServiceCommand, startServiceProcess } from "@/tests/support/service-process";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
-const TOKEN = "a-token-of-the-metrics";
+const TOKEN = "a-metrics-token";
 const withToken = { headers: { authorization: `Bearer ${TOKEN}` } };
 const graph = {
   "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
   "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "secret-prompt" } },
 };
-const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-const above = "00f067aa0ba902b7";
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const parentSpanId = "00f067aa0ba902b7";
 
-const dataDir = temporaryFolder();
-const key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
-const runner = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
-await serviceCommand(dataDir, "runners", "add", runner.address, "--label", "A40");
-const receiver = await startReceiver();
+const dataDir = createTemporaryFolder();
+const key = await runServiceCommand(dataDir, "keys", "create", "--user", "ada");
+const runner = await startRunnerServer({ objectInfo: createGpuClasses(["one.safetensors"]) });
+await runServiceCommand(dataDir, "runners", "add", runner.address, "--label", "A40");
+const receiver = await startSpanReceiver();
 const service = await startServiceProcess(dataDir, { LIGHTDESK_METRICS_TOKEN: TOKEN, ...receiver.settings });
-const client = httpClient(service.url, key);
-const submitResponse = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${trace}-${above}-01` });
+const client = createHttpClient(service.url, key);
+const submitResponse = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${traceId}-${parentSpanId}-01` });
 const jobId = (submitResponse.body as { prompt_id: string }).prompt_id;
-await until("the job has run", async () => (await client.get(`/api/jobs/${jobId}`)).text.includes('"completed"'));
+await until("the job completes", async () => (await client.get(`/api/jobs/${jobId}`)).text.includes('"completed"'));
 await client.get("/api/jobs/nobody-has-this-one?token=in-the-address");
 await client.get("/nowhere/at/all");
 afterAll(async () => {
@@ -45,7 +45,7 @@ test("reports health and gives details only for the metrics token", async () => 
   expect((await fetch(`${service.url}/api/health/ready`, { method: "POST" })).status).toBe(405);
 });
 
-test("requires the token for metrics; series have type, help and bounded labels", async () => {
+test("requires the token for metrics and reports types and bounded labels", async () => {
   for (const authorization of ["", "Bearer", "Bearer another-token-entirely", `Basic ${TOKEN}`])
     expect((await fetch(`${service.url}/api/metrics`, { headers: { authorization } })).status, authorization).toBe(401);
   const response = await fetch(`${service.url}/api/metrics`, withToken);
@@ -77,19 +77,19 @@ test("requires the token for metrics; series have type, help and bounded labels"
   for (const secret of secrets) expect(text, secret).not.toContain(secret);
 });
 
-test("traces a request and its job below the caller's span, without texts", async () => {
-  const spans = await until("the run's span came", () => {
-    const spans = receiver.spans();
+test("traces a request and its job under the caller's span, without secrets", async () => {
+  const spans = await until("the run's span arrives", () => {
+    const spans = receiver.getSpans();
     return spans.some(({ name }) => name === "run job") && spans;
   });
   const request = spans.find(({ name }) => name === "POST /api/prompt");
-  expect(request).toMatchObject({ traceId: trace, parentSpanId: above, attributes: { "http.route": "/api/prompt" } });
+  expect(request).toMatchObject({ traceId, parentSpanId, attributes: { "http.route": "/api/prompt" } });
   const run = spans.find(({ name }) => name === "run job");
   expect(run).toMatchObject({
-    traceId: trace,
+    traceId,
     parentSpanId: request?.spanId,
     attributes: { "job.id": jobId, "job.attempt": 1, outcome: "success" },
   });
   for (const secret of [key, "secret-prompt", "in-the-address", "nowhere", service.url])
-    expect(receiver.texts().join("\n"), secret).not.toContain(secret);
+    expect(receiver.getTexts().join("\n"), secret).not.toContain(secret);
 });

@@ -1,4 +1,4 @@
-// A service's rows move to PostgreSQL and back, also when interrupted.
+// Copies a service's rows to PostgreSQL and back, even after an interruption.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
@@ -12,13 +12,13 @@ import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { createDatabase, inSchema, queryDatabase } from "@/tests/support/postgres-server";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
-/** More than one read returns. */
-const ROWS = 1200;
+/** More rows than a single read returns. */
+const ROW_COUNT = 1200;
 const now = () => 1_700_000_000_000;
 /** Tables that triggers fill, and tables that only one of the two databases has. */
-const regExp = /^(sqlite_.*|migrations|asset_search.*|job_counts|asset_counts|user_storage|tag_counts)$/;
+const skippedTables = /^(sqlite_.*|migrations|asset_search.*|job_counts|asset_counts|user_storage|tag_counts)$/;
 const counters = {
   job_counts: "SELECT user_id, workflow_id, state, has_image, n FROM job_counts WHERE n <> 0 ORDER BY 1, 2, 3, 4",
   asset_counts: "SELECT owner_id, n FROM asset_counts WHERE n <> 0 ORDER BY 1",
@@ -26,119 +26,119 @@ const counters = {
   tag_counts: "SELECT owner_id, tag, n FROM tag_counts WHERE n <> 0 ORDER BY 1, 2",
 };
 
-const folder = temporaryFolder();
-const before = join(folder, "before", "service", "service.sqlite");
-const after = join(folder, "after", "service", "service.sqlite");
+const folder = createTemporaryFolder();
+const sourceFile = join(folder, "before", "service", "service.sqlite");
+const targetFile = join(folder, "after", "service", "service.sqlite");
 for (const name of ["before", "after"]) mkdirSync(join(folder, name, "service"), { recursive: true });
 const database = await createDatabase(inject("postgres"));
 await migratePostgres(database.url, now);
-fill(before);
+fillDatabase(sourceFile);
 
 afterAll(() => database.drop());
 
-test("resumes an interrupted copy with later changes before a service may start", async () => {
-  const broken = copyServiceStore({ file: before }, { url: database.url }, (progress) => {
-    if (progress.startsWith("job_results:")) throw new Error("broken off");
+test("resumes an interrupted copy with later changes before a service can start", async () => {
+  const interruptedCopy = copyServiceStore({ file: sourceFile }, { url: database.url }, (progress) => {
+    if (progress.startsWith("job_results:")) throw new Error("interrupted");
   });
-  await expect(broken).rejects.toThrow("broken off");
+  await expect(interruptedCopy).rejects.toThrow("interrupted");
   await expect(openPostgres(database.url, now)).rejects.toThrow(/copy-store/);
-  const sqlite = new SqliteConnection(before);
+  const sqlite = new SqliteConnection(sourceFile);
   sqlite.pragma("foreign_keys = ON");
   sqlite.exec(`
     UPDATE users SET last_number = last_number + 1;
-    DELETE FROM jobs WHERE seq IN (3, ${ROWS});
+    DELETE FROM jobs WHERE seq IN (3, ${ROW_COUNT});
     UPDATE jobs SET state = 'cancelled' WHERE seq = 7;
     DELETE FROM assets WHERE seq IN (1, 700);
     DELETE FROM user_files WHERE hash NOT IN (SELECT hash FROM assets);
     DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM assets);`);
   sqlite.close();
-  await copyServiceStore({ file: before }, { url: database.url }, () => undefined);
+  await copyServiceStore({ file: sourceFile }, { url: database.url }, () => undefined);
   const counts =
     "SELECT (SELECT count(*) FROM jobs)::integer AS jobs, (SELECT sum(n) FROM job_counts WHERE workflow_id = '')::integer AS counted";
-  expect(await askService(counts)).toEqual([{ jobs: ROWS - 2, counted: ROWS - 2 }]);
+  expect(await queryService(counts)).toEqual([{ jobs: ROW_COUNT - 2, counted: ROW_COUNT - 2 }]);
   await (await openPostgres(database.url, now)).close();
 });
 
 test("finds a row changed after copying and repeats the copy", async () => {
   const otherDatabase = await createDatabase(inject("postgres"));
   await migratePostgres(otherDatabase.url, now);
-  const disturbed = copyServiceStore({ file: before }, { url: otherDatabase.url }, (progress) => {
+  const disturbedCopy = copyServiceStore({ file: sourceFile }, { url: otherDatabase.url }, (progress) => {
     if (progress.startsWith("users:")) changeUsers(1);
   });
-  await expect(disturbed).rejects.toThrow("Rows of users changed during the copy");
+  await expect(disturbedCopy).rejects.toThrow("Rows of users changed during the copy");
   await expect(openPostgres(otherDatabase.url, now)).rejects.toThrow(/copy-store/);
   changeUsers(-1);
-  await copyServiceStore({ file: before }, { url: otherDatabase.url }, () => undefined);
+  await copyServiceStore({ file: sourceFile }, { url: otherDatabase.url }, () => undefined);
   await (await openPostgres(otherDatabase.url, now)).close();
   await otherDatabase.drop();
 });
 
 test("assigns row numbers that were never used", async () => {
-  const [row] = await askService<{ seq: number }>(`
+  const [row] = await queryService<{ seq: number }>(`
     INSERT INTO jobs (id, user_id, state, number, workflow_id, create_time, update_time, state_time)
     VALUES ('new', 1, 'pending', 1, 'w', 1, 1, 1) RETURNING seq::integer`);
-  expect(row?.seq).toBe(ROWS + 1);
-  await askService("DELETE FROM jobs WHERE id = 'new'");
+  expect(row?.seq).toBe(ROW_COUNT + 1);
+  await queryService("DELETE FROM jobs WHERE id = 'new'");
 });
 
-test("restores rows and counters in a folder, also after an interruption", async () => {
-  const broken = copyServiceStore({ url: database.url }, { file: after }, (progress) => {
-    if (progress.startsWith("job_results:")) throw new Error("broken off");
+test("restores rows and counters in a folder, even after an interruption", async () => {
+  const interruptedCopy = copyServiceStore({ url: database.url }, { file: targetFile }, (progress) => {
+    if (progress.startsWith("job_results:")) throw new Error("interrupted");
   });
-  await expect(broken).rejects.toThrow("broken off");
-  await expect(openDatabase(after, now)).rejects.toThrow(/copy-store/);
-  await copyServiceStore({ url: database.url }, { file: after }, () => undefined);
-  expect(readRows(after)).toEqual(readRows(before));
-  const store = await openDatabase(after, now);
+  await expect(interruptedCopy).rejects.toThrow("interrupted");
+  await expect(openDatabase(targetFile, now)).rejects.toThrow(/copy-store/);
+  await copyServiceStore({ url: database.url }, { file: targetFile }, () => undefined);
+  expect(readRows(targetFile)).toEqual(readRows(sourceFile));
+  const store = await openDatabase(targetFile, now);
   await store.close();
-  const sqlite = new SqliteConnection(after, { readOnly: true });
+  const sqlite = new SqliteConnection(targetFile, { readOnly: true });
   // Ids of deleted jobs are not reused, and assets are in the search index.
-  expect(sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").pluck().get()).toBeGreaterThanOrEqual(ROWS);
-  expect(sqlite.prepare("SELECT count(*) FROM asset_search").pluck().get()).toBe(ROWS - 2);
+  expect(sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").pluck().get()).toBeGreaterThanOrEqual(ROW_COUNT);
+  expect(sqlite.prepare("SELECT count(*) FROM asset_search").pluck().get()).toBe(ROW_COUNT - 2);
   sqlite.close();
 });
 
 test("copies console and service together and blocks starts until done", async () => {
   const database = await createDatabase(inject("postgres"));
-  const folderOfBoth = join(folder, "before");
-  const ofConsole = openStore(folderOfBoth);
-  await ofConsole.migrate();
-  await ofConsole.members.create({ name: "Ada", email: "ada@example.com", role: "owner", passwordHash: "h", createdAt: 1 });
-  await ofConsole.close();
+  const sourceFolder = join(folder, "before");
+  const consoleStore = openStore(sourceFolder);
+  await consoleStore.migrate();
+  await consoleStore.members.create({ name: "Ada", email: "ada@example.com", role: "owner", passwordHash: "h", createdAt: 1 });
+  await consoleStore.close();
   const copy = (logProgress: (progress: string) => void) =>
-    copyStores({ from: { dataDir: folderOfBoth }, to: { url: database.url }, logProgress });
-  const broken = copy((progress) => {
-    if (progress.startsWith("jobs:")) throw new Error("broken off");
+    copyStores({ from: { dataDir: sourceFolder }, to: { url: database.url }, logProgress });
+  const interruptedCopy = copy((progress) => {
+    if (progress.startsWith("jobs:")) throw new Error("interrupted");
   });
-  await expect(broken).rejects.toThrow("broken off");
-  const early = openStore("", database.url);
-  await expect(early.migrate()).rejects.toThrow(/copy-store/);
+  await expect(interruptedCopy).rejects.toThrow("interrupted");
+  const targetStore = openStore("", database.url);
+  await expect(targetStore.migrate()).rejects.toThrow(/copy-store/);
   const { tables } = await copy(() => undefined);
   expect(tables).toBeGreaterThan(40);
-  await early.migrate();
-  await early.close();
+  await targetStore.migrate();
+  await targetStore.close();
   await expect(copy(() => undefined)).rejects.toThrow(/already contains a console/);
   await database.drop();
 });
 
-test("refuses to overwrite an existing service, also without a console", async () => {
+test("rejects overwriting an existing service, even without a console", async () => {
   const copy = copyStores({ from: { dataDir: join(folder, "after") }, to: { url: database.url }, logProgress: () => undefined });
   await expect(copy).rejects.toThrow(/already contains a service/);
 });
 
-test("leaves a folder in use alone", async () => {
+test("rejects copying a folder in use", async () => {
   const lock = lockDataFolder(join(folder, "after", "service"));
-  await expect(copyServiceStore({ file: after }, { url: database.url }, () => undefined)).rejects.toThrow(/is in use by process/);
+  await expect(copyServiceStore({ file: targetFile }, { url: database.url }, () => undefined)).rejects.toThrow(/is in use by process/);
   lock.release();
 });
 
-function changeUsers(by: number): void {
-  const sqlite = new SqliteConnection(before);
-  sqlite.prepare("UPDATE users SET last_number = last_number + ?").run(by);
+function changeUsers(delta: number): void {
+  const sqlite = new SqliteConnection(sourceFile);
+  sqlite.prepare("UPDATE users SET last_number = last_number + ?").run(delta);
   sqlite.close();
 }
 
-async function askService<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+async function queryService<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
   return queryDatabase<Row>(inSchema(database.url, SERVICE_SCHEMA), text);
 }
 
@@ -146,21 +146,21 @@ type ColumnInfo = { name: string; type: string };
 
 function listTables(sqlite: SqliteConnection): string[] {
   const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
-  return names.filter((name) => !regExp.test(name));
+  return names.filter((name) => !skippedTables.test(name));
 }
 
-/** Rows in every table, each column with a distinct value. One is longer than one read returns. */
-function fill(file: string): void {
+/** Fills every table with a distinct value per column. Some values are larger than a single read. */
+function fillDatabase(file: string): void {
   const sqlite = new SqliteConnection(file);
   migrate(sqlite, now);
   sqlite.pragma("foreign_keys = OFF");
-  sqlite.exclusively(() => {
+  sqlite.runExclusively(() => {
     // Tags are counted by the owner of their assets.
     for (const table of listTables(sqlite).sort((value, other) => Number(value === "asset_tags") - Number(other === "asset_tags"))) {
       const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
       const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
       const insert = sqlite.prepare(`INSERT INTO "${table}" VALUES (${columns.map(() => "?").join(", ")})`);
-      for (let row = 1; row <= ROWS; row += 1)
+      for (let row = 1; row <= ROW_COUNT; row += 1)
         insert.run(
           columns.map(({ name, type }) => {
             if (type === "INTEGER") return row;
@@ -175,7 +175,7 @@ function fill(file: string): void {
   sqlite.close();
 }
 
-/** Every row of every table. */
+/** Returns every row of every table. */
 function readRows(file: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(file, { readOnly: true });
   const rows = listTables(sqlite).map((table): [string, unknown[]] => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1`).all()]);

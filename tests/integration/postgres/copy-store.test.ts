@@ -1,4 +1,4 @@
-// A console's store moves to PostgreSQL and back, with rows in every table, also when the copy is killed.
+// Copies a console's store to PostgreSQL and back, with rows in every table, even after a killed copy.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,18 +11,18 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { createDatabase, queryDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 
-const ROWS = 4;
-const ENTRIES = 3000;
-const places = { before: "", after: "" };
+const ROW_COUNT = 4;
+const AUDIT_ENTRY_COUNT = 3000;
+const dataDirs = { before: "", after: "" };
 
 const folder = mkdtempSync(join(tmpdir(), "lightdesk-copy-"));
-places.before = mkdtempSync(join(folder, "before-"));
-places.after = join(folder, "after");
+dataDirs.before = mkdtempSync(join(folder, "before-"));
+dataDirs.after = join(folder, "after");
 const database = await createDatabase(inject("postgres"));
-const store = openStore(places.before);
+const store = openStore(dataDirs.before);
 await store.migrate();
 await store.close();
-fill(join(places.before, "console.sqlite"));
+fillDatabase(join(dataDirs.before, "console.sqlite"));
 
 afterAll(async () => {
   await database.drop();
@@ -30,30 +30,30 @@ afterAll(async () => {
 });
 
 test("blocks a half copied console and completes it on the next run", async () => {
-  const settings = { LIGHTDESK_DATA_DIR: places.before };
+  const settings = { LIGHTDESK_DATA_DIR: dataDirs.before };
   const target = openStore("", database.url);
   await target.migrate();
   await target.close();
-  // Paused in the middle.
-  const holder = new pg.Client({ connectionString: database.url });
-  await holder.connect();
-  await holder.query("BEGIN; LOCK TABLE audit IN SHARE MODE");
-  const killed = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
-  await killed.printed("archives");
-  expect(await killed.stop("SIGKILL")).toBeNull();
-  await holder.end();
+  // Pauses the copy in the middle.
+  const lockHolder = new pg.Client({ connectionString: database.url });
+  await lockHolder.connect();
+  await lockHolder.query("BEGIN; LOCK TABLE audit IN SHARE MODE");
+  const killedCopy = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
+  await killedCopy.waitForOutput("archives");
+  expect(await killedCopy.stop("SIGKILL")).toBeNull();
+  await lockHolder.end();
   const env = readEnv({ LIGHTDESK_DATA_DIR: join(folder, "other"), DATABASE_URL: database.url });
-  const early = startComposition({ env, logDestination: { write: () => undefined } });
-  await expect(early.ready).rejects.toThrow(/copy-store/);
-  await early.stop();
+  const earlyConsole = startComposition({ env, logDestination: { write: () => undefined } });
+  await expect(earlyConsole.ready).rejects.toThrow(/copy-store/);
+  await earlyConsole.stop();
   const secondCopy = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
-  expect([await secondCopy.ended, secondCopy.output()]).toEqual([0, expect.stringContaining("Copied and compared")]);
+  expect([await secondCopy.exitCode, secondCopy.output()]).toEqual([0, expect.stringContaining("Copied and compared")]);
   expect(secondCopy.output()).not.toContain("secret-word");
   const [counts] = await queryDatabase<{ audit: string; jobs: string; words: string }>(
     database.url,
     "SELECT (SELECT count(*) FROM audit) AS audit, (SELECT count(*) FROM ledger_jobs) AS jobs, (SELECT count(*) FROM ledger_words) AS words",
   );
-  expect(counts).toEqual({ audit: String(ENTRIES), jobs: String(ROWS), words: String(ROWS) });
+  expect(counts).toEqual({ audit: String(AUDIT_ENTRY_COUNT), jobs: String(ROW_COUNT), words: String(ROW_COUNT) });
 });
 
 test("searches copied rows and continues the numbering", async () => {
@@ -67,20 +67,24 @@ test("searches copied rows and continues the numbering", async () => {
   });
   expect(jobs.map(({ id }) => id)).toEqual(["ledger_jobs-job_id-1"]);
   const connection = await store.connections.create({ name: "New", baseUrl: "http://127.0.0.1:9", createdAt: 1 });
-  await store.jobIndexStore.note(connection.id, [{ jobId: "j", item: { id: "j", status: "completed" }, createdMs: 5, isExact: true }], 100);
+  await store.jobIndexStore.recordJobs(
+    connection.id,
+    [{ jobId: "j", item: { id: "j", status: "completed" }, createdMs: 5, isExact: true }],
+    100,
+  );
   expect(
     await queryDatabase(database.url, `SELECT number::integer FROM ledger_connections WHERE connection_id = '${connection.id}'`),
-  ).toEqual([{ number: ROWS + 1 }]);
+  ).toEqual([{ number: ROW_COUNT + 1 }]);
   await store.connections.remove(connection.id);
   while (await store.jobIndexStore.sweep());
   await store.close();
 });
 
-test("restores the folder to the last row", async () => {
-  const { rows } = await copyBetween({ url: database.url }, { dataDir: await fillStore(places.after) }, () => undefined);
-  expect(rows).toBeGreaterThan(ENTRIES + 100);
-  expect(readRows(places.after)).toEqual(readRows(places.before));
-  const store = openStore(places.after);
+test("restores every row in the folder", async () => {
+  const { rows } = await copyBetween({ url: database.url }, { dataDir: await createFolder(dataDirs.after) }, () => undefined);
+  expect(rows).toBeGreaterThan(AUDIT_ENTRY_COUNT + 100);
+  expect(readRows(dataDirs.after)).toEqual(readRows(dataDirs.before));
+  const store = openStore(dataDirs.after);
   const searchResult = await store.jobIndexStore.search("connections-id-2", {
     words: ["fjord"],
     offset: 0,
@@ -92,13 +96,13 @@ test("restores the folder to the last row", async () => {
   expect(searchResult.total).toBe(1);
 });
 
-test("refuses to overwrite an existing console", async () => {
-  await expect(copyBetween({ dataDir: places.before }, { url: database.url }, () => undefined)).rejects.toThrow(
+test("rejects overwriting an existing console", async () => {
+  await expect(copyBetween({ dataDir: dataDirs.before }, { url: database.url }, () => undefined)).rejects.toThrow(
     /already contains a console/,
   );
 });
 
-async function fillStore(path: string): Promise<string> {
+async function createFolder(path: string): Promise<string> {
   const { mkdir } = await import("node:fs/promises");
   await mkdir(path, { recursive: true });
   return path;
@@ -114,8 +118,8 @@ function listTables(sqlite: SqliteConnection): string[] {
     .filter((name) => !/^(sqlite_|kysely_|ledger_words)/.test(name));
 }
 
-/** Some rows in every table, each column with a distinct value. */
-function fill(file: string): void {
+/** Fills every table with a distinct value per column. */
+function fillDatabase(file: string): void {
   const sqlite = new SqliteConnection(file);
   sqlite.pragma("foreign_keys = OFF");
   for (const table of listTables(sqlite)) {
@@ -123,7 +127,7 @@ function fill(file: string): void {
     const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
     const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
     const insert = sqlite.prepare(`INSERT INTO "${table}" VALUES (${columns.map(() => "?").join(", ")})`);
-    for (let row = 1; row <= (table === "audit" ? ENTRIES : ROWS); row += 1) {
+    for (let row = 1; row <= (table === "audit" ? AUDIT_ENTRY_COUNT : ROW_COUNT); row += 1) {
       insert.run(
         columns.map(({ name, type }) => {
           const reference = references.find(({ from }) => from === name);
@@ -137,12 +141,12 @@ function fill(file: string): void {
       );
     }
   }
-  sqlite.exec(`UPDATE audit_end SET id = ${ENTRIES}; UPDATE ledger_connections SET jobs = 1`);
-  // The console's own search index is compared by its results.
+  sqlite.exec(`UPDATE audit_end SET id = ${AUDIT_ENTRY_COUNT}; UPDATE ledger_connections SET jobs = 1`);
+  // The search index isn't filled here. A search compares its results.
   sqlite.close();
 }
 
-/** Every row of every table. Values are text, because integers may exceed 2^53. */
+/** Returns every row of every table. Values are text, because integers may exceed 2^53. */
 function readRows(folder: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
   const rows = new Map(

@@ -5,21 +5,21 @@ import { type Database, query } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
+import { type PostgresProxy,startPostgresProxy } from "@/tests/support/postgres-proxy";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
-import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { until } from "@/tests/support/until";
 
 let warnings = 0;
 const log = { info: () => undefined, warn: () => void (warnings += 1), error: () => undefined };
 let ownDatabase: TestDatabase;
-let wire: Wire;
+let wire: PostgresProxy;
 let database: Database;
 let firstProcesses: Processes;
 let secondProcesses: Processes;
 
 beforeEach(async () => {
   ownDatabase = await createDatabase(inject("postgres"));
-  wire = await openWire(ownDatabase.url);
+  wire = await startPostgresProxy(ownDatabase.url);
   database = await openPostgres(ownDatabase.url, Date.now);
   firstProcesses = createPostgresProcesses(database, ownDatabase.url, log);
   secondProcesses = createPostgresProcesses(database, wire.url, log);
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  wire.mend();
+  wire.restore();
   await firstProcesses.close();
   await secondProcesses.close();
   await database.close();
@@ -36,10 +36,10 @@ afterEach(async () => {
   await ownDatabase.drop();
 });
 
-it("notifies other processes, and within a commit only when committed", async () => {
+it("notifies other processes, in a transaction only after its commit", async () => {
   const received: unknown[] = [];
-  const ownTasks: unknown[] = [];
-  firstProcesses.listen("news", (payload) => ownTasks.push(payload));
+  const ownNotifications: unknown[] = [];
+  firstProcesses.listen("news", (payload) => ownNotifications.push(payload));
   secondProcesses.listen("news", (payload, from) => received.push([payload, from === firstProcesses.id]));
   secondProcesses.listen("other", (payload) => received.push(payload));
   await expect(
@@ -51,7 +51,7 @@ it("notifies other processes, and within a commit only when committed", async ()
   await database.commit((tx) => firstProcesses.notify("news", { at: 1 }, tx));
   await firstProcesses.notify("news", "outside");
   await until("both have arrived", () => received.length === 2);
-  expect([received, ownTasks]).toEqual([
+  expect([received, ownNotifications]).toEqual([
     [
       [{ at: 1 }, true],
       ["outside", true],
@@ -62,37 +62,37 @@ it("notifies other processes, and within a commit only when committed", async ()
 });
 
 it("reports possibly missed events after reconnecting", async () => {
-  let missed = 0;
+  let missedCount = 0;
   const received: unknown[] = [];
-  secondProcesses.listen("news", (payload) => received.push(payload), () => (missed += 1)); // prettier-ignore
+  secondProcesses.listen("news", (payload) => received.push(payload), () => (missedCount += 1)); // prettier-ignore
   wire.cut();
   warnings = 0;
-  await until("the line is lost", () => warnings > 0);
-  await firstProcesses.notify("news", "not heard");
-  wire.mend();
-  await until("it is there again", () => missed === 1);
-  await firstProcesses.notify("news", "heard");
-  await until("it hears", () => received.length === 1);
-  expect(received).toEqual(["heard"]);
+  await until("the connection is lost", () => warnings > 0);
+  await firstProcesses.notify("news", "while disconnected");
+  wire.restore();
+  await until("the process has reconnected", () => missedCount === 1);
+  await firstProcesses.notify("news", "after reconnecting");
+  await until("the event arrives", () => received.length === 1);
+  expect(received).toEqual(["after reconnecting"]);
 });
 
-it("drops a silent process, which notices when it returns", async () => {
+it("removes an unresponsive process and notifies it when it returns", async () => {
   const events: string[] = [];
-  firstProcesses.watch({ othersUnresponsive: () => events.push("silent"), onAbandoned: () => events.push("wrong") });
-  secondProcesses.watch({ othersUnresponsive: () => undefined, onAbandoned: () => events.push("given up") });
-  expect(await firstProcesses.live()).toEqual([firstProcesses.id, secondProcesses.id].sort());
+  firstProcesses.watch({ onPeersUnresponsive: () => events.push("unresponsive"), onAbandoned: () => events.push("wrong") });
+  secondProcesses.watch({ onPeersUnresponsive: () => undefined, onAbandoned: () => events.push("abandoned") });
+  expect(await firstProcesses.listLive()).toEqual([firstProcesses.id, secondProcesses.id].sort());
   wire.cut();
-  await until("its silence is noticed", () => events.includes("silent"));
-  expect(await firstProcesses.live()).toEqual([firstProcesses.id]);
+  await until("the process is unresponsive", () => events.includes("unresponsive"));
+  expect(await firstProcesses.listLive()).toEqual([firstProcesses.id]);
   expect(await database.commit((tx) => firstProcesses.removeUnresponsive(tx))).toEqual([secondProcesses.id]);
-  wire.mend();
-  await until("it knows", () => events.includes("given up"));
-  expect(await firstProcesses.live()).toEqual([firstProcesses.id, secondProcesses.id].sort());
+  wire.restore();
+  await until("the abandoned process is notified", () => events.includes("abandoned"));
+  expect(await firstProcesses.listLive()).toEqual([firstProcesses.id, secondProcesses.id].sort());
 });
 
-it("drops an exited process immediately", async () => {
+it("removes an exited process immediately", async () => {
   await secondProcesses.close();
-  expect(await firstProcesses.live()).toEqual([firstProcesses.id]);
+  expect(await firstProcesses.listLive()).toEqual([firstProcesses.id]);
   expect(await database.commit((tx) => firstProcesses.removeUnresponsive(tx))).toEqual([secondProcesses.id]);
   expect(await queryDatabase(ownDatabase.url, "SELECT id FROM lightdesk_service.processes")).toEqual([{ id: firstProcesses.id }]);
 });
@@ -108,29 +108,31 @@ it("distinguishes jobs of dead processes from those of live ones", async () => {
         }),
       );
   });
-  const ids = async (condition: Processes["isHolderGone"]) =>
+  const ids = async (condition: Processes["isHolderMissing"]) =>
     (await database.rows(query.selectFrom("jobs").select("id").where(condition).orderBy("seq"))).map(({ id }) => id);
-  expect(await ids(firstProcesses.isHolderGone)).toEqual(["job 2", "job 3"]);
-  expect(await ids(firstProcesses.isNotRunHere)).toEqual(["job 1", "job 2", "job 3"]);
+  expect(await ids(firstProcesses.isHolderMissing)).toEqual(["job 2", "job 3"]);
+  expect(await ids(firstProcesses.isRunElsewhere)).toEqual(["job 1", "job 2", "job 3"]);
 });
 
 it("runs shared work in the first process and fails over when it exits", async () => {
   const doneTasks: string[] = [];
-  const keeping = [firstProcesses, secondProcesses].map((processes) =>
+  const housekeepers = [firstProcesses, secondProcesses].map((processes) =>
     startHousekeeping(
       [
-        { name: "shared", everyMs: 20, isShared: true, round: () => Promise.resolve(doneTasks.push(processes.id)) },
-        { name: "own", everyMs: 20, round: () => Promise.resolve(doneTasks.push(`own ${processes.id}`)) },
+        { name: "shared", everyMs: 20, isShared: true, run: () => Promise.resolve(doneTasks.push(processes.id)) },
+        { name: "own", everyMs: 20, run: () => Promise.resolve(doneTasks.push(`own ${processes.id}`)) },
       ],
       processes,
       log,
     ),
   );
-  const [first = "", second = ""] = await firstProcesses.live();
-  await until("both did their own", () => [first, second].every((id) => doneTasks.filter((value) => value === `own ${id}`).length > 3));
+  const [first = "", second = ""] = await firstProcesses.listLive();
+  await until("both have run their own tasks", () =>
+    [first, second].every((id) => doneTasks.filter((value) => value === `own ${id}`).length > 3),
+  );
   expect(doneTasks).toContain(first);
   expect(doneTasks).not.toContain(second);
   await (first === firstProcesses.id ? firstProcesses : secondProcesses).close();
-  await until("the other one does it", () => doneTasks.includes(second));
-  for (const housekeeping of keeping) await housekeeping.stop();
+  await until("the other process takes over", () => doneTasks.includes(second));
+  for (const housekeeping of housekeepers) await housekeeping.stop();
 });

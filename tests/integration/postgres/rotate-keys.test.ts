@@ -7,16 +7,16 @@ import { type ListSealed, openStore, type Store } from "@/lib/server/store/store
 import { sealRequest } from "@/lib/server/tasks/sealed-request";
 import { createHarness } from "@/tests/support/harness";
 import { createDatabase } from "@/tests/support/postgres-server";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
-const KEYS = 20;
-const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
-const [old, young] = [pair("old"), pair("young")];
-const [both, alone] = [parseKeyRing(`${young},${old}`), parseKeyRing(young)];
+const KEY_COUNT = 20;
+const createKeyEntry = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
+const [oldKey, currentKey] = [createKeyEntry("old"), createKeyEntry("young")];
+const [fullRing, currentRing] = [parseKeyRing(`${currentKey},${oldKey}`), parseKeyRing(currentKey)];
 const database = await createDatabase(inject("postgres"));
-const bytes = temporaryFolder();
+const blobsFolder = createTemporaryFolder();
 const harness = await createHarness({
-  settings: { DATABASE_URL: database.url, LIGHTDESK_ENCRYPTION_KEYS: old, LIGHTDESK_BLOBS: bytes },
+  settings: { DATABASE_URL: database.url, LIGHTDESK_ENCRYPTION_KEYS: oldKey, LIGHTDESK_BLOBS: blobsFolder },
 });
 const otherStore = openStore("", database.url);
 afterAll(async () => {
@@ -25,27 +25,27 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The later one waits for the other. */
-function meetingPoint(): () => Promise<void> {
-  let waiting: (() => void) | undefined;
+/** Returns a function that resolves for two callers once both have called it. */
+function createBarrier(): () => Promise<void> {
+  let resolveFirst: (() => void) | undefined;
   return () =>
-    new Promise((go) => {
-      if (!waiting) return void (waiting = go);
-      waiting();
-      waiting = undefined;
-      go();
+    new Promise((resolve) => {
+      if (!resolveFirst) return void (resolveFirst = resolve);
+      resolveFirst();
+      resolveFirst = undefined;
+      resolve();
     });
 }
 
-/** Both have read everything before either writes. Counts the writes. */
-async function atOnce(listOf: (store: Store) => ListSealed): Promise<{ both: Rotation[]; written: number }> {
-  const meet = meetingPoint();
+/** Runs two rotations that both read everything before either writes, and counts the writes. */
+async function rotateTogether(listOf: (store: Store) => ListSealed): Promise<{ rotations: Rotation[]; writeCount: number }> {
+  const waitForBoth = createBarrier();
   let writeCount = 0;
   const rotate = async (store: Store) => {
     const list = listOf(store);
     const listTogether = async () => {
       const sealed = await list();
-      await meet();
+      await waitForBoth();
       return sealed.map((row) => ({
         ...row,
         async reseal(after: Sealed) {
@@ -55,41 +55,43 @@ async function atOnce(listOf: (store: Store) => ListSealed): Promise<{ both: Rot
         },
       }));
     };
-    return rotateRows(listTogether, both);
+    return rotateRows(listTogether, fullRing);
   };
-  return { both: await Promise.all([harness.console.store, otherStore].map(rotate)), written: writeCount };
+  return { rotations: await Promise.all([harness.console.store, otherStore].map(rotate)), writeCount };
 }
 
-/** Each row was written once, by one of the two, and the new key alone decrypts all of them. */
-async function expectOnce(listOf: (store: Store) => ListSealed, count: number): Promise<void> {
-  const rotated = await atOnce(listOf);
-  expect(rotated.both.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(count);
-  expect(rotated.written).toBe(count);
-  for (const { sealedBy } of rotated.both) expect([...sealedBy]).toEqual([["young", { count, unreadable: 0 }]]);
-  const secrets = (await listOf(otherStore)()).map(({ recordId, sealed }) => unseal(alone, recordId, sealed));
+/** Expects that each row is written by one of the two rotations and that the new key decrypts all rows. */
+async function expectSingleRotation(listOf: (store: Store) => ListSealed, count: number): Promise<void> {
+  const result = await rotateTogether(listOf);
+  expect(result.rotations.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(count);
+  expect(result.writeCount).toBe(count);
+  for (const { sealedBy } of result.rotations) expect([...sealedBy]).toEqual([["young", { count, unreadable: 0 }]]);
+  const secrets = (await listOf(otherStore)()).map(({ recordId, sealed }) => unseal(currentRing, recordId, sealed));
   expect(secrets).toHaveLength(count);
   expect(secrets).not.toContain(undefined);
 }
 
 test("completes two parallel rotations, writing each secret once", async () => {
-  const { store, ring, now } = harness.console;
+  const { store, keyRing, now } = harness.console;
   const before = (await store.keys.list()).length;
-  const connections = await Promise.all(Array.from({ length: KEYS }, (_, at) => harness.connect("http://127.0.0.1:9", `sk-${at}`)));
-  const { memberId } = harness.viewerOf("owner");
+  const connections = await Promise.all(
+    Array.from({ length: KEY_COUNT }, (_, index) => harness.connect("http://127.0.0.1:9", `sk-${index}`)),
+  );
+  const { memberId } = harness.getViewer("owner");
   for (const id of ["first", "second"]) {
-    const sealed = sealRequest(ring, id, { source_url: `https://example.com/${id}` });
-    const about = { taskId: id, source: "https://example.com", word: "created", now: now() };
-    await store.downloadTasks.add({ id, connectionId: connections[0] ?? "", memberId, sealed, ...about });
+    const sealed = sealRequest(keyRing, id, { source_url: `https://example.com/${id}` });
+    const taskFields = { taskId: id, source: "https://example.com", word: "created", now: now() };
+    await store.downloadTasks.add({ id, connectionId: connections[0] ?? "", memberId, sealed, ...taskFields });
   }
   const host = "0123456789abcdef01";
-  const secret = (text: string) => seal(ring, toSecretRecordId("embed_hosts", host), text);
+  const sealSecret = (text: string) => seal(keyRing, toSecretRecordId("embed_hosts", host), text);
   const body = { name: "Portal", connection: null, role: "viewer", guests: false, jwksUrl: null } as const;
-  const keeping = { sealed: secret("present"), old: { sealed: secret("before"), until: now() }, keptBy: undefined };
-  await store.embedHosts.create(host, { ...body, origins: [], pages: [] }, keeping, now());
+  const hostSecrets = { sealed: sealSecret("present"), old: { sealed: sealSecret("before"), until: now() }, keptBy: undefined };
+  await store.embedHosts.create(host, { ...body, origins: [], pages: [] }, hostSecrets, now());
 
-  await expectOnce((item) => item.sealed.apiKeys, before + KEYS);
-  await expectOnce((item) => item.sealed.downloads, 2);
-  await expectOnce((item) => item.sealed.embedHosts, 2);
-  await expectOnce((item) => listSealedSecret(item.settings), 1);
-  expect(await readSharedSecret(otherStore.settings, alone)).toBe(harness.console.authSecret);
+  await expectSingleRotation((item) => item.sealed.apiKeys, before + KEY_COUNT);
+  await expectSingleRotation((item) => item.sealed.downloads, 2);
+  await expectSingleRotation((item) => item.sealed.embedHosts, 2);
+  await expectSingleRotation((item) => listSealedSecret(item.settings), 1);
+  expect(await readSharedSecret(otherStore.settings, currentRing)).toBe(harness.console.authSecret);
 });

@@ -1,4 +1,4 @@
-// The schemas of the console and of the service are the same in SQLite and in PostgreSQL; the service's counters agree in both.
+// Console and service have the same schemas in SQLite and PostgreSQL, and the service's counters agree in both.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -8,8 +8,8 @@ import { openStore } from "@/lib/server/store/store";
 import { migrate, migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
-import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { readPostgresShapes, readSqliteShapes } from "@/tests/support/schema-shapes";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 const now = () => 1_700_000_000_000;
 
@@ -28,18 +28,18 @@ function migrateService(file: string): void {
 let folder: string;
 let database: TestDatabase;
 beforeEach(async () => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   database = await createDatabase(inject("postgres"));
 });
 afterEach(() => database.drop());
 
 describe.each([
   {
-    whose: "the console",
+    label: "the console",
     schema: "public",
     file: "console.sqlite",
-    /** Tables of one database only: the search index, and a library's own tables. */
-    own: /^(ledger_words.*|sqlite_.*|kysely_.*)$/,
+    /** Tables that only one database has: the search index and the tables of libraries. */
+    excludedNames: /^(ledger_words.*|sqlite_.*|kysely_.*)$/,
     prepare: async (url: string) => {
       await migrateConsole(folder);
       await migrateConsole("", url);
@@ -50,11 +50,11 @@ describe.each([
     entries: "SELECT name FROM members",
   },
   {
-    whose: "the service",
+    label: "the service",
     schema: SERVICE_SCHEMA,
     file: "service.sqlite",
-    /** Indexes of one database only, and the tables that processes share, which only PostgreSQL has. */
-    own: /^(jobs_idle|asset_search.*|sqlite_.*|commits|processes|turns|long_notices|run_progress|run_files)$/,
+    /** Indexes that only one database has, and tables that processes share on PostgreSQL. */
+    excludedNames: /^(jobs_idle|asset_search.*|sqlite_.*|commits|processes|turns|long_notices|run_progress|run_files)$/,
     prepare: async (url: string) => {
       migrateService(join(folder, "service.sqlite"));
       await migratePostgres(url, now);
@@ -64,34 +64,37 @@ describe.each([
     entry: "INSERT INTO users (name, status, created_at) VALUES ('ada', 'active', 1)",
     entries: `SELECT name FROM ${SERVICE_SCHEMA}.users`,
   },
-])("the schema of $whose", ({ schema, file, own, prepare, migrate, dump, entry, entries }) => {
+])("the schema of $label", ({ schema, file, excludedNames, prepare, migrate, dump, entry, entries }) => {
   it("has the same tables, columns, keys, references and indexes in both", async () => {
     await prepare(database.url);
-    const [sqlite, postgres] = [shapesOfSqlite(join(folder, file), own), await shapesOfPostgres(database.url, own, schema)];
+    const [sqlite, postgres] = [
+      readSqliteShapes(join(folder, file), excludedNames),
+      await readPostgresShapes(database.url, excludedNames, schema),
+    ];
     expect([...postgres.keys()].sort()).toEqual([...sqlite.keys()].sort());
     expect(sqlite.size).toBeGreaterThan(20);
     for (const [table, shape] of sqlite) expect(postgres.get(table), table).toEqual(shape);
-    // Every text is compared by its bytes.
-    const loose = `SELECT table_name, column_name FROM information_schema.columns
+    // Every text column must be compared by bytes.
+    const wrongCollationQuery = `SELECT table_name, column_name FROM information_schema.columns
       WHERE table_schema = '${schema}' AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'`;
-    expect(await queryDatabase(database.url, loose)).toEqual([]);
+    expect(await queryDatabase(database.url, wrongCollationQuery)).toEqual([]);
   });
 
-  it("adopts a database of the last pre-baseline schema with an equal result", async () => {
-    const older = await createDatabase(inject("postgres"));
+  it("upgrades a database of the last pre-baseline schema to the same schema", async () => {
+    const olderDatabase = await createDatabase(inject("postgres"));
     try {
       const text = readFileSync(`tests/fixtures/schemas/${dump}`, "utf8");
-      await queryDatabase(older.url, `CREATE SCHEMA IF NOT EXISTS ${schema}; SET search_path = ${schema}; ${text}; ${entry}`);
-      for (const { url } of [older, database]) await migrate(url);
-      expect(await queryDatabase(older.url, entries)).toEqual([{ name: "ada" }]);
-      const shapes = ({ url }: TestDatabase) => shapesOfPostgres(url, own, schema);
-      expect(await shapes(database)).toEqual(await shapes(older));
+      await queryDatabase(olderDatabase.url, `CREATE SCHEMA IF NOT EXISTS ${schema}; SET search_path = ${schema}; ${text}; ${entry}`);
+      for (const { url } of [olderDatabase, database]) await migrate(url);
+      expect(await queryDatabase(olderDatabase.url, entries)).toEqual([{ name: "ada" }]);
+      const shapes = ({ url }: TestDatabase) => readPostgresShapes(url, excludedNames, schema);
+      expect(await shapes(database)).toEqual(await shapes(olderDatabase));
       const functions = `SELECT proname, prosrc FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace ORDER BY 1`;
       const triggers = `SELECT tgrelid::regclass::text AS owner, pg_get_triggerdef(oid) AS text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2`;
       for (const text of [functions, triggers])
-        expect(await queryDatabase(database.url, text)).toEqual(await queryDatabase(older.url, text));
+        expect(await queryDatabase(database.url, text)).toEqual(await queryDatabase(olderDatabase.url, text));
     } finally {
-      await older.drop();
+      await olderDatabase.drop();
     }
   });
 });
@@ -106,12 +109,12 @@ describe("a database of the service", () => {
     expect(await queryDatabase(database.url, `SELECT label FROM ${SERVICE_SCHEMA}.runners`)).toEqual([{ label: "Built-in" }]);
   });
 
-  it("refuses a database of a newer version with a message", async () => {
+  it("rejects a database of a newer version", async () => {
     await queryDatabase(database.url, `INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('999-of-later', 0)`);
     await expect(migratePostgres(database.url, now)).rejects.toThrow(/written by a newer version \(.*999-of-later/);
   });
 
-  it("refuses a database from before 0.2.0, and names the version to start first", async () => {
+  it("rejects a database from before 0.2.0 and names the version to start first", async () => {
     await queryDatabase(
       database.url,
       `DELETE FROM ${SERVICE_SCHEMA}.migrations; INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('020-ended-at-once', 0)`,
@@ -129,8 +132,8 @@ const bit = fc.constantFrom(0, 1);
 const row = fc.integer({ min: 1, max: 12 });
 const tag = fc.constantFrom("cat", "dog", "Dog", "鳥");
 
-/** `?` for each value, in both databases. Rows have small numbers, so that changes meet the same rows. */
-const arbitrary: fc.Arbitrary<Statement[]> = fc.oneof(
+/** Statements with `?` for each value. Row numbers are small, so that statements change the same rows. */
+const statementsArbitrary: fc.Arbitrary<Statement[]> = fc.oneof(
   fc.tuple(row, user, state, bit, bit, fc.constantFrom("", "w1", "w2")).map(([seq, owner, to, image, video, workflow]): Statement[] => [
     [
       `INSERT INTO jobs (seq, id, user_id, state, number, workflow_id, create_time, update_time, state_time, has_image, has_video)
@@ -138,7 +141,7 @@ const arbitrary: fc.Arbitrary<Statement[]> = fc.oneof(
       ...[seq, `job-${seq}`, owner, to, workflow, image, video],
     ],
   ]),
-  // Terminal states are never left.
+  // Jobs never leave a terminal state.
   fc
     .tuple(row, row, state)
     .map(([from, to, next]): Statement[] => [
@@ -168,7 +171,7 @@ const arbitrary: fc.Arbitrary<Statement[]> = fc.oneof(
   fc.tuple(row, tag).map(([seq, name]): Statement[] => [["DELETE FROM asset_tags WHERE asset_seq >= ? AND tag = ?", seq, name]]),
 );
 
-/** The stored counters, and the same counted from the rows. */
+/** Queries of the stored counters, and queries that compute the same values from the rows. */
 const counters = {
   job_counts: [
     "SELECT user_id, workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n <> 0 AND workflow_id <> ''",
@@ -184,10 +187,10 @@ const counters = {
     "SELECT owner_id, tag, count(*) AS n FROM asset_tags JOIN assets ON seq = asset_seq GROUP BY 1, 2",
   ],
 } as const;
-/** Stored alike in both, and not derived from another table. */
+/** Rows that must be equal in both databases but can't be computed from other tables. */
 const storedQueries = ["SELECT user_id, state, has_image, has_video, n FROM job_counts WHERE n <> 0 AND workflow_id = ''"];
 
-it("counts and stores alike in both databases after any change", async () => {
+it("keeps equal counters in both databases after any change", async () => {
   await migratePostgres(database.url, now);
   migrateService(join(folder, "service.sqlite"));
   const sqlite = new SqliteConnection(join(folder, "service.sqlite"));
@@ -197,22 +200,22 @@ it("counts and stores alike in both databases after any change", async () => {
   const types = { number: "::bigint", string: "::text", object: "" };
   const run = async ([text, ...values]: Statement) => {
     sqlite.prepare(text).run(...values);
-    const numbered = values.reduce<string>(
-      (all, value, at) => all.replace("?", `$${at + 1}${types[typeof value as keyof typeof types]}`),
+    const numberedText = values.reduce<string>(
+      (result, value, index) => result.replace("?", `$${index + 1}${types[typeof value as keyof typeof types]}`),
       text,
     );
-    await client.query(numbered, values);
+    await client.query(numberedText, values);
   };
   const readRows = async (text: string) => {
     const { rows } = await client.query<Record<string, string>>(text);
     return { sqlite: sortRows(sqlite.prepare<[], object>(text).all()), postgres: sortRows(rows) };
   };
-  const empty = ["jobs", "assets", "users", "blobs", "job_counts", "asset_counts", "user_storage", "tag_counts"];
-  const operations = fc.array(arbitrary, { minLength: 20, maxLength: 60 });
+  const tablesToClear = ["jobs", "assets", "users", "blobs", "job_counts", "asset_counts", "user_storage", "tag_counts"];
+  const operations = fc.array(statementsArbitrary, { minLength: 20, maxLength: 60 });
   try {
     await fc.assert(
       fc.asyncProperty(operations, async (statements) => {
-        for (const table of empty) await run([`DELETE FROM ${table}`]);
+        for (const table of tablesToClear) await run([`DELETE FROM ${table}`]);
         for (const id of users)
           await run(["INSERT INTO users (id, name, status, created_at) VALUES (?, ?, 'active', 1)", id, `user-${id}`]);
         for (const id of [1, 2, 3])
@@ -224,13 +227,13 @@ it("counts and stores alike in both databases after any change", async () => {
           ]);
         for (const statement of statements.flat()) await run(statement);
         for (const [name, [storedQuery, countQuery]] of Object.entries(counters)) {
-          const [are, shouldBe] = [await readRows(storedQuery), await readRows(countQuery)];
-          expect(are.postgres, name).toEqual(shouldBe.postgres);
-          expect(are.postgres, name).toEqual(are.sqlite);
+          const [stored, computed] = [await readRows(storedQuery), await readRows(countQuery)];
+          expect(stored.postgres, name).toEqual(computed.postgres);
+          expect(stored.postgres, name).toEqual(stored.sqlite);
         }
         for (const text of storedQueries) {
-          const { sqlite: one, postgres: other } = await readRows(text);
-          expect(other).toEqual(one);
+          const { sqlite: sqliteRows, postgres: postgresRows } = await readRows(text);
+          expect(postgresRows).toEqual(sqliteRows);
         }
       }),
       { numRuns: 10 },
@@ -241,5 +244,5 @@ it("counts and stores alike in both databases after any change", async () => {
   }
 });
 
-/** PostgreSQL's numbers arrive as text here. */
+/** Converts values to text, because PostgreSQL returns numbers as text. */
 const sortRows = (rows: readonly object[]) => rows.map((row) => Object.values(row).map(String).join(" ")).sort();

@@ -10,17 +10,17 @@ import { createAccessTimes } from "@/lib/service/assets/access-times";
 import { findAsset } from "@/lib/service/assets/asset-view";
 import { addTags, editAsset, listTags, removeTags } from "@/lib/service/assets/change-asset";
 import { insertAsset } from "@/lib/service/assets/create-asset";
-import { findByHash, findByName, listInputNames } from "@/lib/service/assets/file-names";
-import { readUsedBytes, remainingQuota } from "@/lib/service/assets/quota";
+import { findAssetByName, findAssetSeqByHash, listInputNames } from "@/lib/service/assets/file-names";
+import { getRemainingQuota,readUsedBytes } from "@/lib/service/assets/quota";
 import { type AssetSearch, createPostgresSearch, parseFilter } from "@/lib/service/assets/search/asset-search";
 import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
 import { createStatement, type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { evenly } from "@/tests/support/evenly";
 import { createDatabase } from "@/tests/support/postgres-server";
+import { uniformFloat } from "@/tests/support/uniform-float";
 
-type World = { database: Database; search: AssetSearch; close(): Promise<void> };
+type AssetStore = { database: Database; search: AssetSearch; close(): Promise<void> };
 
 const now = () => 1_700_000_000_000;
 
@@ -28,13 +28,13 @@ const folder = await mkdtemp(join(tmpdir(), "lightdesk-assets-"));
 const ownDatabase = await createDatabase(inject("postgres"));
 const sqlite = await openDatabase(join(folder, "service.sqlite"), now);
 const postgres = await openPostgres(ownDatabase.url, now);
-const worlds = [
+const stores = [
   { database: sqlite, search: createSqliteSearch(sqlite), close: () => sqlite.close() },
   { database: postgres, search: createPostgresSearch(postgres), close: () => postgres.close() },
 ];
 
 afterAll(async () => {
-  for (const { close } of worlds) await close();
+  for (const { close } of stores) await close();
   await ownDatabase.drop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -70,7 +70,7 @@ const value = fc.oneof(
 );
 const metadata = fc.dictionary(key, value, { maxKeys: 3 });
 
-const arbitrary = fc.record({
+const operationArbitrary = fc.record({
   kind: fc.constantFrom(
     ...Array.from({ length: 6 }, () => "create" as const),
     "tag",
@@ -88,7 +88,7 @@ const arbitrary = fc.record({
   tags,
   metadata,
 });
-type AssetOperation = typeof arbitrary extends fc.Arbitrary<infer T> ? T : never;
+type AssetOperation = typeof operationArbitrary extends fc.Arbitrary<infer T> ? T : never;
 
 const conditions = {
   include_tags: fc.uniqueArray(tag, { minLength: 1, maxLength: 2 }),
@@ -113,19 +113,23 @@ const filter = fc.oneof(
   fc.record({ name_contains, exclude_tags }),
   fc.record({ include_tags, name_contains }),
 );
-const question = fc.record({
+const searchArbitrary = fc.record({
   filter,
   include_public: fc.boolean(),
   sort: fc.constantFrom("name" as const, "created_at" as const, "updated_at" as const, "size" as const, "last_access_time" as const),
   order: fc.constantFrom("asc" as const, "desc" as const),
   limit: fc.integer({ min: 1, max: 20 }),
-  depth: fc.oneof(fc.constant(0), evenly(0, 1.1)),
+  depth: fc.oneof(fc.constant(0), uniformFloat(0, 1.1)),
 });
-type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
+type SearchInput = typeof searchArbitrary extends fc.Arbitrary<infer T> ? T : never;
 
 let assets: { id: string; owner: number }[];
 
-async function create(tx: Transaction, id: string, { owner, name: called, tags: carried, metadata: described, time }: AssetOperation) {
+async function createAsset(
+  tx: Transaction,
+  id: string,
+  { owner, name: assetName, tags: assetTags, metadata: assetMetadata, time }: AssetOperation,
+) {
   // Outputs share their content.
   const isUpload = time > 2;
   const size = 100 * (1 + (time % 3));
@@ -141,45 +145,45 @@ async function create(tx: Transaction, id: string, { owner, name: called, tags: 
     ownerId: owner,
     origin: "output",
     content: { hash, size },
-    name: called,
-    tags: carried,
-    metadata: described,
+    name: assetName,
+    tags: assetTags,
+    metadata: assetMetadata,
   } as const;
   await insertAsset(tx, asset, now() + time);
 }
 
-async function apply(tx: Transaction, { id, owner }: { id: string; owner: number }, item: AssetOperation) {
-  if (item.kind === "create") return create(tx, id, item);
+async function applyOperation(tx: Transaction, { id, owner }: { id: string; owner: number }, item: AssetOperation) {
+  if (item.kind === "create") return createAsset(tx, id, item);
   const asset = await findAsset(tx, id, [owner]);
-  if (!asset) throw new Error("there is no asset to change");
+  if (!asset) throw new Error("no asset to change");
   const at = now() + item.time;
-  const set = (values: object) => tx.run(query.updateTable("assets").set(values).where("seq", "=", asset.seq));
+  const updateAsset = (values: object) => tx.run(query.updateTable("assets").set(values).where("seq", "=", asset.seq));
   if (item.kind === "tag") return addTags(tx, asset.seq, item.tags, at);
   if (item.kind === "untag") return removeTags(tx, asset.seq, item.tags, at);
   if (item.kind === "rename") return editAsset(tx, asset, { name: item.name }, at);
   if (item.kind === "describe") return editAsset(tx, asset, { user_metadata: item.metadata }, at);
-  if (item.kind === "damage") return set({ metadata: '{"v":1,' });
-  if (item.kind === "access") return set({ last_access_time: at });
+  if (item.kind === "damage") return updateAsset({ metadata: '{"v":1,' });
+  if (item.kind === "access") return updateAsset({ last_access_time: at });
   return tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq));
 }
 
-/** Each change is applied in both, in one commit. */
+/** Applies all changes to both stores, in one commit each. */
 async function applyAll(operations: readonly AssetOperation[]) {
-  const applied = operations.flatMap((item) => {
+  const changes = operations.flatMap((item) => {
     const target = item.kind === "create" ? { id: crypto.randomUUID(), owner: item.owner } : assets[item.at % Math.max(1, assets.length)];
     if (!target) return [];
     if (item.kind === "create") assets.push(target);
     if (item.kind === "delete") assets = assets.filter(({ id }) => id !== target.id);
-    return [{ one: item, target }];
+    return [{ operation: item, target }];
   });
-  const all = async (tx: Transaction) => {
-    for (const { one, target } of applied) await apply(tx, target, one);
+  const applyChanges = async (tx: Transaction) => {
+    for (const { operation, target } of changes) await applyOperation(tx, target, operation);
   };
-  await Promise.all(worlds.map(({ database }) => database.commit(all)));
+  await Promise.all(stores.map(({ database }) => database.commit(applyChanges)));
 }
 
-/** By id, since row numbers differ between the databases. */
-async function runSearch({ database, search }: World, { filter: filter, include_public, depth, ...page }: Question) {
+/** Returns ids, because row numbers differ between the databases. */
+async function runSearch({ database, search }: AssetStore, { filter, include_public, depth, ...page }: SearchInput) {
   const parsedFilter = parseFilter({ include_public, ...filter });
   const offset = Math.floor(depth * assets.length);
   const { seqs, total } = await search.findPage(1, parsedFilter, include_public, { ...page, offset });
@@ -194,25 +198,27 @@ async function runSearch({ database, search }: World, { filter: filter, include_
   return { ids: seqs.map((seq) => ids.get(seq)), total, tags: [...counts].filter(([, n]) => n > 0).sort() };
 }
 
-/** All other requests to the tables of assets. */
-async function listOthers({ database }: World, called: string) {
+/** Runs all other queries of assets. */
+async function runOtherQueries({ database }: AssetStore, assetName: string) {
   const getId = async (seq: number | undefined) =>
     seq === undefined ? undefined : (await database.row(query.selectFrom("assets").select("id").where("seq", "=", seq)))?.id;
   const listTagsBy = (order: "name_asc" | "count_desc", prefix: string) =>
     listTags(database, 1, { order, prefix, limit: 3, offset: 1, include_public: true, include_zero: false });
   return {
     named: await Promise.all(
-      [called, `${called} [output]`, `folder/${called}`].map(async (value) => (await findByName(database, 1, value))?.id),
+      [assetName, `${assetName} [output]`, `folder/${assetName}`].map(async (value) => (await findAssetByName(database, 1, value))?.id),
     ),
     inputs: await listInputNames(database, 1),
-    byHash: await Promise.all(["100", "200", "300"].map(async (size) => getId(await findByHash(database, 1, size.padStart(64, "0"))))),
+    byHash: await Promise.all(
+      ["100", "200", "300"].map(async (size) => getId(await findAssetSeqByHash(database, 1, size.padStart(64, "0")))),
+    ),
     tags: [
       await listTagsBy("name_asc", ""),
       await listTagsBy("count_desc", ""),
       await listTagsBy("name_asc", "5"),
       await listTagsBy("name_asc", "鳥"),
     ],
-    used: [await readUsedBytes(database, 1), await remainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
+    used: [await readUsedBytes(database, 1), await getRemainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
   };
 }
 
@@ -220,21 +226,21 @@ it("returns the same results in both stores after any change", async () => {
   let matchCount = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.array(arbitrary, { minLength: 30, maxLength: 50 }),
-      fc.array(question, { minLength: 20, maxLength: 20 }),
+      fc.array(operationArbitrary, { minLength: 30, maxLength: 50 }),
+      fc.array(searchArbitrary, { minLength: 20, maxLength: 20 }),
       name,
-      async (operations, questions, called) => {
-        for (const { database } of worlds) await database.commit((tx) => tx.run(query.deleteFrom("assets")));
+      async (operations, searches, assetName) => {
+        for (const { database } of stores) await database.commit((tx) => tx.run(query.deleteFrom("assets")));
         assets = [];
         await applyAll(operations);
-        const [sqlite, postgres] = worlds;
-        if (!sqlite || !postgres) throw new Error("there are two");
-        for (const filter of questions) {
+        const [sqlite, postgres] = stores;
+        if (!sqlite || !postgres) throw new Error("expected two stores");
+        for (const filter of searches) {
           const expected = await runSearch(sqlite, filter);
           if (Object.keys(filter.filter).length > 0) matchCount += expected.ids.length;
           expect(await runSearch(postgres, filter)).toEqual(expected);
         }
-        expect(await listOthers(postgres, called)).toEqual(await listOthers(sqlite, called));
+        expect(await runOtherQueries(postgres, assetName)).toEqual(await runOtherQueries(sqlite, assetName));
       },
     ),
     { numRuns: 15, endOnFailure: true, seed: 20261123 },
@@ -243,14 +249,14 @@ it("returns the same results in both stores after any change", async () => {
 });
 
 it("batches the writes of last-read times", async () => {
-  for (const { database } of worlds) {
+  for (const { database } of stores) {
     await applyAll([]);
     await database.commit((tx) => tx.run(query.deleteFrom("assets")));
     const ids = [crypto.randomUUID(), crypto.randomUUID()];
     const item: AssetOperation = { kind: "create", at: 0, owner: 1, time: 0, name: "read.png", tags: [], metadata: {} };
-    for (const id of ids) await database.commit((tx) => create(tx, id, item));
+    for (const id of ids) await database.commit((tx) => createAsset(tx, id, item));
     const times = createAccessTimes(database, () => now() + 5000);
-    for (const id of ids) times.touch((await findAsset(database, id, [1])) ?? expect.fail("it was made"));
+    for (const id of ids) times.touch((await findAsset(database, id, [1])) ?? expect.fail("the asset is missing"));
     await times.flush();
     const accessRows = await database.rows(query.selectFrom("assets").select("last_access_time"));
     expect(accessRows).toEqual(ids.map(() => ({ last_access_time: now() + 5000 })));
@@ -258,19 +264,19 @@ it("batches the writes of last-read times", async () => {
 });
 
 it("uses an index for name parts and metadata with many assets", async () => {
-  const [, postgres] = worlds;
-  if (!postgres) throw new Error("there are two");
+  const [, postgres] = stores;
+  if (!postgres) throw new Error("expected two stores");
   const { database } = postgres;
   const write = (text: string) => database.commit((tx) => tx.run(createStatement(text)));
   await write("delete from assets");
   await write("insert into blobs (hash, sha256, size, media_type, created_at) values ('h', 'h', 1, 'x', 1)");
   await write(`insert into assets (id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)
     select 'id-' || n, 1, 'output', 'h', n || ' name', n || ' name', 1, '{"n":' || n || '}', n, n, n from generate_series(1, 10000) as n`);
-  // New rows are noted here until the database indexes them.
+  // Moves new rows from the pending list to the index.
   for (const index of ["asset_search_names", "asset_search_metadata"]) await write(`select gin_clean_pending_list('${index}')`);
   await write("analyze assets");
   const plans: string[] = [];
-  const explaining: Reader = {
+  const explainReader: Reader = {
     ...database,
     async row(filter) {
       const { sql, parameters } = filter.compile();
@@ -281,6 +287,6 @@ it("uses an index for name parts and metadata with many assets", async () => {
   };
   const page = { sort: "created_at", order: "desc", limit: 10, offset: 0 } as const;
   for (const filter of [{ name_contains: "4321" }, { metadata_filter: '{"n":4321}' }])
-    await createPostgresSearch(explaining).findPage(1, parseFilter({ include_public: true, ...filter }), true, page);
+    await createPostgresSearch(explainReader).findPage(1, parseFilter({ include_public: true, ...filter }), true, page);
   expect(plans).toEqual([expect.stringContaining("asset_search_names"), expect.stringContaining("asset_search_metadata")]);
 });

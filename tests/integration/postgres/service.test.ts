@@ -1,4 +1,4 @@
-// The whole service on PostgreSQL, and its responses during a database outage.
+// Runs the service on PostgreSQL, including during a database outage.
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
@@ -6,37 +6,37 @@ import { copyServiceStore, createService, openServiceStore } from "@/lib/service
 import { listJobs } from "@/lib/service/jobs/list-jobs";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { getWorkflows, seedJobs, workflowId } from "@/tests/bench/service/seed-jobs";
-import { canvas, type Json, png, readJob, submit, waitForEnd } from "@/tests/integration/service/support";
-import { gpuClasses } from "@/tests/support/gpu-classes";
+import { createWorkflowId,getWorkflowCount, seedJobs } from "@/tests/bench/service/seed-jobs";
+import { createColorGraph, createPng, type Json, readJob, submitGraph, waitForEnd } from "@/tests/integration/service/support";
+import { createGpuClasses } from "@/tests/support/gpu-classes";
+import { type PostgresProxy,startPostgresProxy } from "@/tests/support/postgres-proxy";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
-import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, startService, type TestService } from "@/tests/support/service";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";
 
 describe("service", () => {
   let database: TestDatabase;
-  let wire: Wire;
+  let wire: PostgresProxy;
   let service: TestService;
   beforeEach(async () => {
     database = await createDatabase(inject("postgres"));
-    wire = await openWire(database.url);
+    wire = await startPostgresProxy(database.url);
     service = await startService({ databaseUrl: wire.url });
   });
   afterEach(async () => {
-    wire.mend();
+    wire.restore();
     await service.dispose();
     await wire.close();
     await database.drop();
   });
 
-  it("keeps jobs over a restart", async () => {
+  it("keeps jobs across a restart", async () => {
     const client = service.client();
-    const id = await submit(client, canvas());
+    const id = await submitGraph(client, createColorGraph());
     const before = await waitForEnd(client, id);
     expect(before).toMatchObject({ status: "completed", outputs_count: 1 });
     await service.service.stop();
@@ -46,7 +46,7 @@ describe("service", () => {
 
   it("reports an unavailable database instead of an empty list", async () => {
     const client = service.client();
-    const id = await submit(client, canvas());
+    const id = await submitGraph(client, createColorGraph());
     await waitForEnd(client, id);
     wire.cut();
     for (const path of ["/api/jobs", "/api/queue", "/api/history", "/api/assets", "/api/user"]) {
@@ -54,13 +54,13 @@ describe("service", () => {
       expect([path, response.status]).toEqual([path, 503]);
       expect(response.text).toMatch(/database is unavailable/);
     }
-    wire.mend();
+    wire.restore();
     expect((await client.get("/api/jobs")).body).toMatchObject({ jobs: [{ id }] });
   });
 
-  it("reads whole numbers of a damaged row with double precision, like SQLite", async () => {
+  it("reads oversized integers as doubles, like SQLite", async () => {
     const client = service.client();
-    expect((await client.upload("some words", "note.txt")).status).toBeLessThan(300);
+    expect((await client.upload("some text", "note.txt")).status).toBeLessThan(300);
     await queryDatabase(
       database.url,
       "UPDATE lightdesk_service.assets SET size = 9007199254740993, created_at = 9007199254740993 WHERE name = 'note.txt'",
@@ -69,29 +69,29 @@ describe("service", () => {
     expect(listResponse).toMatchObject({ status: 200, body: { assets: [{ name: "note.txt", size: 2 ** 53 }] } });
   });
 
-  it("refuses an empty database next to user files", async () => {
-    const upload = await service.client().upload("some words", "note.txt");
+  it("rejects an empty database when user files exist", async () => {
+    const upload = await service.client().upload("some text", "note.txt");
     expect(upload.status).toBeLessThan(300);
     await service.service.stop();
     const empty = await createDatabase(inject("postgres"));
     const otherService = createService({ ...service.settings, databaseUrl: empty.url });
-    await expect(otherService.start()).rejects.toThrow(/knows no file, though .* holds files of users/);
+    await expect(otherService.start()).rejects.toThrow(/references no files, though .* holds files of users/);
     await empty.drop();
     await service.service.start();
   });
 });
 
 describe("job lists", async () => {
-  const JOBS = 3000;
-  const USER = 1;
+  const JOB_COUNT = 3000;
+  const USER_ID = 1;
 
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   const database = await createDatabase(inject("postgres"));
   const store = await openServiceStore(folder, { concurrency: 1 });
   await store.keys.createKey("bench");
   await store.close();
   const file = join(folder, "service.sqlite");
-  seedJobs(file, "bench", JOBS, { waiting: 0.3 });
+  seedJobs(file, "bench", JOB_COUNT, { waiting: 0.3 });
   await copyServiceStore({ file }, { url: database.url }, () => undefined);
   const sqlite = await openDatabase(file, Date.now);
   const postgres = await openPostgres(database.url, Date.now);
@@ -104,24 +104,27 @@ describe("job lists", async () => {
   const queries = fc.record(
     {
       status: fc.subarray(["pending", "in_progress", "completed", "failed", "cancelled"] as const),
-      workflow_id: fc.constantFrom(...Array.from({ length: getWorkflows(JOBS) }, (_, index) => workflowId(index)), "none-such"),
+      workflow_id: fc.constantFrom(
+        ...Array.from({ length: getWorkflowCount(JOB_COUNT) }, (_, index) => createWorkflowId(index)),
+        "missing-workflow",
+      ),
       output_type: fc.constantFrom("image" as const, "video" as const, "audio" as const),
       sort_by: fc.constantFrom("create_time" as const, "execution_time" as const),
       sort_order: fc.constantFrom("asc" as const, "desc" as const),
       limit: fc.integer({ min: 1, max: 120 }),
-      offset: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: JOBS + 10 })),
+      offset: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: JOB_COUNT + 10 })),
     },
     { requiredKeys: ["sort_by", "sort_order", "limit", "offset"] },
   );
 
-  async function expectTheSame(numRuns: number): Promise<void> {
+  async function expectEqualLists(numRuns: number): Promise<void> {
     const property = fc.asyncProperty(queries, async (page) => {
-      expect(await listJobs(postgres, USER, page)).toEqual(await listJobs(sqlite, USER, page));
+      expect(await listJobs(postgres, USER_ID, page)).toEqual(await listJobs(sqlite, USER_ID, page));
     });
     await fc.assert(property, { numRuns, seed: 20261126 });
   }
 
-  it("returns equal lists for any filter, order and offset", () => expectTheSame(300));
+  it("are the same as on SQLite for any filter, order and offset", () => expectEqualLists(300));
 });
 
 describe("service runners", () => {
@@ -131,81 +134,86 @@ describe("service runners", () => {
     "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
   });
 
-  let two: TwoServices;
+  let services: TwoServices;
   let server: RunnerServer;
   let firstClient: Client;
   let secondClient: Client;
-  let looks = 0;
+  let probeCount = 0;
   beforeEach(async () => {
-    two = await startTwoServices({ concurrency: 1, runnerCheckMs: 60_000, runnerLeaseMs: 20_000 });
-    ({ first: firstClient, second: secondClient } = await two.clients());
-    const bytes = Buffer.from(png(8, 8));
+    services = await startTwoServices({ concurrency: 1, runnerCheckMs: 60_000, runnerLeaseMs: 20_000 });
+    ({ first: firstClient, second: secondClient } = await services.createClients());
+    const bytes = Buffer.from(createPng(8, 8));
     server = await startRunnerServer({
-      objectInfo: gpuClasses(["one.safetensors"]),
+      objectInfo: createGpuClasses(["one.safetensors"]),
       makeOutput: () => ({ files: [{ name: "x.png", bytes }] }),
     });
-    looks = 0;
+    probeCount = 0;
     server.faults.set("GET /system_stats", async (_request, _response, real) => {
-      looks += 1;
+      probeCount += 1;
       await real();
     });
   });
 
-  it("shows the slots held by both until one of them exits", async () => {
-    const slots = async () => (await two.first.service.runners.list()).find(({ address }) => address === null)?.slots;
-    await until("both are known", async () => (await slots()) === 2);
-    await two.second.service.stop();
+  it("counts the slots of both services until one stops", async () => {
+    const slots = async () => (await services.first.service.runners.list()).find(({ address }) => address === null)?.slots;
+    await until("both services are counted", async () => (await slots()) === 2);
+    await services.second.service.stop();
     expect(await slots()).toBe(1);
-    await two.second.service.start();
+    await services.second.service.start();
   });
 
   it("never exceeds a runner's slots and starts each job once", async () => {
-    const outcome = await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
+    const outcome = await services.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
     expect(outcome.ok).toBe(true);
-    await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
+    await until("both services list the model", async () =>
+      (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"),
+    );
     const jobIds = await Promise.all(
-      Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed))),
+      Array.from({ length: 24 }, (_, seed) => submitGraph(seed % 2 ? firstClient : secondClient, createGraph(seed))),
     );
     for (const id of jobIds) expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect(server.seen.ran).toHaveLength(24);
-    // For each attempt: how many were active. The times are those of the commits, which are serialized.
-    const maxSql = `SELECT max(n)::integer AS n FROM (SELECT count(*) AS n FROM lightdesk_service.attempts AS one
+    // Counts the active attempts at the start of each attempt. Commit times are serialized.
+    const maxActiveSql = `SELECT max(n)::integer AS n FROM (SELECT count(*) AS n FROM lightdesk_service.attempts AS one
     JOIN lightdesk_service.attempts AS other ON other.started_at <= one.started_at AND other.ended_at > one.started_at GROUP BY one.job_seq) AS counts`;
-    expect((await queryDatabase<{ n: number }>(two.url, maxSql))[0]?.n).toBeLessThanOrEqual(2);
+    expect((await queryDatabase<{ n: number }>(services.url, maxActiveSql))[0]?.n).toBeLessThanOrEqual(2);
   });
 
   it("starts built-in jobs while others wait for a busy runner", async () => {
-    await two.first.service.runners.add({ address: server.address, label: "A" });
-    await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    server.does("hold");
-    const first = await submit(firstClient, createGraph(0));
-    await until("it is there", () => server.seen.ran.length === 1);
-    const waits = await Promise.all(
-      Array.from({ length: 40 }, (_, seed) => submit(seed % 2 ? firstClient : secondClient, createGraph(seed + 1))),
+    await services.first.service.runners.add({ address: server.address, label: "A" });
+    await until("both services list the model", async () =>
+      (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"),
+    );
+    server.setMode("hold");
+    const first = await submitGraph(firstClient, createGraph(0));
+    await until("the runner has the job", () => server.seen.ran.length === 1);
+    const waitingIds = await Promise.all(
+      Array.from({ length: 40 }, (_, seed) => submitGraph(seed % 2 ? firstClient : secondClient, createGraph(seed + 1))),
     );
     for (const client of [firstClient, secondClient]) {
-      expect((await waitForEnd(client, await submit(client, canvas(5)))).status).toBe("completed");
+      expect((await waitForEnd(client, await submitGraph(client, createColorGraph(5)))).status).toBe("completed");
       await Promise.all(
-        waits.splice(0, 10).map((id, at) => (at % 2 ? firstClient : secondClient).post("/api/jobs/cancel", { job_ids: [id] })),
+        waitingIds.splice(0, 10).map((id, index) => (index % 2 ? firstClient : secondClient).post("/api/jobs/cancel", { job_ids: [id] })),
       );
     }
     expect(server.seen.ran).toHaveLength(1);
-    server.does("run");
+    server.setMode("run");
     server.release();
-    for (const id of [first, ...waits]) expect((await waitForEnd(secondClient, id)).status).toBe("completed");
-    expect(server.seen.ran).toHaveLength(1 + waits.length);
+    for (const id of [first, ...waitingIds]) expect((await waitForEnd(secondClient, id)).status).toBe("completed");
+    expect(server.seen.ran).toHaveLength(1 + waitingIds.length);
   });
 
   it("starts a job that only one of many free runners can run", async () => {
     const runners = await Promise.all(
-      Array.from({ length: 7 }, () => startRunnerServer({ objectInfo: gpuClasses(["another.safetensors"]) })),
+      Array.from({ length: 7 }, () => startRunnerServer({ objectInfo: createGpuClasses(["another.safetensors"]) })),
     );
     try {
-      for (const { address } of runners) expect((await two.first.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
-      expect((await two.first.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
+      for (const { address } of runners)
+        expect((await services.first.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
+      expect((await services.first.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
       // In each round the other runners are free, and their last queue read may have been empty.
       for (let seed = 0; seed < 5; seed += 1) {
-        const id = await submit(seed % 2 ? secondClient : firstClient, createGraph(seed));
+        const id = await submitGraph(seed % 2 ? secondClient : firstClient, createGraph(seed));
         expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
       }
     } finally {
@@ -213,63 +221,77 @@ describe("service runners", () => {
     }
   });
 
-  it("follows a disconnected service's jobs and resubmits nothing", async () => {
-    await two.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
-    await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    await two.first.service.stop();
-    server.does("hold");
-    const id = await submit(secondClient, createGraph(1));
-    await until("it is there", () => server.seen.ran.length === 1);
-    await two.first.service.start();
-    two.wire.cut();
-    const job = `SELECT fence::integer, holder IN (SELECT id FROM lightdesk_service.processes) AS "isHeld" FROM lightdesk_service.jobs`;
-    await until("it is followed here", async () => (await queryDatabase<{ fence: number; isHeld: boolean }>(two.url, job))[0]?.fence === 2);
-    two.wire.mend();
+  it("follows a disconnected service's jobs without resubmitting them", async () => {
+    await services.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
+    await until("both services list the model", async () =>
+      (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"),
+    );
+    await services.first.service.stop();
+    server.setMode("hold");
+    const id = await submitGraph(secondClient, createGraph(1));
+    await until("the runner has the job", () => server.seen.ran.length === 1);
+    await services.first.service.start();
+    services.databaseProxy.cut();
+    const jobSql = `SELECT fence::integer, holder IN (SELECT id FROM lightdesk_service.processes) AS "isHeld" FROM lightdesk_service.jobs`;
+    await until(
+      "the first service follows the job",
+      async () => (await queryDatabase<{ fence: number; isHeld: boolean }>(services.url, jobSql))[0]?.fence === 2,
+    );
+    services.databaseProxy.restore();
     server.release();
     expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 1 } });
     expect([server.seen.submissions.length, server.seen.interrupts.length]).toEqual([1, 0]);
-    await until("the other one answers again", async () => (await readJob(secondClient, id)).status === "completed");
-    const outputs = "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'output'";
-    expect(await queryDatabase(two.url, outputs)).toEqual([{ n: 1 }]);
+    await until("the second service responds again", async () => (await readJob(secondClient, id)).status === "completed");
+    const outputsSql = "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'output'";
+    expect(await queryDatabase(services.url, outputsSql)).toEqual([{ n: 1 }]);
   });
 
   it("follows the jobs of a stopping service and interrupts cancelled ones", async () => {
-    await two.first.service.runners.add({ address: server.address, label: "A" });
-    await until("both know it", async () => (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
-    await two.first.service.stop();
-    server.does("hold");
-    const id = await submit(secondClient, createGraph(1));
-    await until("it is there", () => server.seen.ran.length === 1);
-    await two.first.service.start();
-    await two.second.service.stop();
-    const fence = "SELECT fence::integer FROM lightdesk_service.jobs";
-    await until("it is followed here", async () => (await queryDatabase<{ fence: number }>(two.url, fence))[0]?.fence === 2);
+    await services.first.service.runners.add({ address: server.address, label: "A" });
+    await until("both services list the model", async () =>
+      (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"),
+    );
+    await services.first.service.stop();
+    server.setMode("hold");
+    const id = await submitGraph(secondClient, createGraph(1));
+    await until("the runner has the job", () => server.seen.ran.length === 1);
+    await services.first.service.start();
+    await services.second.service.stop();
+    const fenceSql = "SELECT fence::integer FROM lightdesk_service.jobs";
+    await until(
+      "the first service follows the job",
+      async () => (await queryDatabase<{ fence: number }>(services.url, fenceSql))[0]?.fence === 2,
+    );
     await firstClient.post("/api/interrupt");
     expect((await waitForEnd(firstClient, id)).status).toBe("cancelled");
-    await until("it is not there any more", () => server.queue().running === undefined);
-    await two.second.service.start();
+    await until("the runner has dropped the job", () => server.queue().running === undefined);
+    await services.second.service.start();
   });
 
   it("shares probes and changes between both services", async () => {
-    const outcome = await two.first.service.runners.add({ address: server.address, label: "A" });
+    const outcome = await services.first.service.runners.add({ address: server.address, label: "A" });
     if (!outcome.ok) throw new Error(outcome.failure.message);
-    const before = looks;
-    await two.second.service.stop();
-    await two.second.service.start();
-    const id = await submit(secondClient, createGraph(1));
+    const previousCount = probeCount;
+    await services.second.service.stop();
+    await services.second.service.start();
+    const id = await submitGraph(secondClient, createGraph(1));
     await waitForEnd(secondClient, id);
-    expect(looks).toBe(before);
-    await two.first.service.runners.change(outcome.value.id, { state: "paused" });
-    const waits = await submit(secondClient, createGraph(2));
-    await until("it is known there", async () => JSON.stringify(await readJob(secondClient, waits)).includes("paused"));
+    expect(probeCount).toBe(previousCount);
+    await services.first.service.runners.change(outcome.value.id, { state: "paused" });
+    const waitingId = await submitGraph(secondClient, createGraph(2));
+    await until("the second service reports the pause", async () =>
+      JSON.stringify(await readJob(secondClient, waitingId)).includes("paused"),
+    );
     await secondClient.post("/api/queue", { clear: true });
   });
 
-  it("adds an address once for parallel requests at several services", async () => {
+  it("adds an address once when both services add it in parallel", async () => {
     const { address } = server;
-    const all = [two.first, two.second, two.first, two.second].map(({ service }) => service.runners.add({ address }));
-    const outcomes = (await Promise.all(all)).map((result) => (result.ok ? "added" : result.failure.code)).sort();
+    const additions = [services.first, services.second, services.first, services.second].map(({ service }) =>
+      service.runners.add({ address }),
+    );
+    const outcomes = (await Promise.all(additions)).map((result) => (result.ok ? "added" : result.failure.code)).sort();
     expect(outcomes).toEqual(["added", "taken", "taken", "taken"]);
-    expect(await two.first.service.runners.add({ address, keep: true })).toMatchObject({ failure: { code: "taken" } });
+    expect(await services.first.service.runners.add({ address, keep: true })).toMatchObject({ failure: { code: "taken" } });
   });
 });

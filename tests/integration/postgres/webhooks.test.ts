@@ -1,4 +1,4 @@
-// Several consoles on one database share the webhooks: each delivery is sent by one of them, and each connection watched by one.
+// Consoles on one database share webhooks. One console sends each delivery, and one watches each connection.
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { parseKeyRing } from "@/lib/server/keys/key-ring";
 import { openStore, type Store } from "@/lib/server/store/store";
@@ -7,10 +7,10 @@ import { sealTarget } from "@/lib/server/webhooks/sealed-target";
 import { createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { until } from "@/tests/support/until";
 
-const COUNT = 40;
+const DELIVERY_COUNT = 40;
 const ring = parseKeyRing(`one:${Buffer.alloc(32, 1).toString("base64")}`);
 const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => expect.fail(JSON.stringify(fields)) };
-const ID = "wh_1";
+const WEBHOOK_ID = "wh_1";
 
 let database: TestDatabase;
 let stores: Store[];
@@ -22,16 +22,16 @@ beforeAll(async () => {
   const [store] = stores;
   if (!store) throw new Error("no store");
   connectionId = (await store.connections.create({ name: "Studio", baseUrl: "http://127.0.0.1:9", createdAt: 1 })).id;
-  const sealed = sealTarget(ring, ID, { url: "https://example.com/hook", secret: "whsec_c2VjcmV0" });
-  const rest = { includesPrompts: false, isEnabled: true, oldUntil: undefined, createdAt: 1 };
+  const sealed = sealTarget(ring, WEBHOOK_ID, { url: "https://example.com/hook", secret: "whsec_c2VjcmV0" });
+  const defaults = { includesPrompts: false, isEnabled: true, oldUntil: undefined, createdAt: 1 };
   await store.webhooks.create({
-    id: ID,
+    id: WEBHOOK_ID,
     connectionId,
     name: "R",
     origin: "https://example.com",
     format: "standard",
     events: ["queue.idle"],
-    ...rest,
+    ...defaults,
     sealed,
   });
 });
@@ -40,27 +40,28 @@ afterAll(async () => {
   await database.drop();
 });
 
-const delivery = (eventId: string) => {
+const createDelivery = (eventId: string) => {
   const data = { connection: { id: connectionId, name: "Studio" }, url: "https://desk.example.com/queue" };
   const body = JSON.stringify({ type: "queue.idle", timestamp: new Date().toISOString(), data });
-  return { webhookId: ID, eventId, type: "queue.idle", body, createdAt: Date.now(), giveUpAt: Date.now() + 60_000 };
+  return { webhookId: WEBHOOK_ID, eventId, type: "queue.idle", body, createdAt: Date.now(), giveUpAt: Date.now() + 60_000 };
 };
 
 it("stores an event once when two consoles detect it", async () => {
   const [first, second] = stores;
   if (!first || !second) throw new Error("no stores");
-  const take = (store: Store, holder: string, ms = 60_000) => store.webhooks.takeWatch(connectionId, { holder, ms, now: Date.now() });
-  expect(await Promise.all([take(first, "one"), take(first, "one")])).toEqual(["", ""]);
-  expect(await take(second, "other")).toBeUndefined();
-  const createLease = (holder: string) => ({ holder, state: `"${holder}"`, deliveries: [delivery("evt_same")], now: Date.now() });
+  const acquireWatch = (store: Store, holder: string, ms = 60_000) =>
+    store.webhooks.acquireWatch(connectionId, { holder, ms, now: Date.now() });
+  expect(await Promise.all([acquireWatch(first, "one"), acquireWatch(first, "one")])).toEqual(["", ""]);
+  expect(await acquireWatch(second, "other")).toBeUndefined();
+  const createLease = (holder: string) => ({ holder, state: `"${holder}"`, deliveries: [createDelivery("evt_same")], now: Date.now() });
   await Promise.all([
     first.webhooks.recordWatch(connectionId, createLease("one")),
     second.webhooks.recordWatch(connectionId, createLease("other")),
   ]);
   await first.webhooks.releaseWatches("one");
-  expect(await take(second, "other")).toBe('"one"');
+  expect(await acquireWatch(second, "other")).toBe('"one"');
   await second.webhooks.recordWatch(connectionId, createLease("other"));
-  expect((await first.webhooks.listDeliveries(ID, 10)).map(({ eventId }) => eventId)).toEqual(["evt_same"]);
+  expect((await first.webhooks.listDeliveries(WEBHOOK_ID, 10)).map(({ eventId }) => eventId)).toEqual(["evt_same"]);
 });
 
 it("sends each delivery from one console", async () => {
@@ -72,11 +73,13 @@ it("sends each delivery from one console", async () => {
   };
   const [store] = stores;
   if (!store) throw new Error("no store");
-  const ids = Array.from({ length: COUNT }, (_, at) => `evt_${at}`);
-  await store.webhooks.recordWatch(connectionId, { holder: "other", state: '"x"', deliveries: ids.map(delivery), now: Date.now() });
+  const ids = Array.from({ length: DELIVERY_COUNT }, (_, index) => `evt_${index}`);
+  await store.webhooks.recordWatch(connectionId, { holder: "other", state: '"x"', deliveries: ids.map(createDelivery), now: Date.now() });
   const deliverers = stores.map(({ webhooks }) => createDeliverer({ webhooks, ring, log, now: Date.now, send }));
   for (const deliverer of deliverers) deliverer.start();
-  await until("all are delivered", async () => (await store.webhooks.listDeliveries(ID, 100)).every(({ state }) => state === "delivered"));
+  await until("all deliveries are sent", async () =>
+    (await store.webhooks.listDeliveries(WEBHOOK_ID, 100)).every(({ state }) => state === "delivered"),
+  );
   await Promise.all(deliverers.map((deliverer) => deliverer.stop()));
   expect(sentIds.sort()).toEqual([...ids, "evt_same"].sort());
 });

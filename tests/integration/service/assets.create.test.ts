@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asRecords, asString, png } from "./support";
+import { asRecord, asRecords, asString, createPng } from "./support";
 
 describe("creating assets", async () => {
   const service = await startService();
   const client = service.client();
 
   it("returns 201 with all fields, then 200 with the same asset", async () => {
-    const bytes = png(10, 10);
+    const bytes = createPng(10, 10);
     const createResponse = await client.upload(bytes, "cat.png", { tags: '["input","cats"]', user_metadata: '{"mood":"calm"}' });
     expect(createResponse.status).toBe(201);
     const hash = Buffer.from(blake3(bytes)).toString("hex");
@@ -42,7 +42,7 @@ describe("creating assets", async () => {
     );
   });
 
-  it("reads tags from repeated parts, and the file from anywhere among the parts", async () => {
+  it("reads repeated tag parts and a file part in any position", async () => {
     const form = new FormData();
     form.append("file", new Blob(["some text"]), "notes.txt");
     for (const tag of ["a", "b", "a"]) form.append("tags", tag);
@@ -55,10 +55,10 @@ describe("creating assets", async () => {
     expect(response.body).not.toHaveProperty("preview_url");
   });
 
-  it("creates idempotently under a client's id, reserved for that client", async () => {
+  it("creates an asset once per client-chosen id and reserves the id", async () => {
     const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a01";
     expect(await client.upload("one", "1.txt", { id })).toMatchObject({ status: 201, body: { id } });
-    expect(await client.upload("quite another", "2.txt", { id })).toMatchObject({
+    expect(await client.upload("different", "2.txt", { id })).toMatchObject({
       status: 200,
       body: { id, name: "1.txt", created_new: false },
     });
@@ -69,7 +69,7 @@ describe("creating assets", async () => {
   });
 
   it("stores one blob for fifty parallel uploads and reports created_new once", async () => {
-    const bytes = png(64, 64, { seed: 5 });
+    const bytes = createPng(64, 64, { seed: 5 });
     const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => client.upload(bytes, `${n}.png`)));
     expect(responses.filter((response) => asRecord(response.body).created_new === true)).toHaveLength(1);
     expect(new Set(responses.map((response) => asRecord(response.body).id)).size).toBe(1);
@@ -78,7 +78,7 @@ describe("creating assets", async () => {
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
-  it("creates a reference from either kind of hash for visible content", async () => {
+  it("creates a reference from a SHA-256 or BLAKE3 hash of visible content", async () => {
     const text = "referenced by hash";
     const asset = asRecord((await client.upload(text, "r.txt")).body);
     const sha256 = createHash("sha256").update(text).digest("hex");
@@ -94,7 +94,7 @@ describe("creating assets", async () => {
     expect(ownAsset).toMatchObject({ status: 201, body: { name: "My photo", tags: ["mine"], is_immutable: false, created_new: true } });
   });
 
-  it("lets two users hold the same bytes and deletes them with the last asset", async () => {
+  it("shares equal bytes between users and deletes them with the last asset", async () => {
     const [ada, bob] = [service.client("ada"), service.client("bob")];
     const [ownAsset, otherAsset] = [
       asRecord((await ada.upload("shared bytes", "s.txt")).body),

@@ -8,25 +8,25 @@ import { createKeys } from "@/lib/service/users/keys";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { KINDS, PLACES, seedAssets, WORDS } from "@/tests/bench/service/seed-assets";
 import { startService } from "@/tests/support/service";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { asRecord, asRecords, asString, type Json } from "./support";
 
 describe("GET /api/assets", async () => {
-  let at = Date.parse("2026-01-01T00:00:00Z");
-  const service = await startService({ now: () => ++at });
+  let nowMs = Date.parse("2026-01-01T00:00:00Z");
+  const service = await startService({ now: () => ++nowMs });
   const client = service.client();
   await client.upload("1", "100% sure.txt", { tags: "input,a", user_metadata: '{"n":1,"deep":{"kind":"x"},"on":true}' });
   await client.upload("22", "under_score.txt", { tags: "input,b", user_metadata: '{"n":"1","deep":{"kind":"y"},"on":"true"}' });
   await client.upload("333", "ÉTÉ.txt", { tags: "input,a,b", user_metadata: '{"n":2}' });
   await client.upload("4444", "plain.bin", { tags: "models", user_metadata: "{}" });
 
-  const names = async (query: string) =>
+  const listNames = async (query: string) =>
     asRecords(asRecord((await client.get(`/api/assets?include_public=false&${query}`)).body).assets).map((asset) => asString(asset.name));
 
-  it("lists own and public ones, newest first, and counts exactly", async () => {
+  it("lists own and public assets, newest first, with an exact total", async () => {
     expect((await client.get("/api/assets")).body).toMatchObject({ total: 6, has_more: false });
     expect((await client.get("/api/assets?limit=2")).body).toMatchObject({ total: 6, has_more: true });
-    expect(await names("")).toEqual(["plain.bin", "ÉTÉ.txt", "under_score.txt", "100% sure.txt"]);
+    expect(await listNames("")).toEqual(["plain.bin", "ÉTÉ.txt", "under_score.txt", "100% sure.txt"]);
     expect(
       asRecords(asRecord((await client.get("/api/assets?sort=name&order=asc&limit=3&offset=3")).body).assets).map((asset) => asset.name),
     ).toEqual(["product.png", "under_score.txt", "ÉTÉ.txt"]);
@@ -43,21 +43,21 @@ describe("GET /api/assets", async () => {
     ["metadata_filter={", "metadata_filter"],
     [`metadata_filter=${encodeURIComponent('{"\\u0000":1}')}`, "metadata_filter"],
     [`metadata_filter=${encodeURIComponent('{"a":{"b\\u0000":[1]}}')}`, "metadata_filter"],
-  ])("returns 400 to %s and names the parameter", async (query, field) => {
-    const refused = { status: 400, body: { code: "INVALID_QUERY", message: expect.stringContaining(field) } };
-    expect(await client.get(`/api/assets?${query}`)).toMatchObject(refused);
-    if (field === "metadata_filter") expect(await client.get(`/api/assets/tags/refine?${query}`)).toMatchObject(refused);
+  ])("returns 400 for %s and names the parameter", async (query, field) => {
+    const rejection = { status: 400, body: { code: "INVALID_QUERY", message: expect.stringContaining(field) } };
+    expect(await client.get(`/api/assets?${query}`)).toMatchObject(rejection);
+    if (field === "metadata_filter") expect(await client.get(`/api/assets/tags/refine?${query}`)).toMatchObject(rejection);
   });
 });
 
-const ASSETS = 400;
-const sorts = ["created_at", "updated_at", "name", "size", "last_access_time"] as const;
+const ASSET_COUNT = 400;
+const sortFields = ["created_at", "updated_at", "name", "size", "last_access_time"] as const;
 type ListedAsset = {
   id: string;
   name: string;
   tags: string[];
   metadata: Json;
-  sortBy: Record<(typeof sorts)[number], string | number>;
+  sortBy: Record<(typeof sortFields)[number], string | number>;
   isPublic: boolean;
 };
 type Query = { include?: string[]; exclude?: string[]; name?: string; node?: (string | number)[]; width?: number; isPublic: boolean };
@@ -73,12 +73,12 @@ function matches(asset: ListedAsset, { include = [], exclude = [], name = "", no
   );
 }
 
-const tag = fc.constantFrom(...KINDS, ...PLACES, "input", "none-such");
+const tag = fc.constantFrom(...KINDS, ...PLACES, "input", "unused-tag");
 const queries = fc.record(
   {
     include: fc.uniqueArray(tag, { minLength: 1, maxLength: 3 }),
     exclude: fc.uniqueArray(tag, { minLength: 1, maxLength: 3 }),
-    // Pieces of one to eight letters, some across the space between two words.
+    // Substrings of one to eight letters, some spanning two words.
     name: fc
       .record({
         words: fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...WORDS)),
@@ -111,22 +111,22 @@ function toPath(query: Query, path = "/api/assets"): string {
   return `${path}?${new URLSearchParams(parameters).toString()}`;
 }
 
-describe("the list of assets against a full scan", async () => {
-  const empty = await startService();
-  empty.client("bench");
-  await empty.service.stop();
-  const file = join(empty.folder, "service.sqlite");
-  seedAssets(file, "bench", ASSETS);
-  const service = await startService({ dataDir: empty.folder });
+describe("asset list compared with a full scan", async () => {
+  const emptyService = await startService();
+  emptyService.client("bench");
+  await emptyService.service.stop();
+  const file = join(emptyService.folder, "service.sqlite");
+  seedAssets(file, "bench", ASSET_COUNT);
+  const service = await startService({ dataDir: emptyService.folder });
   const client = service.client("bench");
-  // Some assets are removed and some changed: the index must forget their former state.
+  // Some assets are deleted and some changed, so the index must drop their old state.
   const { assets } = asRecord((await client.get("/api/assets?include_public=false&limit=60")).body);
-  for (const [at, asset] of asRecords(assets).entries()) {
+  for (const [index, asset] of asRecords(assets).entries()) {
     const path = `/api/assets/${asString(asset.id)}`;
-    if (at % 3 === 0) await client.call("DELETE", path);
-    if (at % 3 === 1)
-      await client.call("PUT", path, { name: `renamed ${at}.png`, tags: ["kind-1", "place-1"], user_metadata: { width: 300 } });
-    if (at % 3 === 2) await client.call("DELETE", `${path}/tags`, { tags: KINDS });
+    if (index % 3 === 0) await client.call("DELETE", path);
+    if (index % 3 === 1)
+      await client.call("PUT", path, { name: `renamed ${index}.png`, tags: ["kind-1", "place-1"], user_metadata: { width: 300 } });
+    if (index % 3 === 2) await client.call("DELETE", `${path}/tags`, { tags: KINDS });
   }
   const database = new SqliteConnection(file, { readOnly: true });
   const tags = database.prepare<[number], string>("SELECT tag FROM asset_tags WHERE asset_seq = ?").pluck();
@@ -146,7 +146,7 @@ describe("the list of assets against a full scan", async () => {
     }));
   database.close();
 
-  function expected(query: Query, sort: (typeof sorts)[number], order: string): string[] {
+  function findExpectedIds(query: Query, sort: (typeof sortFields)[number], order: string): string[] {
     const sign = order === "asc" ? 1 : -1;
     const compare = (a: string | number, b: string | number) => (a === b ? 0 : a < b ? -1 : 1);
     return rows
@@ -158,23 +158,26 @@ describe("the list of assets against a full scan", async () => {
   it("returns the exact total and has_more for any filter, order and offset", async () => {
     const page = fc.record({
       query: queries,
-      sort: fc.constantFrom(...sorts),
+      sort: fc.constantFrom(...sortFields),
       order: fc.constantFrom("asc", "desc"),
       limit: fc.integer({ min: 1, max: 60 }),
-      offset: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: ASSETS })),
+      offset: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: ASSET_COUNT })),
     });
     await fc.assert(
       fc.asyncProperty(page, async ({ query, sort, order, limit, offset }) => {
         const json = asRecord((await client.get(`${toPath(query)}&sort=${sort}&order=${order}&limit=${limit}&offset=${offset}`)).body);
-        const all = expected(query, sort, order);
-        expect(asRecords(json.assets).map((asset) => asString(asset.id))).toEqual(all.slice(offset, offset + limit));
-        expect({ total: json.total, has_more: json.has_more }).toEqual({ total: all.length, has_more: offset + limit < all.length });
+        const expectedIds = findExpectedIds(query, sort, order);
+        expect(asRecords(json.assets).map((asset) => asString(asset.id))).toEqual(expectedIds.slice(offset, offset + limit));
+        expect({ total: json.total, has_more: json.has_more }).toEqual({
+          total: expectedIds.length,
+          has_more: offset + limit < expectedIds.length,
+        });
       }),
       { numRuns: 500, seed: 20261121 },
     );
   });
 
-  it("counts tags under any filter", async () => {
+  it("counts tags for any filter", async () => {
     await fc.assert(
       fc.asyncProperty(queries, async (query) => {
         const { tag_counts } = asRecord((await client.get(`${toPath(query, "/api/assets/tags/refine")}&limit=1000`)).body);
@@ -187,9 +190,9 @@ describe("the list of assets against a full scan", async () => {
     );
   });
 
-  it("counts every tag, and unused ones with 0 only on request", async () => {
-    await client.upload("once", "once.txt", { tags: "fleeting" });
-    const { assets } = asRecord((await client.get("/api/assets?include_tags=fleeting")).body);
+  it("counts used tags, and unused tags with 0 only on request", async () => {
+    await client.upload("once", "once.txt", { tags: "temporary" });
+    const { assets } = asRecord((await client.get("/api/assets?include_tags=temporary")).body);
     await client.call("DELETE", `/api/assets/${asString(asRecords(assets)[0]?.id)}`);
     const getTags = async (query: string) =>
       Object.fromEntries(
@@ -198,48 +201,48 @@ describe("the list of assets against a full scan", async () => {
     const counts: Record<string, number> = {};
     for (const value of rows.flatMap((asset) => asset.tags)) counts[value] = (counts[value] ?? 0) + 1;
     expect(await getTags("")).toEqual(counts);
-    expect(await getTags("include_zero=true")).toMatchObject({ ...counts, fleeting: 0 });
+    expect(await getTags("include_zero=true")).toMatchObject({ ...counts, temporary: 0 });
   });
 });
 
-describe("an asset's last read time", async () => {
-  const file = join(temporaryFolder(), "service.sqlite");
-  const empty = await openDatabase(file, Date.now);
-  await createKeys(empty, Date.now).createKey("ada");
-  await empty.close();
+describe("an asset's last access time", async () => {
+  const file = join(createTemporaryFolder(), "service.sqlite");
+  const emptyDatabase = await openDatabase(file, Date.now);
+  await createKeys(emptyDatabase, Date.now).createKey("ada");
+  await emptyDatabase.close();
   seedAssets(file, "ada", 3);
   const database = await openDatabase(file, Date.now);
   afterAll(() => database.close());
 
-  async function row(seq: number): Promise<StoredAsset> {
+  async function readRow(seq: number): Promise<StoredAsset> {
     const [asset] = await readAssets(database, [seq]);
-    if (!asset) throw new Error(`there is no asset ${seq}`);
+    if (!asset) throw new Error(`Asset ${seq} is missing.`);
     return asset;
   }
 
   it("is readable during the write", async () => {
     const times = createAccessTimes(database, () => 4e12);
-    times.touch(await row(1));
-    const before = await row(1);
-    const writing = times.flush();
-    expect(times.fresh(before).last_access_time).toBe(4e12);
-    await writing;
-    expect((await row(1)).last_access_time).toBe(4e12);
+    times.touch(await readRow(1));
+    const before = await readRow(1);
+    const flush = times.flush();
+    expect(times.withLatestAccessTime(before).last_access_time).toBe(4e12);
+    await flush;
+    expect((await readRow(1)).last_access_time).toBe(4e12);
   });
 
-  it("is kept for a row read before the write, and visible after", async () => {
+  it("is applied to a row that was read before the write", async () => {
     const times = createAccessTimes(database, () => 4.5e12);
-    const before = await row(3);
+    const before = await readRow(3);
     times.touch(before);
     await times.flush();
-    expect(times.fresh(before).last_access_time).toBe(4.5e12);
+    expect(times.withLatestAccessTime(before).last_access_time).toBe(4.5e12);
   });
 
-  it("is in the row for every waiting reader", async () => {
+  it("is stored when a second flush waits for the first", async () => {
     const times = createAccessTimes(database, () => 5e12);
-    times.touch(await row(2));
+    times.touch(await readRow(2));
     void times.flush();
     await times.flush();
-    expect((await row(2)).last_access_time).toBe(5e12);
+    expect((await readRow(2)).last_access_time).toBe(5e12);
   });
 });

@@ -1,4 +1,4 @@
-// The service's guarantees about bytes, equal in each backend.
+// Runs the same tests of stored bytes on every blob backend.
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { blobBackends } from "@/tests/support/blob-backends";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { asRecord, asString, submit, waitForEnd } from "./support";
+import { asRecord, asString, submitGraph, waitForEnd } from "./support";
 
 const MIB = 1024 ** 2;
 
@@ -19,7 +19,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
   afterAll(async () => {
     await service.dispose();
     await testBackend.close();
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
   });
 
   const upload = async (bytes: Uint8Array<ArrayBuffer>, name: string) => {
@@ -34,15 +34,15 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
   };
 
   it.each([
-    ["nothing", 0],
+    ["no bytes", 0],
     ["one byte", 1],
-    ["a part exactly", 8 * MIB],
+    ["exactly one part", 8 * MIB],
     ["several parts", 19 * MIB + 7],
   ])("are returned unchanged: %s", async (name, length) => {
     const bytes = randomBytes(length);
     const { id, hash } = await upload(new Uint8Array(bytes), `${name}.bin`);
     expect(hash).toBe(blake3(bytes).toString("hex"));
-    expect(await testBackend.hashes(service.folder)).toContain(hash);
+    expect(await testBackend.listHashes(service.folder)).toContain(hash);
     for (const path of [`/api/view?filename=${hash}.bin`, `/api/assets/${id}/content`]) {
       expect((await readFile(path)).bytes.equals(bytes), path).toBe(true);
       const head = await client.raw("HEAD", path);
@@ -58,7 +58,7 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     }
   });
 
-  it("are stored once when several clients send them simultaneously", async () => {
+  it("are stored once when sent in parallel", async () => {
     const bytes = new Uint8Array(randomBytes(9 * MIB));
     const responses = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
@@ -66,31 +66,31 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
-  it("are read and written by a job, and cached for a repeat", async () => {
+  it("are read and written by a job and cached when it repeats", async () => {
     const pixels = { raw: { width: 40, height: 30, channels: 3 } } as const;
-    const picture = new Uint8Array(
+    const inputImage = new Uint8Array(
       await sharp(randomBytes(40 * 30 * 3), pixels)
         .png()
         .toBuffer(),
     );
-    const name = asString(asRecord((await client.upload(picture, "in.png", {}, "image", "/api/upload/image")).body).name);
+    const name = asString(asRecord((await client.upload(inputImage, "in.png", {}, "image", "/api/upload/image")).body).name);
     const graph = {
       "1": { class_type: "LoadImage", inputs: { image: name } },
       "2": { class_type: "ImageInvert", inputs: { image: ["1", 0] } },
-      "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "made" } },
+      "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "output" } },
     };
-    const buffers: Buffer[] = [];
+    const outputs: Buffer[] = [];
     for (let run = 0; run < 2; run += 1) {
-      const job = await waitForEnd(client, await submit(client, graph));
+      const job = await waitForEnd(client, await submitGraph(client, graph));
       expect(job).toMatchObject({ status: "completed" });
       const [image] = Object.values(asRecord(job.outputs)).flatMap((node) => (asRecord(node).images ?? []) as { filename: string }[]);
-      buffers.push((await readFile(`/api/view?filename=${image?.filename}`)).bytes);
+      outputs.push((await readFile(`/api/view?filename=${image?.filename}`)).bytes);
       if (run === 1) expect(JSON.stringify(job)).toContain("execution_cached");
     }
-    expect(buffers[0]?.equals(buffers[1] ?? Buffer.alloc(0))).toBe(true);
-    const [before, after] = await Promise.all([picture, buffers[0]].map((file) => sharp(file).removeAlpha().raw().toBuffer()));
-    // Nodes compute with fractions, so the last digit may differ by one.
-    expect(Math.max(...[...(after ?? [])].map((value, at) => Math.abs(255 - value - (before?.[at] ?? 0))))).toBeLessThanOrEqual(1);
+    expect(outputs[0]?.equals(outputs[1] ?? Buffer.alloc(0))).toBe(true);
+    const [before, after] = await Promise.all([inputImage, outputs[0]].map((file) => sharp(file).removeAlpha().raw().toBuffer()));
+    // Nodes compute with floats, so values may differ by one.
+    expect(Math.max(...[...(after ?? [])].map((value, index) => Math.abs(255 - value - (before?.[index] ?? 0))))).toBeLessThanOrEqual(1);
     expect((await readFile(`/api/view?filename=${name}&res=64`)).status).toBe(200);
     expect((await readFile(`/api/view?filename=${name}&channel=rgb`)).status).toBe(200);
   });
@@ -100,14 +100,14 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     const otherClient = service.client("bob");
     await otherClient.upload(new Uint8Array((await readFile(`/api/assets/${id}/content`)).bytes), "mine.bin");
     expect((await client.call("DELETE", `/api/assets/${id}`)).status).toBe(204);
-    expect(await testBackend.hashes(service.folder)).toContain(hash);
-    const [left] = (asRecord((await otherClient.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
-    expect((await otherClient.call("DELETE", `/api/assets/${left?.id}`)).status).toBe(204);
-    expect(await testBackend.hashes(service.folder)).not.toContain(hash);
+    expect(await testBackend.listHashes(service.folder)).toContain(hash);
+    const [remainingAsset] = (asRecord((await otherClient.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
+    expect((await otherClient.call("DELETE", `/api/assets/${remainingAsset?.id}`)).status).toBe(204);
+    expect(await testBackend.listHashes(service.folder)).not.toContain(hash);
   });
 
   it("are reported when missing or truncated and restored by an upload", async () => {
-    for (const damage of [testBackend.cutShort, testBackend.remove]) {
+    for (const damage of [testBackend.truncate, testBackend.remove]) {
       const bytes = new Uint8Array(randomBytes(5000));
       const { id, hash } = await upload(bytes, "damaged.bin");
       await damage(service.folder, hash);
@@ -117,19 +117,22 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
       expect(await client.upload(bytes, "damaged.bin")).toMatchObject({ status: 200, body: { id } });
       expect((await readFile(`/api/assets/${id}/content`)).bytes.equals(Buffer.from(bytes))).toBe(true);
     }
-    service.complaints.length = 0; // a damaged file is logged
+    service.loggedErrors.length = 0; // a damaged file is logged
   });
 
   it("are removed at startup when unreferenced", async () => {
-    const { hash } = await upload(new Uint8Array(randomBytes(3000)), "kept.bin");
-    const before = new Set(await testBackend.hashes(service.folder));
+    const { hash } = await upload(new Uint8Array(randomBytes(3000)), "referenced.bin");
+    const before = new Set(await testBackend.listHashes(service.folder));
     const orphans = Array.from({ length: 12 }, (_, index) => index.toString(16).padStart(64, "0"));
-    for (const orphan of orphans) await testBackend.put(service.folder, orphan, Buffer.from("nobody's"));
+    for (const orphan of orphans) await testBackend.put(service.folder, orphan, Buffer.from("orphan"));
     await service.service.stop();
     await service.service.start();
     const client = service.client();
-    await until("the sweep is over", async () => !(await testBackend.hashes(service.folder)).some((value) => orphans.includes(value)));
-    expect(new Set(await testBackend.hashes(service.folder))).toEqual(before);
+    await until(
+      "the orphans are deleted",
+      async () => !(await testBackend.listHashes(service.folder)).some((value) => orphans.includes(value)),
+    );
+    expect(new Set(await testBackend.listHashes(service.folder))).toEqual(before);
     expect((await client.call("HEAD", `/api/assets/hash/blake3:${hash}`)).status).toBeLessThan(500);
     expect((await service.client("ada").raw("GET", `/api/view?filename=${hash}.bin`)).status).toBe(200);
   });

@@ -1,109 +1,110 @@
-// Two processes share a blob store and a database: bytes about to be referenced survive the other's cleanup.
+// Two processes share a blob store and a database. Leased bytes survive the other process's cleanup.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLeases, removeDeadLeases } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
-import { createOnlyProcess } from "@/lib/service/store/processes";
+import { createSingleProcess } from "@/lib/service/store/processes";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 
 const HASH = "ab".repeat(32);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-let storeHome: TestServiceStore;
+let testStore: TestServiceStore;
 let database: Database;
-let isNamed: boolean;
+let isReferenced: boolean;
 let now: number;
 beforeEach(async () => {
-  storeHome = await createTestServiceStore();
-  database = await storeHome.open();
-  isNamed = false;
+  testStore = await createTestServiceStore();
+  database = await testStore.open();
+  isReferenced = false;
   now = 1e12;
 });
 afterEach(() => database.close());
 
-const readNames = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isNamed ? hashes : []));
-const process = () => createLeases({ database, processes: createOnlyProcess(), named: readNames, now: () => now, log });
-/** Read in a commit, so it follows all earlier writes. */
-const leases = () => database.commit((tx) => tx.rows(query.selectFrom("blob_leases").selectAll()));
-function gate() {
+const findHashes = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isReferenced ? hashes : []));
+const createProcessLeases = () =>
+  createLeases({ database, processes: createSingleProcess(), findReferenced: findHashes, now: () => now, log });
+/** Reads in a commit, so that all earlier writes are visible. */
+const readLeases = () => database.commit((tx) => tx.rows(query.selectFrom("blob_leases").selectAll()));
+function createGate() {
   let open: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => (open = resolve));
-  return { open, opened: gate };
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened };
 }
 
 it("removes only blobs that no lease or asset references", async () => {
-  const [first, second] = [process(), process()];
+  const [first, second] = [createProcessLeases(), createProcessLeases()];
   const removed: string[] = [];
   const remove = async () => void removed.push("removed");
   await first.hold([HASH, HASH], async () => {
     expect(await second.removeUnused(HASH, remove)).toBe(false);
-    // Several may hold the same content; each releases its own lease.
+    // Several holders may lease the same content. Each releases only its own lease.
     await second.hold([HASH], () => Promise.resolve());
     expect(await second.removeUnused(HASH, remove)).toBe(false);
   });
-  isNamed = true;
+  isReferenced = true;
   expect(await second.removeUnused(HASH, remove)).toBe(false);
-  isNamed = false;
-  expect([await second.removeUnused(HASH, remove), removed, await leases()]).toEqual([true, ["removed"], []]);
+  isReferenced = false;
+  expect([await second.removeUnused(HASH, remove), removed, await readLeases()]).toEqual([true, ["removed"], []]);
 });
 
-it("waits with writing until a removal is over", async () => {
-  const [first, second] = [process(), process()];
-  const { open, opened } = gate();
+it("delays a write until a running removal has finished", async () => {
+  const [first, second] = [createProcessLeases(), createProcessLeases()];
+  const { open, opened } = createGate();
   const order: string[] = [];
   const removal = first.removeUnused(HASH, async () => {
     await opened;
     order.push("removed");
   });
-  await expect.poll(leases).toHaveLength(1);
+  await expect.poll(readLeases).toHaveLength(1);
   expect(await second.removeUnused(HASH, () => Promise.resolve())).toBe(false);
-  const writing = second.hold([HASH], async () => void order.push("written"));
+  const write = second.hold([HASH], async () => void order.push("written"));
   open();
-  await Promise.all([removal, writing]);
-  expect([order, await leases()]).toEqual([["removed", "written"], []]);
+  await Promise.all([removal, write]);
+  expect([order, await readLeases()]).toEqual([["removed", "written"], []]);
 });
 
-it("checks for the row in the commit that takes the lease", async () => {
+it("checks for references in the commit that acquires the lease", async () => {
   let requestCount = 0;
-  const inCommit = async (reader: Reader, hashes: readonly string[]) =>
+  const findInCommit = async (reader: Reader, hashes: readonly string[]) =>
     new Set((requestCount += 1) > 1 && reader !== database ? hashes : []);
-  const lateLeases = createLeases({ database, processes: createOnlyProcess(), named: inCommit, now: () => now, log });
+  const lateLeases = createLeases({ database, processes: createSingleProcess(), findReferenced: findInCommit, now: () => now, log });
   expect(await lateLeases.removeUnused(HASH, () => Promise.reject(new Error("removed")))).toBe(false);
-  expect(await leases()).toEqual([]);
+  expect(await readLeases()).toEqual([]);
 });
 
-it("releases a dead process's holds after a day", async () => {
-  void process().hold([HASH], () => new Promise(() => undefined));
-  await expect.poll(leases).toHaveLength(1);
+it("releases a dead process's leases after a day", async () => {
+  void createProcessLeases().hold([HASH], () => new Promise(() => undefined));
+  await expect.poll(readLeases).toHaveLength(1);
   now += 23 * 3_600_000;
-  expect(await process().removeUnused(HASH, () => Promise.resolve())).toBe(false);
+  expect(await createProcessLeases().removeUnused(HASH, () => Promise.resolve())).toBe(false);
   now += 2 * 3_600_000;
-  expect(await process().removeUnused(HASH, () => Promise.resolve())).toBe(true);
+  expect(await createProcessLeases().removeUnused(HASH, () => Promise.resolve())).toBe(true);
 });
 
-it("frees postponed removals unless they may still happen", async () => {
-  const fail = (isSettled: boolean) => () => Promise.reject(Object.assign(new Error("no answer"), { isSettled }));
-  expect([await process().removeUnused(HASH, fail(true)), await leases()]).toEqual([false, []]);
-  expect(await process().removeUnused(HASH, fail(false))).toBe(false);
-  expect(await leases()).toMatchObject([{ hash: HASH, is_removal: 1 }]);
+it("releases failed removals unless they may still happen", async () => {
+  const failRemoval = (isSettled: boolean) => () => Promise.reject(Object.assign(new Error("no response"), { isSettled }));
+  expect([await createProcessLeases().removeUnused(HASH, failRemoval(true)), await readLeases()]).toEqual([false, []]);
+  expect(await createProcessLeases().removeUnused(HASH, failRemoval(false))).toBe(false);
+  expect(await readLeases()).toMatchObject([{ hash: HASH, is_removal: 1 }]);
   now += 16 * 60_000;
-  await process().hold([HASH], () => Promise.resolve());
-  expect(await leases()).toEqual([]);
+  await createProcessLeases().hold([HASH], () => Promise.resolve());
+  expect(await readLeases()).toEqual([]);
 });
 
-it("releases a dead process's holds later and keeps live ones", async () => {
-  const endedProcess = { ...createOnlyProcess(), lingersMs: 60_000 };
-  const living = { ...createOnlyProcess(), lingersMs: 60_000 };
-  const lease = gate();
-  const holding = [endedProcess, living].map((item) =>
-    createLeases({ database, processes: item, named: readNames, now: () => now, log }).hold([HASH], () => lease.opened),
+it("releases only a dead process's leases after its grace period", async () => {
+  const deadProcess = { ...createSingleProcess(), lingersMs: 60_000 };
+  const liveProcess = { ...createSingleProcess(), lingersMs: 60_000 };
+  const gate = createGate();
+  const holds = [deadProcess, liveProcess].map((item) =>
+    createLeases({ database, processes: item, findReferenced: findHashes, now: () => now, log }).hold([HASH], () => gate.opened),
   );
-  await expect.poll(leases).toHaveLength(2);
-  const look = () => removeDeadLeases({ database, processes: living, now: () => now });
-  await look();
-  expect(await leases()).toHaveLength(2);
+  await expect.poll(readLeases).toHaveLength(2);
+  const removeDead = () => removeDeadLeases({ database, processes: liveProcess, now: () => now });
+  await removeDead();
+  expect(await readLeases()).toHaveLength(2);
   now += 60_000;
-  await look();
-  expect((await leases()).map(({ holder }) => holder.split(" ")[0])).toEqual([living.id]);
-  lease.open();
-  await Promise.all(holding);
+  await removeDead();
+  expect((await readLeases()).map(({ holder }) => holder.split(" ")[0])).toEqual([liveProcess.id]);
+  gate.open();
+  await Promise.all(holds);
 });

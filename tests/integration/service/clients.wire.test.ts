@@ -1,74 +1,86 @@
-// Requests of existing clients beyond the API's own operations.
+// Requests of existing clients, including older endpoints.
 import { describe, expect, it } from "vitest";
-import { takeEverythingBack } from "@/tests/support/client-changes";
-import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
-import { createKey, httpClient, openServiceProcess } from "@/tests/support/service-process";
+import { revertAllChanges } from "@/tests/support/client-changes";
+import { clientControls, type Graph, publicClients } from "@/tests/support/public-clients";
+import { createHttpClient, createKey, openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { asRecord, asRecords, asString, canvas, type Json, png, sample, submit, waitForEnd, waitGraph } from "./support";
+import {
+  asRecord,
+  asRecords,
+  asString,
+  createColorGraph,
+  createPng,
+  createWaitGraph,
+  type Json,
+  loadSampleGraph,
+  submitGraph,
+  waitForEnd,
+} from "./support";
 
 const { client, dataDir, service } = await openServiceProcess();
 
-const failing = {
+const failingGraph = {
   "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 5 } },
   "2": { class_type: "Fail", inputs: { message: "no more paper", anything: ["1", 0] } },
   "3": { class_type: "PreviewImage", inputs: { images: ["2", 0] } },
 };
 
-describe("the older history shape", () => {
-  it("is a map by id, oldest first, limited or from an offset", async () => {
+describe("the older history format", () => {
+  it("is a map by id, oldest first, with limit and offset", async () => {
     const ids: string[] = [];
-    for (const color of [1, 2, 3]) ids.push(await submit(client, canvas(color), { client_id: "c", extra_data: { note: "n" } }));
+    for (const color of [1, 2, 3])
+      ids.push(await submitGraph(client, createColorGraph(color), { client_id: "c", extra_data: { note: "n" } }));
     for (const id of ids) await waitForEnd(client, id);
     const all = asRecord((await client.get("/api/history")).body);
     expect(Object.keys(all)).toEqual(ids);
     expect(all[ids[1] ?? ""]).toMatchObject({
-      prompt: [expect.any(Number), ids[1], canvas(2), { note: "n", client_id: "c" }, ["2"]],
+      prompt: [expect.any(Number), ids[1], createColorGraph(2), { note: "n", client_id: "c" }, ["2"]],
       outputs: { "2": { images: [{ type: "output" }] } },
       status: { status_str: "success", completed: true },
       meta: { "2": { node_id: "2" } },
     });
-    const keys = async (query: string) => Object.keys(asRecord((await client.get(`/api/history?${query}`)).body));
-    expect(await keys("max_items=2")).toEqual(ids.slice(1));
-    expect(await keys("max_items=1&offset=1")).toEqual(ids.slice(1, 2));
-    expect(await keys("offset=3")).toEqual([]);
+    const listIds = async (query: string) => Object.keys(asRecord((await client.get(`/api/history?${query}`)).body));
+    expect(await listIds("max_items=2")).toEqual(ids.slice(1));
+    expect(await listIds("max_items=1&offset=1")).toEqual(ids.slice(1, 2));
+    expect(await listIds("offset=3")).toEqual([]);
     expect((await client.get("/api/history?max_items=none")).status).toBe(400);
     expect((await client.get(`/api/history/${ids[0]}`)).body).toEqual({ [ids[0] ?? ""]: all[ids[0] ?? ""] });
   });
 
-  it("is empty for unknown, foreign and unfinished jobs", async () => {
-    const running = await submit(client, waitGraph(600));
-    const otherUser = httpClient(service.url, await createKey(dataDir, "eve"));
-    for (const [who, id] of [
-      [client, running],
+  it("is empty for unknown, unfinished and other users' jobs", async () => {
+    const runningId = await submitGraph(client, createWaitGraph(600));
+    const otherUser = createHttpClient(service.url, await createKey(dataDir, "eve"));
+    for (const [user, id] of [
+      [client, runningId],
       [client, crypto.randomUUID()],
-      [otherUser, running],
+      [otherUser, runningId],
     ] as const)
       // prettier-ignore
-      expect(await who.get(`/api/history/${id}`)).toMatchObject({ status: 200, body: {} });
-    expect((await client.post(`/api/job/${running}/cancel`)).body).toEqual({ cancelled: true });
-    expect((await client.post(`/api/job/${running}/cancel`)).body).toEqual({ cancelled: false });
-    expect((await otherUser.post(`/api/job/${running}/cancel`)).status).toBe(404);
+      expect(await user.get(`/api/history/${id}`)).toMatchObject({ status: 200, body: {} });
+    expect((await client.post(`/api/job/${runningId}/cancel`)).body).toEqual({ cancelled: true });
+    expect((await client.post(`/api/job/${runningId}/cancel`)).body).toEqual({ cancelled: false });
+    expect((await otherUser.post(`/api/job/${runningId}/cancel`)).status).toBe(404);
   });
 });
 
-it("reports a failed job's error in both histories only", async () => {
-  const [failed, good] = [await submit(client, failing), await submit(client, canvas(77))];
-  await waitForEnd(client, failed);
-  await waitForEnd(client, good);
+it("reports an error only for failed jobs in both histories", async () => {
+  const [failedId, completedId] = [await submitGraph(client, failingGraph), await submitGraph(client, createColorGraph(77))];
+  await waitForEnd(client, failedId);
+  await waitForEnd(client, completedId);
   for (const path of ["/api/history", "/api/history_v2"]) {
-    expect(asRecord(asRecord((await client.get(`${path}/${failed}`)).body)[failed])).toMatchObject({ error_message: "no more paper" });
-    expect(asRecord(asRecord((await client.get(`${path}/${good}`)).body)[good])).not.toHaveProperty("error_message");
+    expect(asRecord(asRecord((await client.get(`${path}/${failedId}`)).body)[failedId])).toMatchObject({ error_message: "no more paper" });
+    expect(asRecord(asRecord((await client.get(`${path}/${completedId}`)).body)[completedId])).not.toHaveProperty("error_message");
   }
-  const json = asRecords(asRecord((await client.get("/api/history_v2")).body).history).find((entry) => entry.prompt_id === failed);
+  const json = asRecords(asRecord((await client.get("/api/history_v2")).body).history).find((entry) => entry.prompt_id === failedId);
   expect(json).toMatchObject({ error_message: "no more paper" });
 });
 
-it("includes hash and job_id beside asset_hash and prompt_id in assets", async () => {
-  const id = await submit(client, canvas(99));
+it("includes hash and job_id next to asset_hash and prompt_id in assets", async () => {
+  const id = await submitGraph(client, createColorGraph(99));
   await waitForEnd(client, id);
   const assets = asRecords(asRecord((await client.get("/api/assets?include_tags=output&include_public=false&limit=1")).body).assets);
   expect(assets[0]).toMatchObject({ prompt_id: id, job_id: id, hash: assets[0]?.asset_hash });
-  const json = asRecord((await client.upload(png(3, 3), "a.png")).body);
+  const json = asRecord((await client.upload(createPng(3, 3), "a.png")).body);
   expect(json).toMatchObject({ hash: json.asset_hash, job_id: null });
 });
 
@@ -84,13 +96,13 @@ it("serves system_stats, one class of object_info and free", async () => {
     expect(await client.post("/api/free", body)).toMatchObject({ status: 200, text: "" });
 });
 
-/** Free memory changes between two requests. */
-const withoutFree = (body: string) => body.replaceAll(/("\w*_free":)\d+/g, "$1");
+/** Removes the free memory, which changes between two requests. */
+const removeFreeMemory = (body: string) => body.replaceAll(/("\w*_free":)\d+/g, "$1");
 
-it("accepts every path without /api, with the same key check", async () => {
-  const anonymous = httpClient(service.url, "ld-nothing");
+it("serves every path without /api after the same key check", async () => {
+  const anonymous = createHttpClient(service.url, "ld-nothing");
   for (const path of ["/jobs", "/queue", "/prompt", "/history_v2", "/userdata?dir=%2F", "/system_stats", "/user"]) {
-    expect(withoutFree((await client.get(path)).text), path).toBe(withoutFree((await client.get(`/api${path}`)).text));
+    expect(removeFreeMemory((await client.get(path)).text), path).toBe(removeFreeMemory((await client.get(`/api${path}`)).text));
     expect((await anonymous.get(path)).status, path).toBe(401);
   }
   expect(await anonymous.get("/health")).toMatchObject({ status: 200, body: { status: "ok" } });
@@ -100,10 +112,10 @@ it("accepts every path without /api, with the same key check", async () => {
   expect((await client.get("/api/userdata/a%2Fb.json")).text).toBe("{}");
 });
 
-describe("command line client wire", async () => {
+describe("command line client", async () => {
   const { key, service } = await openServiceProcess();
 
-  /** Like the client, it follows no redirect except a download's. */
+  /** Follows no redirects, like the client. */
   async function request(method: string, path: string, body?: Json): Promise<{ status: number; body: unknown }> {
     const headers = { Accept: "application/json", "Comfy-Usage-Source": "comfy-cli", "X-API-Key": key };
     const response = await fetch(`${service.url}/api/${path}`, {
@@ -123,16 +135,16 @@ describe("command line client wire", async () => {
     return asString(asRecord(response.body).prompt_id);
   }
 
-  /** 404 means that there is none yet. */
+  /** Returns undefined while the service responds with 404. */
   async function getHistory(id: string): Promise<Json | undefined> {
     const { status, body } = await request("GET", `history_v2/${id}`);
     expect([200, 404]).toContain(status);
     return status === 404 ? undefined : asRecord(asRecord(body)[id]);
   }
 
-  it("runs, waits and downloads by status and /api/view with the key", async () => {
-    const id = await run(canvas(0x223344, 32));
-    const json = await until("its record is there", () => getHistory(id));
+  it("runs a job, polls its status and downloads its output", async () => {
+    const id = await run(createColorGraph(0x223344, 32));
+    const json = await until("the history entry exists", () => getHistory(id));
     expect(json.status).toMatchObject({ completed: true, status_str: "success" });
     const [output] = Object.values(asRecord(json.outputs));
     const [item] = asRecords(asRecord(output).images);
@@ -143,12 +155,12 @@ describe("command line client wire", async () => {
     });
     const file = await fetch(`${service.url}/api/view?${query.toString()}`, { headers: { "X-API-Key": key } });
     expect([file.status, new Uint8Array(await file.arrayBuffer())[1]]).toEqual([200, 0x50]);
-    // The client's key is in the body of the submission, and nowhere afterwards.
+    // The submission contains the client's key. Later responses must not.
     expect(JSON.stringify([await getHistory(id), (await request("GET", `jobs/${id}`)).body])).not.toContain(key);
   });
 
-  it("lists jobs, reads status, cancels repeatedly and returns 404 for unknown ids", async () => {
-    const id = await run(waitGraph(600));
+  it("lists and cancels jobs and returns 404 for unknown ids", async () => {
+    const id = await run(createWaitGraph(600));
     const rows = asRecords(asRecord((await request("GET", "jobs?limit=10")).body).jobs);
     expect(rows.find((row) => row.id === id)).toMatchObject({ status: expect.stringMatching(/^(pending|in_progress)$/) });
     expect(await request("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
@@ -158,18 +170,18 @@ describe("command line client wire", async () => {
     expect((await request("GET", `jobs/${crypto.randomUUID()}`)).status).toBe(404);
   });
 
-  it("reports a failed job's cause as a record", async () => {
-    const failing = { ...canvas(3), "3": { class_type: "Fail", inputs: { message: "why", anything: ["1", 0] } } };
-    const id = await run({ ...failing, "4": { class_type: "PreviewImage", inputs: { images: ["3", 0] } } });
-    await until("its record is there", () => getHistory(id));
+  it("reports a failed job's cause as an object", async () => {
+    const failingGraph = { ...createColorGraph(3), "3": { class_type: "Fail", inputs: { message: "why", anything: ["1", 0] } } };
+    const id = await run({ ...failingGraph, "4": { class_type: "PreviewImage", inputs: { images: ["3", 0] } } });
+    await until("the history entry exists", () => getHistory(id));
     const error = asRecord(asRecord((await request("GET", `jobs/${id}`)).body).execution_error);
     expect(error).toMatchObject({ node_id: "3", node_type: "Fail", exception_message: "why", traceback: expect.any(Array) });
   });
 
-  it("uploads, lists with hash and job_id and claims an asset by hash", async () => {
+  it("uploads an asset, lists it with its hash and references it by hash", async () => {
     const form = new FormData();
     form.append("overwrite", "false");
-    form.append("image", new Blob([png(7, 7)], { type: "image/png" }), "cat.png");
+    form.append("image", new Blob([createPng(7, 7)], { type: "image/png" }), "cat.png");
     const response = await fetch(`${service.url}/api/upload/image`, { method: "POST", headers: { "X-API-Key": key }, body: form });
     expect(await response.json()).toMatchObject({
       name: expect.stringMatching(/^[0-9a-f]{64}\.png$/),
@@ -195,33 +207,33 @@ describe("command line client wire", async () => {
   });
 });
 
-describe("public clients wire", async () => {
+describe("public clients", async () => {
   const { dataDir, service } = await openServiceProcess({ LIGHTDESK_CONCURRENCY: "1" });
 
-  const pngMark = [0x89, 0x50, 0x4e, 0x47];
+  const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47];
 
   describe.each(Object.keys(publicClients))("the public client %s", (name) => {
-    it.each(["", "/api"])("runs a sample, fetches its picture, uploads and reads below %j", async (basePath) => {
+    it.each(["", "/api"])("runs a sample, fetches its image and uploads under base path %j", async (basePath) => {
       const key = await createKey(dataDir, `user of ${name}${basePath}`);
-      const graph = sample("01-invert") as Graph;
+      const graph = loadSampleGraph("01-invert") as Graph;
       const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
-      const drive = publicClients[name];
+      const runClient = publicClients[name];
       const target = { base: `${service.url}${basePath}`, headers: { "X-API-Key": key } };
-      const driven = await drive?.(target, { graph, outputNode, upload: png(5, 5) });
-      const client = httpClient(service.url, key);
+      const result = await runClient?.(target, { graph, outputNode, upload: createPng(5, 5) });
+      const client = createHttpClient(service.url, key);
       const { jobs } = asRecord((await client.get("/api/jobs")).body) as { jobs: { id: string; status: string }[] };
       expect(jobs.map(({ status }) => status)).toEqual(["completed"]);
-      expect([...(driven?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
-      expect(driven).toMatchObject({ queue: { running: 0, pending: 0 }, history: [jobs[0]?.id], system: { os: expect.any(String) } });
-      expect(driven?.classes).toContain("SaveImage");
+      expect([...(result?.picture.subarray(0, 4) ?? [])]).toEqual(PNG_SIGNATURE);
+      expect(result).toMatchObject({ queue: { running: 0, pending: 0 }, history: [jobs[0]?.id], system: { os: expect.any(String) } });
+      expect(result?.classes).toContain("SaveImage");
       // The uploaded file can be loaded by the returned name.
-      if (driven?.uploaded !== "") expect((await client.get(`/api/view?filename=${driven?.uploaded}&type=input`)).status).toBe(200);
+      if (result?.uploaded !== "") expect((await client.get(`/api/view?filename=${result?.uploaded}&type=input`)).status).toBe(200);
     });
 
-    it.each(["", "/api"])("cancels its jobs and deletes its files below %j", async (basePath) => {
-      const key = await createKey(dataDir, `changer of ${name}${basePath}`);
+    it.each(["", "/api"])("cancels its jobs and deletes its files under base path %j", async (basePath) => {
+      const key = await createKey(dataDir, `second user of ${name}${basePath}`);
       const target = { base: `${service.url}${basePath}`, headers: { "X-API-Key": key } };
-      await controlsOf[name]?.(target, (controls) => takeEverythingBack(httpClient(service.url, key), controls));
+      await clientControls[name]?.(target, (controls) => revertAllChanges(createHttpClient(service.url, key), controls));
     });
   });
 });

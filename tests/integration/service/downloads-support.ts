@@ -1,4 +1,4 @@
-// Helpers shared by the suites of downloads.
+// Helpers for the download tests.
 import { blake3 } from "@napi-rs/blake-hash";
 import { type Client } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
@@ -6,10 +6,10 @@ import { asRecord, asString, type Json } from "./support";
 
 export const getHash = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake3(bytes)).toString("hex")}`;
 
-/** Starts a download; returns the path of the new task. */
-export async function startDownload(client: Client, sourceUrl: string, rest: Json = {}): Promise<string> {
-  const response = await client.post("/api/assets/download", { source_url: sourceUrl, ...rest });
-  if (response.status !== 202) throw new Error(`refused: ${response.status} ${response.text}`);
+/** Starts a download and returns the path of its task. */
+export async function startDownload(client: Client, sourceUrl: string, fields: Json = {}): Promise<string> {
+  const response = await client.post("/api/assets/download", { source_url: sourceUrl, ...fields });
+  if (response.status !== 202) throw new Error(`Download rejected: ${response.status} ${response.text}`);
   return `/api/tasks/${asString(asRecord(response.body).task_id)}`;
 }
 
@@ -31,11 +31,11 @@ export async function waitForBytes(client: Client, path: string, bytes: number):
   });
 }
 
-export async function download(client: Client, sourceUrl: string, rest: Json = {}): Promise<Json> {
-  return waitForOutcome(client, await startDownload(client, sourceUrl, rest));
+export async function download(client: Client, sourceUrl: string, fields: Json = {}): Promise<Json> {
+  return waitForOutcome(client, await startDownload(client, sourceUrl, fields));
 }
 
-/** The real bytes of the task's asset. */
+/** Fetches the bytes of the task's asset. */
 export async function getContent(client: Client, task: Json): Promise<Buffer> {
   const response = await client.raw("GET", `/api/assets/${asString(asRecord(task.result).asset_id)}/content`);
   return Buffer.from(await response.arrayBuffer());

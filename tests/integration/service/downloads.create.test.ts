@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { blobPath } from "@/lib/service/assets/blob-store";
+import { getBlobPath } from "@/lib/service/assets/blob-store";
 import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { download, getContent, getHash, readTask, startDownload, waitForOutcome } from "./downloads-support";
-import { asRecord, asRecords, asString, png } from "./support";
+import { asRecord, asRecords, asString, createPng } from "./support";
 
 describe("POST /api/assets/download", async () => {
   const source = await startFileSource(createPattern(10_000));
@@ -16,13 +16,13 @@ describe("POST /api/assets/download", async () => {
   const ada = service.client("ada");
   const eve = service.client("eve");
   afterAll(async () => {
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
     await service.dispose();
     await source.close();
   });
 
   let seed = 0;
-  /** Different bytes at a new address each time. */
+  /** Serves new bytes at a new URL on each call. */
   function serveModel(name = "model.safetensors", bytes = createPattern(10_000, (seed += 1))): string {
     source.responses.length = 0;
     Object.assign(source.behaviour, { bytes, headers: {}, holdAfter: undefined });
@@ -30,10 +30,10 @@ describe("POST /api/assets/download", async () => {
   }
 
   it("returns 202 with a task and creates the requested asset", async () => {
-    const preview = asString(asRecord((await ada.upload(png(8, 8), "preview.png")).body).id);
+    const preview = asString(asRecord((await ada.upload(createPng(8, 8), "preview.png")).body).id);
     const url = serveModel("x%20y.safetensors");
-    const download = { tags: ["models", "checkpoints"], user_metadata: { base: { name: "b" } }, preview_id: preview };
-    const response = await ada.post("/api/assets/download", { source_url: `${url}#part`, ...download, unknown: 1 });
+    const fields = { tags: ["models", "checkpoints"], user_metadata: { base: { name: "b" } }, preview_id: preview };
+    const response = await ada.post("/api/assets/download", { source_url: `${url}#part`, ...fields, unknown: 1 });
     expect(response).toMatchObject({ status: 202, body: { status: "created", message: expect.any(String) as unknown } });
     const id = asString(asRecord(response.body).task_id);
     const task = await waitForOutcome(ada, `/api/tasks/${id}`);
@@ -42,7 +42,7 @@ describe("POST /api/assets/download", async () => {
       id,
       idempotency_key: id,
       task_name: "task:download_file",
-      payload: { source_url: url, ...download },
+      payload: { source_url: url, ...fields },
       status: "completed",
       bytes_total: bytes.length,
       bytes_downloaded: bytes.length,
@@ -52,7 +52,7 @@ describe("POST /api/assets/download", async () => {
     for (const field of ["create_time", "update_time", "started_at", "completed_at"])
       expect(new Date(asString(task[field])).toISOString()).toBe(task[field]);
     const asset = await ada.get(`/api/assets/${asString(asRecord(task.result).asset_id)}`);
-    expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: getHash(bytes), size: bytes.length, ...download });
+    expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: getHash(bytes), size: bytes.length, ...fields });
     expect((await getContent(ada, task)).equals(bytes)).toBe(true);
     expect((await eve.get(`/api/tasks/${id}`)).status).toBe(404);
     expect((await ada.get("/api/tasks/nonsense")).status).toBe(404);
@@ -67,7 +67,7 @@ describe("POST /api/assets/download", async () => {
     expect(source.responses).toEqual([]);
   });
 
-  it("creates a separate task when another user has the same address", async () => {
+  it("creates a separate task when another user downloads the same URL", async () => {
     const url = serveModel();
     const first = asRecord((await download(ada, url)).result);
     const otherDownload = asRecord((await download(eve, url)).result);
@@ -82,7 +82,7 @@ describe("POST /api/assets/download", async () => {
   it("downloads a file again when its blob is missing", async () => {
     const url = serveModel();
     const first = asRecord((await download(ada, url)).result);
-    await rm(blobPath(join(service.folder, "blobs", "blake3-v1"), asString(first.hash).replace("blake3:", "")));
+    await rm(getBlobPath(join(service.folder, "blobs", "blake3-v1"), asString(first.hash).replace("blake3:", "")));
     const secondDownload = await download(ada, url);
     expect(secondDownload).toMatchObject({ status: "completed", result: { asset_id: first.asset_id } });
     expect((await getContent(ada, secondDownload)).equals(source.behaviour.bytes)).toBe(true);
@@ -98,7 +98,7 @@ describe("POST /api/assets/download", async () => {
   it("ends with the existing asset when the content is already stored", async () => {
     const bytes = createPattern(5000, 77);
     const uploaded = asRecord((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
-    expect(asRecord((await download(ada, serveModel("theirs.bin", bytes))).result)).toMatchObject({
+    expect(asRecord((await download(ada, serveModel("remote.bin", bytes))).result)).toMatchObject({
       asset_id: uploaded.id,
       filename: "mine.bin",
     });
@@ -109,7 +109,7 @@ describe("POST /api/assets/download", async () => {
     const etagHeader = { "x-linked-etag": `"${createHash("sha256").update(bytes).digest("hex")}"` };
     const uploaded = asRecord((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
 
-    const url = serveModel("theirs.bin", bytes);
+    const url = serveModel("remote.bin", bytes);
     Object.assign(source.behaviour, { headers: etagHeader, holdAfter: 100 });
     expect(asRecord((await download(ada, url)).result)).toMatchObject({ asset_id: uploaded.id });
     source.behaviour.holdAfter = undefined;
@@ -132,7 +132,7 @@ describe("POST /api/assets/download", async () => {
     [`attachment; filename=token.bin; size=3`, "token.bin"],
     [`attachment; filename="${"n".repeat(300)}.bin"`, `${"n".repeat(196)}.bin`],
     ["attachment", "file.bin"],
-  ])("names the asset safely by %s", async (disposition, name) => {
+  ])("sanitizes the asset name from %s", async (disposition, name) => {
     const url = serveModel("file.bin");
     source.behaviour.headers = { "content-disposition": disposition };
     expect(asRecord((await download(ada, url)).result).filename).toBe(name);
@@ -143,7 +143,7 @@ describe("POST /api/assets/download", async () => {
     source.behaviour.holdAfter = 1000;
     const paths: string[] = [];
     for (const n of [1, 2]) paths.push(await startDownload(ada, `${url}?ada=${n}`));
-    await until("two run", () => source.responses.length === 2);
+    await until("two downloads run", () => source.responses.length === 2);
     for (const n of [3, 4]) paths.push(await startDownload(ada, `${url}?ada=${n}`));
     const otherTask = await startDownload(eve, `${url}?eve=1`);
     const states = await Promise.all(paths.map(async (path) => (await readTask(ada, path)).status));
@@ -153,22 +153,22 @@ describe("POST /api/assets/download", async () => {
     expect((await ada.call("DELETE", asString(paths[3]))).status).toBe(204);
     expect(await readTask(ada, asString(paths[3]))).toMatchObject({ status: "cancelled" });
     expect((await ada.call("DELETE", asString(paths[0]))).status).toBe(204);
-    await until("the other user's turn has come", async () => (await readTask(eve, otherTask)).status === "running");
-    const seenQueries = () => source.requests.map(({ url }) => url.split("?")[1]);
-    await until("theirs is asked for", () => seenQueries().includes("eve=1"));
+    await until("the other user's download runs", async () => (await readTask(eve, otherTask)).status === "running");
+    const listQueries = () => source.requests.map(({ url }) => url.split("?")[1]);
+    await until("the other user's file is requested", () => listQueries().includes("eve=1"));
     expect((await readTask(ada, asString(paths[2]))).status).toBe("created");
     await ada.call("DELETE", asString(paths[1]));
-    await until("then the next one of the first user's", async () => (await readTask(ada, asString(paths[2]))).status === "running");
-    await until("that is asked for", () => seenQueries().includes("ada=3"));
+    await until("the first user's next download runs", async () => (await readTask(ada, asString(paths[2]))).status === "running");
+    await until("its file is requested", () => listQueries().includes("ada=3"));
     // The first two ran at once, so their requests may arrive in either order.
-    const all = seenQueries().slice(-4);
-    expect([all.slice(0, 2).sort(), ...all.slice(2)]).toEqual([["ada=1", "ada=2"], "eve=1", "ada=3"]);
+    const recentQueries = listQueries().slice(-4);
+    expect([recentQueries.slice(0, 2).sort(), ...recentQueries.slice(2)]).toEqual([["ada=1", "ada=2"], "eve=1", "ada=3"]);
     await ada.call("DELETE", asString(paths[2]));
     await eve.call("DELETE", otherTask);
   });
 
-  it("ignores a foreign preview, and one deleted during the download", async () => {
-    const preview = asString(asRecord((await ada.upload(png(9, 9), "p.png")).body).id);
+  it("rejects another user's preview and ignores one deleted meanwhile", async () => {
+    const preview = asString(asRecord((await ada.upload(createPng(9, 9), "p.png")).body).id);
     const url = serveModel();
     expect(await eve.post("/api/assets/download", { source_url: url, preview_id: preview })).toMatchObject({
       status: 400,
@@ -176,7 +176,7 @@ describe("POST /api/assets/download", async () => {
     });
     source.behaviour.holdAfter = 1000;
     const path = await startDownload(ada, url, { preview_id: preview });
-    await until("it comes", () => source.responses.length === 1);
+    await until("the download has started", () => source.responses.length === 1);
     await ada.call("DELETE", `/api/assets/${preview}`);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
@@ -184,10 +184,10 @@ describe("POST /api/assets/download", async () => {
     expect(asset.body).toMatchObject({ preview_id: null });
   });
 
-  it("describes a file first by HEAD or by its first byte", async () => {
+  it("reads remote metadata by HEAD or by fetching the first byte", async () => {
     const url = serveModel("model.bin");
     source.behaviour.headers = { "content-type": "application/x-thing" };
-    const describe = async () => (await ada.get(`/api/assets/remote-metadata?url=${encodeURIComponent(url)}`)).body;
+    const readMetadata = async () => (await ada.get(`/api/assets/remote-metadata?url=${encodeURIComponent(url)}`)).body;
     const expected = {
       content_length: 10_000,
       content_type: "application/x-thing",
@@ -196,23 +196,23 @@ describe("POST /api/assets/download", async () => {
       tags: [],
       validation: { is_valid: true, errors: [], warnings: [] },
     };
-    expect(await describe()).toEqual(expected);
+    expect(await readMetadata()).toEqual(expected);
     expect(source.requests.at(-1)?.method).toBe("HEAD");
     source.behaviour.refusesHead = true;
-    expect(await describe()).toEqual(expected);
+    expect(await readMetadata()).toEqual(expected);
     Object.assign(source.behaviour, { refusesHead: false, hasLength: false });
-    expect(await describe()).toMatchObject({ content_length: -1 });
+    expect(await readMetadata()).toMatchObject({ content_length: -1 });
     source.behaviour.hasLength = true;
   });
 
-  it("keeps within a user's storage, as declared and before anything is fetched", async () => {
-    const small = await startService({ downloadHosts: [source.url], userQuotaBytes: 12_000, maxDownloadBytes: 50_000 });
-    const client = small.client();
+  it("rejects downloads above the quota or the size limit", async () => {
+    const limitedService = await startService({ downloadHosts: [source.url], userQuotaBytes: 12_000, maxDownloadBytes: 50_000 });
+    const client = limitedService.client();
     expect(await download(client, serveModel())).toMatchObject({ status: "completed" });
     const task = await download(client, serveModel());
     expect(task).toMatchObject({ status: "failed", result: { code: "STORAGE_QUOTA_EXCEEDED" } });
-    const big = serveModel("big.bin", createPattern(60_000));
-    expect((await small.client("eve").get(`/api/assets/remote-metadata?url=${encodeURIComponent(big)}`)).body).toMatchObject({
+    const largeUrl = serveModel("big.bin", createPattern(60_000));
+    expect((await limitedService.client("eve").get(`/api/assets/remote-metadata?url=${encodeURIComponent(largeUrl)}`)).body).toMatchObject({
       validation: { is_valid: false, errors: [{ code: "FILE_TOO_LARGE", field: "content_length" }] },
     });
     expect(asRecords(asRecord((await client.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);

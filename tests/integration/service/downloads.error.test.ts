@@ -11,7 +11,7 @@ import { until } from "@/tests/support/until";
 import { download, getContent, readTask, startDownload, waitForBytes, waitForOutcome } from "./downloads-support";
 import { asRecord, asString } from "./support";
 
-const MAX_COUNT = 2_000_000;
+const MAX_BYTES = 2_000_000;
 
 describe("downloads from hostile sources", () => {
   let service: TestService;
@@ -21,61 +21,61 @@ describe("downloads from hostile sources", () => {
   beforeAll(async () => {
     source = await openTestServer(({ url, headers }, response) => {
       const path = url.split("?")[0] ?? "";
-      const target = responses[path];
-      if (typeof target === "string") response.writeHead(302, { location: target }).end();
-      else if (target) target(response, headers);
+      const handler = responses[path];
+      if (typeof handler === "string") response.writeHead(302, { location: handler }).end();
+      else if (handler) handler(response, headers);
       else response.writeHead(404).end();
     });
     otherServer = await openTestServer((_, response) => void response.end("must not be fetched"));
-    responses["/not-named"] = `${otherServer.url}/x`;
+    responses["/other-port"] = `${otherServer.url}/x`;
     service = await startService({
       downloadHosts: ["huggingface.co", "localhost", "127.0.0.1", source.url],
-      maxDownloadBytes: MAX_COUNT,
+      maxDownloadBytes: MAX_BYTES,
       requestTimeoutMs: 5000,
     });
     client = service.client();
   });
   afterAll(async () => {
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
     expect(otherServer.requests).toEqual([]);
     await service.dispose();
     await source.close();
     await otherServer.close();
   });
 
-  type Answer = string | ((response: ServerResponse, headers: Record<string, unknown>) => void);
-  const responses: Record<string, Answer> = {
+  type SourceResponse = string | ((response: ServerResponse, headers: Record<string, unknown>) => void);
+  const responses: Record<string, SourceResponse> = {
     "/metadata-service": "http://169.254.169.254/latest",
     "/loopback": "https://127.0.0.1/x",
-    "/loopback-in-six": "https://[::ffff:127.0.0.1]/x",
-    "/name-of-loopback": "https://localhost/x",
-    "/job-events": "https://example.com/x",
-    "/storage-of-another": "https://cdn-lfs.hf.co/x",
-    "/to-a-file": "file:///etc/passwd",
-    "/to-nowhere": "http://[",
+    "/loopback-ipv6": "https://[::ffff:127.0.0.1]/x",
+    "/loopback-name": "https://localhost/x",
+    "/other-host": "https://example.com/x",
+    "/other-storage": "https://cdn-lfs.hf.co/x",
+    "/file-url": "file:///etc/passwd",
+    "/invalid-url": "http://[",
     "/with-password": "https://ada:secret@huggingface.co/x",
-    "/round": "/round",
+    "/redirect-loop": "/redirect-loop",
     "/chain": "/chain/2",
     "/chain/2": "chain/3",
     "/chain/chain/3": "../../fine?a=1#part",
     "/fine": (response) => response.end("fine"),
-    "/asks": (response) => response.writeHead(401).end(),
+    "/unauthorized": (response) => response.writeHead(401).end(),
     "/broken": (response) => response.writeHead(500).end(),
     "/teapot": (response) => response.writeHead(418).end(),
-    "/part": (response) => response.writeHead(206, { "content-range": "bytes 0-3/4" }).end("fine"),
-    "/declares-much": (response) => response.writeHead(200, { "content-length": String(MAX_COUNT + 1) }).write("x"),
-    "/declares-beyond-counting": (response) => response.writeHead(200, { "content-length": "1000000000000000" }).write("some"),
-    "/never-ends": pourForever,
+    "/partial": (response) => response.writeHead(206, { "content-range": "bytes 0-3/4" }).end("fine"),
+    "/declares-too-large": (response) => response.writeHead(200, { "content-length": String(MAX_BYTES + 1) }).write("x"),
+    "/declares-huge": (response) => response.writeHead(200, { "content-length": "1000000000000000" }).write("some"),
+    "/never-ends": writeForever,
     "/encoded": (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("fine")),
-    "/wants-identity": (response, headers) => {
+    "/requires-identity": (response, headers) => {
       const isPlain = headers["accept-encoding"] === "identity";
       response.writeHead(200, isPlain ? {} : { "content-encoding": "gzip" }).end(isPlain ? "plain" : gzipSync("plain"));
     },
-    "/hangs-up": (response) => response.destroy(),
-    "/broken-promise": (response) => response.writeHead(200, { "x-linked-etag": `"${"ab".repeat(32)}"` }).end("other bytes"),
+    "/disconnects": (response) => response.destroy(),
+    "/wrong-hash": (response) => response.writeHead(200, { "x-linked-etag": `"${"ab".repeat(32)}"` }).end("other bytes"),
     "/endless-redirect": (response) => {
       response.writeHead(302, { location: "/fine" });
-      pourForever(response);
+      writeForever(response);
     },
     "/slow": (response) => response.writeHead(200, { "content-length": "1000000" }).write("x".repeat(1000)),
   };
@@ -96,7 +96,7 @@ describe("downloads from hostile sources", () => {
     "ftp://huggingface.co/x",
     "file:///etc/passwd",
     "data:text/plain,x",
-  ])("refuses %s", async (sourceUrl) => {
+  ])("rejects %s", async (sourceUrl) => {
     expect(await client.post("/api/assets/download", { source_url: sourceUrl })).toMatchObject({
       status: 400,
       body: { code: "UNSUPPORTED_SOURCE", details: expect.anything() as unknown },
@@ -107,18 +107,18 @@ describe("downloads from hostile sources", () => {
     });
   });
 
-  it("refuses the named origin with credentials or another port", async () => {
+  it("rejects an allowed origin with credentials or another port", async () => {
     for (const sourceUrl of [source.url.replace("//", "//ada:x@"), otherServer.url]) {
       const response = await client.post("/api/assets/download", { source_url: `${sourceUrl}/x` });
       expect(response).toMatchObject({ status: 400, body: { code: "UNSUPPORTED_SOURCE" } });
     }
   });
 
-  it("names the wrong field of a body", async () => {
+  it("names the invalid field of a body", async () => {
     const sourceUrl = `${source.url}/fine`;
     for (const [body, field] of [
       [{}, "source_url"],
-      [{ source_url: "not an address" }, "source_url"],
+      [{ source_url: "not a URL" }, "source_url"],
       [{ source_url: sourceUrl, tags: "model" }, "tags"],
       [{ source_url: sourceUrl, tags: Array.from({ length: 101 }, (_, n) => `t${n}`) }, "tags"],
       [{ source_url: sourceUrl, preview_id: "7" }, "preview_id"],
@@ -134,30 +134,30 @@ describe("downloads from hostile sources", () => {
   it.each([
     ["/metadata-service", "may not download from"],
     ["/loopback", "inside the network"],
-    ["/loopback-in-six", "may not download from"],
-    ["/name-of-loopback", "inside the network"],
-    ["/not-named", "may not download from"],
-    ["/job-events", "may not download from"],
-    ["/storage-of-another", "may not download from"],
-    ["/to-a-file", "may not download from"],
-    ["/to-nowhere", "may not download from"],
+    ["/loopback-ipv6", "may not download from"],
+    ["/loopback-name", "inside the network"],
+    ["/other-port", "may not download from"],
+    ["/other-host", "may not download from"],
+    ["/other-storage", "may not download from"],
+    ["/file-url", "may not download from"],
+    ["/invalid-url", "may not download from"],
     ["/with-password", "may not download from"],
-    ["/round", "too often"],
-    ["/gone", "no such file"],
-    ["/asks", "requires a sign-in"],
+    ["/redirect-loop", "too often"],
+    ["/missing", "no such file"],
+    ["/unauthorized", "requires a sign-in"],
     ["/teapot", "answered 418"],
     ["/broken", "answered 500"],
-    ["/hangs-up", "did not respond"],
-    ["/part", "whole file"],
-    ["/declares-much", "larger than the 2000000 bytes"],
-    ["/declares-beyond-counting", "larger than the 2000000 bytes"],
+    ["/disconnects", "did not respond"],
+    ["/partial", "whole file"],
+    ["/declares-too-large", "larger than the 2000000 bytes"],
+    ["/declares-huge", "larger than the 2000000 bytes"],
     ["/never-ends", "larger than the 2000000 bytes"],
     ["/encoded", "encoding gzip"],
-    ["/broken-promise", "differs from the one that the source announced"],
-  ])("fails a task for %s with a message and keeps no file", async (path, words) => {
+    ["/wrong-hash", "differs from the one that the source announced"],
+  ])("fails a task for %s with a message and keeps no file", async (path, message) => {
     const task = await download(client, source.url + path);
     expect(task).toMatchObject({ status: "failed", result: { success: false, error: task.error_message } });
-    expect(task.error_message).toContain(words);
+    expect(task.error_message).toContain(message);
     expect(await readdir(join(service.folder, "downloads"))).toEqual([]);
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe("downloads from hostile sources", () => {
     for (const [path, text] of [
       ["/chain", "fine"],
       ["/endless-redirect", "fine"],
-      ["/wants-identity", "plain"],
+      ["/requires-identity", "plain"],
     ] as const)
       expect((await getContent(client, await download(client, source.url + path))).toString()).toBe(text);
     expect(source.requests.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined)).toBe(true);
@@ -185,29 +185,29 @@ describe("downloads from hostile sources", () => {
     expect((await client.call("DELETE", path)).status).toBe(409);
   });
 
-  it("cancels between two attempts as well", async () => {
+  it("cancels a task between two attempts", async () => {
     const requestCount = source.requests.length;
     const path = await startDownload(client, `${source.url}/broken`);
-    await until("it was asked for", () => source.requests.length > requestCount);
+    await until("the file was requested", () => source.requests.length > requestCount);
     expect((await client.call("DELETE", path)).status).toBe(204);
     expect(await waitForOutcome(client, path)).toMatchObject({ status: "cancelled" });
   });
 
-  it("returns 422 with the reason for a source that cannot be described", async () => {
-    for (const path of ["/gone", "/asks", "/broken", "/round"]) {
+  it("returns 422 with the reason when metadata can't be read", async () => {
+    for (const path of ["/missing", "/unauthorized", "/broken", "/redirect-loop"]) {
       const response = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(source.url + path)}`);
       expect([path, response.status, asRecord(response.body).code]).toEqual([path, 422, "UNPROCESSABLE"]);
       expect(asString(asRecord(response.body).message)).not.toBe("");
     }
-    for (const path of ["/loopback", "/job-events"])
+    for (const path of ["/loopback", "/other-host"])
       expect((await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(source.url + path)}`)).status).toBe(400);
     expect((await client.get("/api/assets/remote-metadata")).status).toBe(400);
   });
 });
 
-function pourForever(response: ServerResponse): void {
+function writeForever(response: ServerResponse): void {
   const chunk = Buffer.alloc(64 * 1024, "x");
   const endless = new Readable({ read: () => void endless.push(chunk) });
-  // Ends when the client disconnects, as it should.
+  // Ends when the client disconnects.
   pipeline(endless, response, () => undefined);
 }

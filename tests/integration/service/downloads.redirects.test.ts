@@ -1,5 +1,4 @@
-// Sources that respond like large model sites, each on its own configured origin: a model page that redirects to a signed storage URL, with the
-// headers of these sites.
+// Sources that respond like large model sites: one origin redirects to a signed URL on another origin.
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
@@ -23,7 +22,7 @@ const storage = await openTestServer((request, response) => onStorage(request, r
 const service = await startService({ downloadHosts: [site.url, storage.url], requestTimeoutMs: 5000 });
 const client = service.client();
 afterAll(async () => {
-  expect(JSON.stringify(service.complaints)).not.toContain(SECRET);
+  expect(JSON.stringify(service.loggedErrors)).not.toContain(SECRET);
   await service.dispose();
   await site.close();
   await storage.close();
@@ -33,39 +32,39 @@ beforeEach(() => {
   storage.requests.length = 0;
 });
 
-const sign = (path: string) => `${storage.url}${path}?X-Amz-Signature=${SECRET}&Expires=1900000000&Key-Pair-Id=K2`;
-const toStorage =
+const createSignedUrl = (path: string) => `${storage.url}${path}?X-Amz-Signature=${SECRET}&Expires=1900000000&Key-Pair-Id=K2`;
+const redirectToStorage =
   (path: string, headers: Record<string, string> = {}) =>
   (_request: ReceivedRequest, response: ServerResponse) =>
-    void response.writeHead(302, { location: sign(path), ...headers }).end("Found. Redirecting");
+    void response.writeHead(302, { location: createSignedUrl(path), ...headers }).end("Found. Redirecting");
 
-/** Serves ranges as a storage does; `cutFirstAt` cuts the connection after that many bytes of the first answer. */
-function getStorage(
-  of: () => { bytes: Buffer; etag: string },
+/** Serves ranges like a storage server. `cutFirstAt` closes the first response after that many bytes. */
+function createStorageHandler(
+  getFile: () => { bytes: Buffer; etag: string },
   { headers = {}, cutFirstAt }: { headers?: Record<string, string>; cutFirstAt?: number } = {},
 ) {
-  let answeredCount = 0;
+  let responseCount = 0;
   return ({ headers: requestHeaders }: ReceivedRequest, response: ServerResponse) => {
-    const now = of();
-    const isSame = requestHeaders["if-range"] === undefined || requestHeaders["if-range"] === now.etag;
-    const start = isSame ? Number(/^bytes=(\d+)-/.exec(requestHeaders.range ?? "")?.[1] ?? 0) : 0;
-    const body = now.bytes.subarray(start);
+    const file = getFile();
+    const isUnchanged = requestHeaders["if-range"] === undefined || requestHeaders["if-range"] === file.etag;
+    const start = isUnchanged ? Number(/^bytes=(\d+)-/.exec(requestHeaders.range ?? "")?.[1] ?? 0) : 0;
+    const body = file.bytes.subarray(start);
     response.writeHead(start > 0 ? 206 : 200, {
-      etag: now.etag,
+      etag: file.etag,
       "content-length": String(body.length),
-      ...(start > 0 && { "content-range": `bytes ${start}-${now.bytes.length - 1}/${now.bytes.length}` }),
+      ...(start > 0 && { "content-range": `bytes ${start}-${file.bytes.length - 1}/${file.bytes.length}` }),
       ...headers,
     });
-    answeredCount += 1;
-    if (answeredCount > 1 || cutFirstAt === undefined) return void response.end(body);
+    responseCount += 1;
+    if (responseCount > 1 || cutFirstAt === undefined) return void response.end(body);
     response.write(body.subarray(0, cutFirstAt), () => response.socket?.end(() => response.destroy()));
   };
 }
 
 describe("a model site that redirects to storage", () => {
-  it("is followed to the signed address, checked by hash and not exposed", async () => {
-    onSite = toStorage("/repos/ab/cd", { "x-linked-etag": `"${sha256}"`, "x-linked-size": String(bytes.length) });
-    onStorage = getStorage(() => ({ bytes, etag: '"one"' }), {
+  it("is followed to the signed URL, verified by hash and not exposed", async () => {
+    onSite = redirectToStorage("/repos/ab/cd", { "x-linked-etag": `"${sha256}"`, "x-linked-size": String(bytes.length) });
+    onStorage = createStorageHandler(() => ({ bytes, etag: '"one"' }), {
       headers: {
         "content-disposition": `inline; filename*=UTF-8''mod%C3%A8le%20v1.safetensors; filename="mod_le v1.safetensors";`,
         "content-type": "binary/octet-stream",
@@ -76,11 +75,11 @@ describe("a model site that redirects to storage", () => {
     expect(JSON.stringify(task)).not.toContain(SECRET);
   });
 
-  it("resumes at a new signed address and restarts when the file changed", async () => {
-    let visits = 0;
-    onSite = (request, response) => toStorage(`/bucket/${(visits += 1)}`)(request, response);
+  it("is resumed at a new signed URL and restarted when the file changed", async () => {
+    let visitCount = 0;
+    onSite = (request, response) => redirectToStorage(`/bucket/${(visitCount += 1)}`)(request, response);
     const first = createPattern(300_000, 21);
-    onStorage = getStorage(() => ({ bytes: first, etag: '"v1"' }), { cutFirstAt: 100_000 });
+    onStorage = createStorageHandler(() => ({ bytes: first, etag: '"v1"' }), { cutFirstAt: 100_000 });
     const json = await download(client, `${site.url}/api/download/models/1`);
     expect((await getContent(client, json)).equals(first)).toBe(true);
     expect(storage.requests.map(({ url, headers }) => [url.split("?")[0], headers.range])).toEqual([
@@ -94,13 +93,15 @@ describe("a model site that redirects to storage", () => {
       { bytes: second, etag: '"v2"' },
     ];
     let requestCount = 0;
-    onStorage = getStorage(() => states[Math.min((requestCount += 1), 2) - 1] ?? { bytes: second, etag: '"v2"' }, { cutFirstAt: 100_000 });
+    onStorage = createStorageHandler(() => states[Math.min((requestCount += 1), 2) - 1] ?? { bytes: second, etag: '"v2"' }, {
+      cutFirstAt: 100_000,
+    });
     const secondDownload = await download(client, `${site.url}/api/download/models/2`);
     expect(asRecord(secondDownload.result).hash).toBe(getHash(second));
   });
 
   it("may send without a length", async () => {
-    onSite = toStorage("/chunked");
+    onSite = redirectToStorage("/chunked");
     onStorage = (_request, response) => {
       response.writeHead(200, { "content-type": "application/octet-stream" });
       response.write(bytes.subarray(0, 1000));
@@ -112,38 +113,40 @@ describe("a model site that redirects to storage", () => {
   it.each([
     ["seconds", () => "1"],
     ["a date", () => new Date(Date.now() + 2000).toUTCString()],
-  ])("is retried after the delay from %s", async (_name, when) => {
-    const times: number[] = [];
-    let reportedBytes = 0;
+  ])("is retried after the delay from %s", async (_name, getRetryAfter) => {
+    const requestTimes: number[] = [];
+    let retryAtMs = 0;
     onSite = (_request, response) => {
-      times.push(Date.now());
-      if (times.length > 1) return void response.end(bytes);
-      const after = when();
-      reportedBytes = /^\d+$/.test(after) ? Date.now() + 1000 : Date.parse(after);
-      response.writeHead(429, { "retry-after": after }).end("slow down");
+      requestTimes.push(Date.now());
+      if (requestTimes.length > 1) return void response.end(bytes);
+      const retryAfter = getRetryAfter();
+      retryAtMs = /^\d+$/.test(retryAfter) ? Date.now() + 1000 : Date.parse(retryAfter);
+      response.writeHead(429, { "retry-after": retryAfter }).end("slow down");
     };
     const task = await download(client, `${site.url}/busy-${_name.length}.bin`);
     expect(task.status).toBe("completed");
-    expect(times).toHaveLength(2);
-    // A timer may fire early by a fraction of its own millisecond.
-    expect(times[1]).toBeGreaterThanOrEqual(reportedBytes - 2);
+    expect(requestTimes).toHaveLength(2);
+    // A timer may fire up to a millisecond early.
+    expect(requestTimes[1]).toBeGreaterThanOrEqual(retryAtMs - 2);
   });
 
-  it("fails instead of waiting longer than minutes and names the retry time", async () => {
+  it("fails and names the retry time when the delay is too long", async () => {
     onSite = (_request, response) => void response.writeHead(429, { "retry-after": "7200" }).end();
     const task = await download(client, `${site.url}/very-busy.bin`);
-    expect(task).toMatchObject({ status: "failed", error_message: "The source answered 429. Try again in 7200 s." });
+    expect(task).toMatchObject({ status: "failed", error_message: "The source responded with 429. Try again in 7200 s." });
     expect(site.requests).toHaveLength(1);
   });
 });
 
 describe("a page instead of a file", () => {
-  const page = (_request: ReceivedRequest, response: ServerResponse) =>
+  const sendPage = (_request: ReceivedRequest, response: ServerResponse) =>
     void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<!DOCTYPE html><title>Sign in</title>");
 
   it.each(["/org/model/blob/main/model.safetensors", "/api/download/models/7"])("fails the task for %s and keeps no file", async (path) => {
     onSite = (request, response) =>
-      request.url.startsWith("/login") ? page(request, response) : void response.writeHead(307, { location: "/login?returnUrl=x" }).end();
+      request.url.startsWith("/login")
+        ? sendPage(request, response)
+        : void response.writeHead(307, { location: "/login?returnUrl=x" }).end();
     const task = await download(client, site.url + path);
     expect(task).toMatchObject({
       status: "failed",
@@ -151,14 +154,14 @@ describe("a page instead of a file", () => {
       result: { code: "UNPROCESSABLE" },
     });
     expect(await readdir(join(service.folder, "downloads"))).toEqual([]);
-    const described = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(site.url + path)}`);
-    expect(described.body).toMatchObject({
+    const metadataResponse = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(site.url + path)}`);
+    expect(metadataResponse.body).toMatchObject({
       validation: { is_valid: false, errors: [{ code: "UNPROCESSABLE", field: "url", message: expect.stringContaining("web page") }] },
     });
   });
 
   it("is accepted when the name or disposition matches the file", async () => {
-    onSite = page;
+    onSite = sendPage;
     expect(await download(client, `${site.url}/report.html`)).toMatchObject({ status: "completed", result: { filename: "report.html" } });
     onSite = (_request, response) =>
       void response
@@ -168,7 +171,7 @@ describe("a page instead of a file", () => {
   });
 });
 
-describe("a token in an address", () => {
+describe("a token in a URL", () => {
   it.each(["token", "api_key", "access_token", "X-Amz-Signature", "Signature"])(
     "is sent to the source as %s and never exposed or stored",
     async (name) => {
@@ -184,7 +187,7 @@ describe("a token in an address", () => {
         source_url: `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`,
       });
       expect(secondResponse.status).toBe(200);
-      expect(storedRows(join(service.folder, "service.sqlite"))).not.toContain(SECRET);
+      expect(readStoredRows(join(service.folder, "service.sqlite"))).not.toContain(SECRET);
     },
   );
 
@@ -196,7 +199,7 @@ describe("a token in an address", () => {
   });
 });
 
-describe("names from a source", () => {
+describe("file names from a source", () => {
   it.each([
     ["attachment; filename*=iso-8859-1'en'%A3%20rates.bin", "£ rates.bin"],
     [`attachment; filename="${Buffer.from("größe.bin").toString("latin1")}"`, "größe.bin"],
@@ -208,8 +211,8 @@ describe("names from a source", () => {
   });
 });
 
-/** Every row of the tables that downloads write. */
-function storedRows(file: string): string {
+/** Reads every row of the tables that downloads write to. */
+function readStoredRows(file: string): string {
   const database = new SqliteConnection(file, { readOnly: true });
   try {
     return JSON.stringify(["tasks", "fetched_sources", "assets"].map((table) => database.prepare(`SELECT * FROM ${table}`).all()));

@@ -12,13 +12,13 @@ const SIZE = 300_000;
 
 describe("an interrupted download", async () => {
   const sources: FileSource[] = [];
-  // Origins must be known before the service starts, so all sources of this file share one port, opened again by each test.
+  // Allowed origins are fixed when the service starts, so all tests share this source.
   const first = await startFileSource(createPattern(10));
   sources.push(first);
   const service = await startService({ downloadHosts: [first.url], requestTimeoutMs: 1000 });
   const client = service.client();
   afterEach(() => {
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
   });
   afterAll(async () => {
     await service.dispose();
@@ -26,15 +26,20 @@ describe("an interrupted download", async () => {
   });
 
   let seed = 0;
-  /** A new file at a new address of the one source. */
+  /** Resets the shared source and serves a new file at a new URL. */
   function serveSource(behaviour: Partial<Behaviour> = {}): { source: FileSource; url: string; bytes: Buffer } {
     const [source] = sources;
     if (!source) throw new Error("no source");
     seed += 1;
     const bytes = createPattern(SIZE, seed);
     source.responses.length = 0;
-    const plain = { etag: `"${seed}"`, lastModified: undefined, hasRanges: true, hasLength: true, headers: {}, cuts: [] };
-    Object.assign(source.behaviour, plain, { holdAfter: undefined, contentRange: undefined, drip: undefined, busy: [], bytes }, behaviour);
+    const defaults = { etag: `"${seed}"`, lastModified: undefined, hasRanges: true, hasLength: true, headers: {}, cuts: [] };
+    Object.assign(
+      source.behaviour,
+      defaults,
+      { holdAfter: undefined, contentRange: undefined, drip: undefined, busy: [], bytes },
+      behaviour,
+    );
     return { source, url: `${source.url}/file-${seed}.bin`, bytes };
   }
 
@@ -50,27 +55,27 @@ describe("an interrupted download", async () => {
       [150_000, `"${seed}"`],
       [170_000, `"${seed}"`],
     ]);
-    expect(source.sent()).toBe(SIZE);
+    expect(source.countSentBytes()).toBe(SIZE);
   });
 
-  it("resumes by the file's date when its ETag is weak", async () => {
+  it("resumes by Last-Modified when the ETag is weak", async () => {
     const lastModified = "Wed, 21 Oct 2015 07:28:00 GMT";
     const { source, url, bytes } = serveSource({ cuts: [100_000], etag: 'W/"1"', lastModified });
     expect(asRecord((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses[1]).toMatchObject({ start: 100_000, ifRange: lastModified });
   });
 
-  it("restarts at zero when the source has no ranges", async () => {
+  it("restarts at zero when the source doesn't support ranges", async () => {
     const { source, url, bytes } = serveSource({ cuts: [200_000], hasRanges: false });
     expect(asRecord((await download(client, url)).result).hash).toBe(getHash(bytes));
     expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it("restarts at zero when the file changed and stores the new one", async () => {
+  it("restarts at zero and stores the new file when the file changed", async () => {
     const { source, url } = serveSource({ cuts: [100_000] });
     const newBytes = createPattern(SIZE + 7, 1000);
     const path = await startDownload(client, url);
-    await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
+    await until("the first bytes were sent", () => source.responses[0]?.sent === 100_000);
     Object.assign(source.behaviour, { bytes: newBytes, etag: '"other"' });
     const task = await waitForOutcome(client, path);
     expect(asRecord(task.result)).toMatchObject({ hash: getHash(newBytes), bytes_downloaded: SIZE + 7 });
@@ -78,7 +83,7 @@ describe("an interrupted download", async () => {
   });
 
   it.each(["bytes 5-9/300000", "bytes 100000-299999/999999", "bytes 100000-200", "nonsense"])(
-    "trusts no part that claims to be another one (%s)",
+    "rejects a response with an unexpected range (%s)",
     async (contentRange) => {
       const { source, url, bytes } = serveSource({ cuts: [100_000], contentRange });
       const task = await download(client, url);
@@ -87,10 +92,10 @@ describe("an interrupted download", async () => {
     },
   );
 
-  it("refuses a part with another ETag from a source ignoring If-Range", async () => {
+  it("rejects another ETag from a source that ignores If-Range", async () => {
     const { source, url } = serveSource({ cuts: [100_000] });
     const path = await startDownload(client, url);
-    await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
+    await until("the first bytes were sent", () => source.responses[0]?.sent === 100_000);
     const newBytes = createPattern(SIZE, 2000);
     Object.assign(source.behaviour, { bytes: newBytes, headers: { etag: '"other"' } });
     expect(asRecord((await waitForOutcome(client, path)).result).hash).toBe(getHash(newBytes));
@@ -111,17 +116,17 @@ describe("an interrupted download", async () => {
     expect(source.responses[1]).toMatchObject({ start: 120_000 });
   });
 
-  it("gives up on a source that always ends early and keeps no file", async () => {
+  it("fails when the source always ends early, and keeps no file", async () => {
     const { url } = serveSource({ cuts: [1000, 1000, 1000, 1000, 1000, 1000], hasRanges: false });
     const task = await download(client, url);
     expect(task).toMatchObject({ status: "failed", error_message: expect.stringContaining("before the file was complete") });
     expect(await readdir(join(service.folder, "downloads"))).toEqual([]);
   });
 
-  it("gives up on a source that drips bytes endlessly", async () => {
+  it("fails when the source sends too slowly", async () => {
     const { url } = serveSource({ drip: { bytes: 1, everyMs: 20 } });
     const path = await startDownload(client, url);
-    await until("it is given up", async () => asRecord((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
+    await until("the download has failed", async () => asRecord((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
     expect(asRecord((await client.get(path)).body).error_message).toBe("The source sends too slowly.");
   });
 
@@ -131,7 +136,7 @@ describe("an interrupted download", async () => {
     expect(source.responses).toHaveLength(1);
   });
 
-  it("refetches nothing when all bytes arrived before the stop", async () => {
+  it("refetches nothing when all bytes arrived before a restart", async () => {
     const { source, url, bytes } = serveSource({ hasLength: false, holdAfter: SIZE });
     const path = await startDownload(client, url);
     await waitForBytes(client, path, SIZE);

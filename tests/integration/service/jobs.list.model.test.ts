@@ -1,14 +1,14 @@
-// Hundreds of jobs in every state; every query is compared with a filter and sort of all rows here.
+// Compares queries of thousands of jobs in every state with a filter and sort of all rows.
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { getWorkflows, seedJobs, workflowId } from "@/tests/bench/service/seed-jobs";
+import { createWorkflowId,getWorkflowCount, seedJobs } from "@/tests/bench/service/seed-jobs";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { asRecord, asRecords, asString, waitGraph } from "./support";
+import { asRecord, asRecords, asString, createWaitGraph } from "./support";
 
-const JOBS = 3000;
+const JOB_COUNT = 3000;
 
 type Row = {
   id: string;
@@ -28,7 +28,7 @@ type Query = {
   order: string;
 };
 
-function expected(rows: readonly Row[], query: Query): string[] {
+function findExpectedIds(rows: readonly Row[], query: Query): string[] {
   const sign = query.order === "asc" ? 1 : -1;
   return rows
     .filter((row) => query.states.length === 0 || query.states.includes(row.state))
@@ -41,7 +41,10 @@ function expected(rows: readonly Row[], query: Query): string[] {
 const queries = fc.record(
   {
     states: fc.subarray(["pending", "in_progress", "completed", "failed", "cancelled"]),
-    workflow: fc.constantFrom(...Array.from({ length: getWorkflows(JOBS) }, (_, index) => workflowId(index)), "none-such"),
+    workflow: fc.constantFrom(
+      ...Array.from({ length: getWorkflowCount(JOB_COUNT) }, (_, index) => createWorkflowId(index)),
+      "missing-workflow",
+    ),
     output: fc.constantFrom("image" as const, "video" as const, "audio" as const),
     by: fc.constantFrom("create_time" as const, "execution_time" as const),
     order: fc.constantFrom("asc", "desc"),
@@ -49,18 +52,18 @@ const queries = fc.record(
   { requiredKeys: ["states", "by", "order"] },
 );
 
-describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async (share) => {
-  const empty = await startService();
-  empty.client("bench");
-  await empty.service.stop();
-  const file = join(empty.folder, "service.sqlite");
-  seedJobs(file, "bench", JOBS, { waiting: share });
+describe.each([0, 0.8])("job list with a waiting share of %d", async (waitingShare) => {
+  const emptyService = await startService();
+  emptyService.client("bench");
+  await emptyService.service.stop();
+  const file = join(emptyService.folder, "service.sqlite");
+  seedJobs(file, "bench", JOB_COUNT, { waiting: waitingShare });
   const database = new SqliteConnection(file);
-  // The first waiting job keeps the only slot, so that nothing changes while lists are read.
+  // The first waiting job occupies the only slot, so the list doesn't change during the test.
   database
     .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
-    .run(JSON.stringify(waitGraph(3600)));
-  const service = await startService({ dataDir: empty.folder, concurrency: 1 });
+    .run(JSON.stringify(createWaitGraph(3600)));
+  const service = await startService({ dataDir: emptyService.folder, concurrency: 1 });
   const client = service.client("bench");
   await until("a job runs", async () => asRecords(asRecord((await client.get("/api/jobs?status=in_progress")).body).jobs).length === 1);
   const rows = database.prepare<[], Row>("SELECT * FROM jobs").all();
@@ -76,13 +79,17 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
     (output === undefined ? "" : `&output_type=${output}`);
 
   it("returns the exact total and has_more for any filter, order and offset", async () => {
-    const page = fc.record({ query: queries, limit: fc.integer({ min: 1, max: 120 }), offset: fc.integer({ min: 0, max: JOBS + 10 }) });
+    const page = fc.record({
+      query: queries,
+      limit: fc.integer({ min: 1, max: 120 }),
+      offset: fc.integer({ min: 0, max: JOB_COUNT + 10 }),
+    });
     await fc.assert(
       fc.asyncProperty(page, async ({ query, limit, offset }) => {
         const json = asRecord((await client.get(`${getPath(query)}&limit=${limit}&offset=${offset}`)).body);
-        const all = expected(rows, query);
-        expect(asRecords(json.jobs).map((job) => asString(job.id))).toEqual(all.slice(offset, offset + limit));
-        expect(json.pagination).toEqual({ offset, limit, total: all.length, has_more: offset + limit < all.length });
+        const expectedIds = findExpectedIds(rows, query);
+        expect(asRecords(json.jobs).map((job) => asString(job.id))).toEqual(expectedIds.slice(offset, offset + limit));
+        expect(json.pagination).toEqual({ offset, limit, total: expectedIds.length, has_more: offset + limit < expectedIds.length });
       }),
       { numRuns: 400, seed: 20261121 },
     );
@@ -103,11 +110,11 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
         seenIds.push(...jobs.map((job) => asString(job.id)));
         hasMore = jobs.length > 0 && asRecord(json.pagination).has_more === true;
       }
-      expect(seenIds).toEqual(expected(rows, query));
+      expect(seenIds).toEqual(findExpectedIds(rows, query));
     }
   });
 
-  it("never shows a job on two pages and never skips one", async () => {
+  it("shows every job on exactly one page", async () => {
     const query = fc.record({ query: queries, limit: fc.integer({ min: 50, max: 900 }) });
     await fc.assert(
       fc.asyncProperty(query, async ({ query, limit }) => {
@@ -117,17 +124,17 @@ describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async
           seenIds.push(...asRecords(json.jobs).map((job) => asString(job.id)));
           hasMore = asRecord(json.pagination).has_more === true;
         }
-        expect(seenIds).toEqual(expected(rows, query));
+        expect(seenIds).toEqual(findExpectedIds(rows, query));
       }),
       { numRuns: 40, seed: 3 },
     );
   });
 
   it("lists only ended jobs in the history, newest first", async () => {
-    const ended = expected(rows, { states: ["completed", "failed", "cancelled"], by: "create_time", order: "desc" });
-    for (const offset of [0, 1400, ended.length - 5, ended.length + 1]) {
+    const endedIds = findExpectedIds(rows, { states: ["completed", "failed", "cancelled"], by: "create_time", order: "desc" });
+    for (const offset of [0, 1400, endedIds.length - 5, endedIds.length + 1]) {
       const { history } = asRecord((await client.get(`/api/history_v2?max_items=50&offset=${offset}`)).body);
-      expect(asRecords(history).map((entry) => asString(entry.prompt_id))).toEqual(ended.slice(offset, offset + 50));
+      expect(asRecords(history).map((entry) => asString(entry.prompt_id))).toEqual(endedIds.slice(offset, offset + 50));
     }
   });
 });

@@ -1,22 +1,35 @@
-// A job in all views: every field with its unit and format, and what must never appear.
+// Checks a job's fields in every view, and secrets that must never appear.
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asRecords, asString, canvas, type Json, readJob, sample, submit, waitForEnd, waitForStart, waitGraph } from "./support";
+import {
+  asRecord,
+  asRecords,
+  asString,
+  createColorGraph,
+  createWaitGraph,
+  type Json,
+  loadSampleGraph,
+  readJob,
+  submitGraph,
+  waitForEnd,
+  waitForStart,
+} from "./support";
 
 describe("the views of a job", async () => {
   const service = await startService({ concurrency: 1 });
   const client = service.client();
 
-  const inList = async (id: string) => asRecords(asRecord((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
+  const findInList = async (id: string) =>
+    asRecords(asRecord((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
   const getStatus = async (id: string) => asRecord((await client.get(`/api/job/${id}/status`)).body);
-  const inHistory = async (id: string) =>
+  const findInHistory = async (id: string) =>
     asRecords(asRecord((await client.get("/api/history_v2?max_items=1000")).body).history).find((entry) => entry.prompt_id === id) ?? {};
 
-  it("contain every field of a completed job in each unit", async () => {
+  it("contain every field of a completed job in its unit", async () => {
     const workflow = { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22", nodes: [] };
-    const id = await submit(client, canvas(21), { extra_data: { client_id: "c", extra_pnginfo: { workflow } } });
+    const id = await submitGraph(client, createColorGraph(21), { extra_data: { client_id: "c", extra_pnginfo: { workflow } } });
     const job = await waitForEnd(client, id);
-    const item = await inList(id);
+    const item = await findInList(id);
     expect(item).toMatchObject({
       id,
       status: "completed",
@@ -25,14 +38,14 @@ describe("the views of a job", async () => {
       preview_output: { nodeId: "2", mediaType: "images", type: "output", subfolder: "", display_name: "plain_00001_.png" },
     });
     for (const field of ["workflow", "outputs", "execution_error", "progress"]) expect(item).not.toHaveProperty(field);
-    const [created, began, over] = [item.create_time, item.execution_start_time, item.execution_end_time].map(Number);
-    expect(created).toBeGreaterThan(1e12);
-    expect(began).toBeGreaterThanOrEqual(created ?? Infinity);
-    expect(over).toBeGreaterThanOrEqual(began ?? Infinity);
+    const [createdMs, startedMs, endedMs] = [item.create_time, item.execution_start_time, item.execution_end_time].map(Number);
+    expect(createdMs).toBeGreaterThan(1e12);
+    expect(startedMs).toBeGreaterThanOrEqual(createdMs ?? Infinity);
+    expect(endedMs).toBeGreaterThanOrEqual(startedMs ?? Infinity);
 
     expect(job).toMatchObject({ id, status: "completed", workflow_id: workflow.id, outputs_count: 1, preview_output: item.preview_output });
-    expect(job.workflow).toEqual({ prompt: canvas(21), extra_data: { client_id: "c", extra_pnginfo: { workflow } } });
-    expect(job.create_time).toBe(Math.floor(Number(created) / 1000));
+    expect(job.workflow).toEqual({ prompt: createColorGraph(21), extra_data: { client_id: "c", extra_pnginfo: { workflow } } });
+    expect(job.create_time).toBe(Math.floor(Number(createdMs) / 1000));
     expect(Number.isInteger(job.update_time)).toBe(true);
     expect(job.update_time).toBeLessThan(1e11);
     const [output] = asRecords(asRecord(asRecord(job.outputs)["2"]).images);
@@ -46,16 +59,16 @@ describe("the views of a job", async () => {
       status_str: "success",
       completed: true,
       messages: [
-        ["execution_start", { prompt_id: id, timestamp: began }],
+        ["execution_start", { prompt_id: id, timestamp: startedMs }],
         ["execution_cached", { nodes: [], prompt_id: id, timestamp: expect.any(Number) }],
-        ["execution_success", { prompt_id: id, timestamp: over }],
+        ["execution_success", { prompt_id: id, timestamp: endedMs }],
       ],
     });
 
-    const entry = await inHistory(id);
+    const entry = await findInHistory(id);
     expect(entry).toEqual({
       prompt_id: id,
-      create_time: created,
+      create_time: createdMs,
       workflow_id: workflow.id,
       prompt: { priority: expect.any(Number), prompt_id: id, extra_data: { client_id: "c", extra_pnginfo: {} } },
       outputs: job.outputs,
@@ -66,7 +79,7 @@ describe("the views of a job", async () => {
       prompt: {
         priority: asRecord(entry.prompt).priority,
         prompt_id: id,
-        prompt: canvas(21),
+        prompt: createColorGraph(21),
         extra_data: { client_id: "c", extra_pnginfo: { workflow } },
         outputs_to_execute: ["2"],
       },
@@ -78,7 +91,7 @@ describe("the views of a job", async () => {
     expect(status).toEqual({
       id,
       status: "completed",
-      created_at: new Date(Number(created)).toISOString(),
+      created_at: new Date(Number(createdMs)).toISOString(),
       updated_at: expect.any(String),
       last_state_update: expect.any(String),
       assigned_inference: "slot-1",
@@ -104,7 +117,7 @@ describe("the views of a job", async () => {
   });
 
   it("contain a failed job's error, earlier outputs and state", async () => {
-    const id = await submit(client, sample("06-fails-half-way"));
+    const id = await submitGraph(client, loadSampleGraph("06-fails-half-way"));
     const job = await waitForEnd(client, id);
     const error = asRecord(job.execution_error);
     expect(Object.keys(error).sort()).toEqual([
@@ -116,48 +129,51 @@ describe("the views of a job", async () => {
       "node_type",
       "traceback",
     ]);
-    expect((await inList(id)).execution_error).toEqual(error);
-    expect((await inList(id)).status).toBe("failed");
+    expect((await findInList(id)).execution_error).toEqual(error);
+    expect((await findInList(id)).status).toBe("failed");
     expect(await getStatus(id)).toMatchObject({ status: "error", error_message: error.exception_message });
-    const { messages, ...rest } = asRecord(job.execution_status);
-    expect(rest).toEqual({ status_str: "error", completed: false });
-    const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-    expect(last).toEqual(["execution_error", { prompt_id: id, ...error, executed: expect.any(Array), timestamp: expect.any(Number) }]);
-    expect((await inHistory(id)).status).toEqual(job.execution_status);
+    const { messages, ...summary } = asRecord(job.execution_status);
+    expect(summary).toEqual({ status_str: "error", completed: false });
+    const lastMessage: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+    expect(lastMessage).toEqual([
+      "execution_error",
+      { prompt_id: id, ...error, executed: expect.any(Array), timestamp: expect.any(Number) },
+    ]);
+    expect((await findInHistory(id)).status).toEqual(job.execution_status);
     expect(job.outputs_count).toBe(Number(asRecords(asRecord((await client.get(`/api/jobs/${id}/assets`)).body).assets).length));
   });
 
-  it("omit the end while a job waits or runs", async () => {
-    const busy = await submit(client, waitGraph(3600));
-    await waitForStart(client, busy);
-    const queued = await submit(client, canvas(22));
-    for (const [id, word] of [
-      [busy, "in_progress"],
-      [queued, "pending"],
+  it("omit end fields while a job is pending or running", async () => {
+    const runningId = await submitGraph(client, createWaitGraph(3600));
+    await waitForStart(client, runningId);
+    const queuedId = await submitGraph(client, createColorGraph(22));
+    for (const [id, status] of [
+      [runningId, "in_progress"],
+      [queuedId, "pending"],
     ] as const) {
-      for (const view of [await inList(id), await readJob(client, id)]) {
-        expect(view).toMatchObject({ id, status: word });
+      for (const view of [await findInList(id), await readJob(client, id)]) {
+        expect(view).toMatchObject({ id, status });
         for (const field of ["outputs", "outputs_count", "preview_output", "execution_status", "execution_meta", "execution_error"])
           expect(view).not.toHaveProperty(field);
         for (const field of ["execution_start_time", "execution_end_time"]) expect(view).not.toHaveProperty(field);
       }
-      expect(await getStatus(id)).toMatchObject({ status: word });
+      expect(await getStatus(id)).toMatchObject({ status });
       expect(await getStatus(id)).not.toHaveProperty("error_message");
       expect((await client.get(`/api/history_v2/${id}`)).status).toBe(404);
-      expect(await inHistory(id)).toEqual({});
+      expect(await findInHistory(id)).toEqual({});
     }
-    const removal = await client.post("/api/history", { delete: [busy, queued, "unknown", "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22"] });
+    const removal = await client.post("/api/history", { delete: [runningId, queuedId, "unknown", "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22"] });
     expect(removal).toMatchObject({ status: 200, body: { code: "OK", message: "0 removed from the history." } });
-    expect([(await readJob(client, busy)).status, (await readJob(client, queued)).status]).toEqual(["in_progress", "pending"]);
+    expect([(await readJob(client, runningId)).status, (await readJob(client, queuedId)).status]).toEqual(["in_progress", "pending"]);
     await client.post("/api/interrupt");
-    await waitForEnd(client, queued);
+    await waitForEnd(client, queuedId);
   });
 
-  it("never contain a partner's key in fields, values, files or errors", async () => {
+  it("never contain a partner key in fields, values, files or errors", async () => {
     const secret = 'comfyui-"0123456789abcdef';
     const nested = { list: [{ api_key_comfy_org: secret, note: `uses ${secret}` }], api_key_comfy_org: secret };
     const prompt: Json = {
-      ...canvas(23),
+      ...createColorGraph(23),
       "3": { class_type: "Wait", inputs: { seconds: 0.3, anything: ["1", 0], api_key_comfy_org: secret } },
       "4": { class_type: "Fail", inputs: { message: `refused: ${secret}`, anything: ["3", 0] } },
       "5": { class_type: "PreviewAny", inputs: { source: ["4", 0] }, _meta: { title: secret } },
@@ -167,25 +183,25 @@ describe("the views of a job", async () => {
       nested,
       extra_pnginfo: { workflow: { nodes: [nested], extra: nested }, other: nested },
     };
-    const id = await submit(client, prompt, { extra_data });
+    const id = await submitGraph(client, prompt, { extra_data });
     const views = ["/api/queue", "/api/jobs", `/api/jobs/${id}`, `/api/job/${id}/status`, "/api/history_v2?max_items=50"];
-    const look = async (paths: string[]) => {
+    const expectNoSecret = async (paths: string[]) => {
       for (const path of paths) expect((await client.get(path)).text).not.toMatch(/0123456789abcdef|api_key_comfy_org/);
     };
-    await look(views);
+    await expectNoSecret(views);
     const job = await waitForEnd(client, id);
     expect(job).toMatchObject({ status: "failed", execution_error: { node_id: "4", exception_message: "refused: [REDACTED]" } });
-    await look([...views, `/api/history_v2/${id}`, `/api/jobs/${id}/assets`, "/api/assets"]);
+    await expectNoSecret([...views, `/api/history_v2/${id}`, `/api/jobs/${id}/assets`, "/api/assets"]);
     const file = await client.raw("GET", `/api/view?filename=${asString(asRecord(job.preview_output).filename)}`);
     const bytes = Buffer.from(await file.arrayBuffer()).toString("latin1");
     expect(bytes).toContain("workflow");
     expect(bytes).not.toMatch(/0123456789abcdef|api_key_comfy_org/);
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
   });
 
-  it("run only what partial_execution_targets need and record it", async () => {
-    const prompt = { ...canvas(24), "3": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "other" } } };
-    const job = await waitForEnd(client, await submit(client, prompt, { partial_execution_targets: ["3"] }));
+  it("contain only the nodes that partial_execution_targets need", async () => {
+    const prompt = { ...createColorGraph(24), "3": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "other" } } };
+    const job = await waitForEnd(client, await submitGraph(client, prompt, { partial_execution_targets: ["3"] }));
     expect(Object.keys(asRecord(job.outputs))).toEqual(["3"]);
     expect(Object.keys(asRecord(job.execution_meta))).toEqual(["1", "3"]);
     const entry = asRecord(asRecord((await client.get(`/api/history_v2/${asString(job.id)}`)).body)[asString(job.id)]);
@@ -197,16 +213,16 @@ describe("the views of a job", async () => {
         status: 400,
         body: { error: { type: "prompt_no_outputs", message: "Prompt has no outputs", details: "", extra_info: {} }, node_errors: {} },
       });
-    const partialJob = await waitForEnd(client, await submit(client, prompt, { partial_execution_targets: ["2", "99"] }));
+    const partialJob = await waitForEnd(client, await submitGraph(client, prompt, { partial_execution_targets: ["2", "99"] }));
     expect(Object.keys(asRecord(partialJob.outputs))).toEqual(["2"]);
   });
 
   it("are readable to a waitlisted user who can't submit", async () => {
     const waitlisted = service.client("wanda");
-    const id = await submit(waitlisted, canvas(25));
+    const id = await submitGraph(waitlisted, createColorGraph(25));
     await waitForEnd(waitlisted, id);
     await service.service.keys.setUserStatus("wanda", "waitlisted");
-    expect(await waitlisted.post("/api/prompt", { prompt: canvas(26) })).toMatchObject({
+    expect(await waitlisted.post("/api/prompt", { prompt: createColorGraph(26) })).toMatchObject({
       status: 403,
       body: { code: "FORBIDDEN", message: expect.stringContaining("waiting list") },
     });

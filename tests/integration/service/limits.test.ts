@@ -1,48 +1,48 @@
-// Size and duration limits of a request, at each boundary.
+// Limits on the size and duration of a request, tested at each boundary.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asString, canvas } from "./support";
+import { asRecord, asString, createColorGraph } from "./support";
 
-const nest = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
-const tags = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `tag ${index + from}`);
+const createNestedJson = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+const createTags = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `tag ${index + from}`);
 
 describe("limits of one request", async () => {
   const service = await startService({ maxJsonBytes: 4000, maxJsonDepth: 20, maxGraphNodes: 3, maxIdsPerCall: 4, maxTagsPerAsset: 5 });
   const client = service.client();
   afterAll(async () => {
     await service.dispose();
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
   });
 
   it("returns 413 for an oversized JSON body before reading it", async () => {
     const body = JSON.stringify({ delete: ["x".repeat(4000)] });
-    const declared = await client.call("POST", "/api/history", body, { "content-length": String(body.length) });
-    expect(declared).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE", message: expect.stringContaining("4000") } });
-    expect(declared.headers.get("connection")).toBe("close");
-    const chunked = await service.client().raw("POST", "/api/history", body);
-    expect(chunked.status).toBe(413);
+    const declaredResponse = await client.call("POST", "/api/history", body, { "content-length": String(body.length) });
+    expect(declaredResponse).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE", message: expect.stringContaining("4000") } });
+    expect(declaredResponse.headers.get("connection")).toBe("close");
+    const chunkedResponse = await service.client().raw("POST", "/api/history", body);
+    expect(chunkedResponse.status).toBe(413);
   });
 
-  it("rejects JSON nested too deep with 400, in bodies and upload parts", async () => {
-    const deep = `{"tags":["a"],"user_metadata":${nest(20)}}`;
-    expect(await client.call("POST", "/api/assets/from-hash", deep)).toMatchObject({ status: 400, body: { code: "INVALID_JSON" } });
-    const part = await client.upload("x", "x.txt", { user_metadata: nest(21) });
+  it("rejects deeply nested JSON with 400 in bodies and upload parts", async () => {
+    const deepJson = `{"tags":["a"],"user_metadata":${createNestedJson(20)}}`;
+    expect(await client.call("POST", "/api/assets/from-hash", deepJson)).toMatchObject({ status: 400, body: { code: "INVALID_JSON" } });
+    const part = await client.upload("x", "x.txt", { user_metadata: createNestedJson(21) });
     expect(part).toMatchObject({ status: 400, body: { code: "INVALID_BODY", details: [{ field: "user_metadata" }] } });
-    expect((await client.upload("x", "x.txt", { user_metadata: nest(20) })).status).toBe(201);
+    expect((await client.upload("x", "x.txt", { user_metadata: createNestedJson(20) })).status).toBe(201);
   });
 
-  it("returns 400 for a metadata_filter nested too deep", async () => {
+  it("returns 400 for a deeply nested metadata_filter", async () => {
     for (const path of ["/api/assets", "/api/assets/tags/refine"]) {
-      const filter = (levels: number) => client.get(`${path}?metadata_filter=${encodeURIComponent(nest(levels))}`);
+      const filter = (levels: number) => client.get(`${path}?metadata_filter=${encodeURIComponent(createNestedJson(levels))}`);
       expect([path, (await filter(20)).status]).toEqual([path, 200]);
       expect(await filter(21)).toMatchObject({ status: 400, body: { code: "INVALID_QUERY", details: [{ field: "metadata_filter" }] } });
     }
   });
 
-  it("answers 400 for too many ids and accepts the maximum", async () => {
-    const ids = tags(5);
+  it("returns 400 for too many ids and accepts the maximum", async () => {
+    const ids = createTags(5);
     for (const [path, body] of [
       ["/api/queue", { delete: ids }],
       ["/api/history", { delete: ids }],
@@ -55,37 +55,37 @@ describe("limits of one request", async () => {
     expect(await client.post("/api/queue", { delete: ids.slice(1) })).toMatchObject({ status: 200, body: { deleted: [] } });
   });
 
-  it("refuses a graph with too many nodes and names the limit", async () => {
-    const four = {
-      ...canvas(1),
+  it("rejects a graph with too many nodes and names the limit", async () => {
+    const graph = {
+      ...createColorGraph(1),
       "3": { class_type: "PrimitiveInt", inputs: { value: 1 } },
       "4": { class_type: "PrimitiveInt", inputs: {} },
     };
-    const refused = await client.post("/api/prompt", { prompt: four });
-    expect(refused).toMatchObject({
+    const response = await client.post("/api/prompt", { prompt: graph });
+    expect(response).toMatchObject({
       status: 400,
       body: {
         error: { type: "invalid_prompt", message: expect.stringMatching(/\b3 nodes.* 4\b/), extra_info: { max_graph_nodes: 3 } },
         node_errors: {},
       },
     });
-    expect((await client.post("/api/prompt", { prompt: canvas(1) })).status).toBe(200);
+    expect((await client.post("/api/prompt", { prompt: createColorGraph(1) })).status).toBe(200);
   });
 
-  it("refuses a prompt too long or too deep in the prompt's shape", async () => {
-    const long = await client.post("/api/prompt", { prompt: canvas(1), extra_data: { note: "x".repeat(4000) } });
-    expect(long).toMatchObject({ status: 413, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
-    const deep = await client.call("POST", "/api/prompt", `{"prompt":${nest(20)}}`);
-    expect(deep).toMatchObject({ status: 400, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
+  it("rejects a long or deep prompt with a prompt error", async () => {
+    const longResponse = await client.post("/api/prompt", { prompt: createColorGraph(1), extra_data: { note: "x".repeat(4000) } });
+    expect(longResponse).toMatchObject({ status: 413, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
+    const deepResponse = await client.call("POST", "/api/prompt", `{"prompt":${createNestedJson(20)}}`);
+    expect(deepResponse).toMatchObject({ status: 400, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
   });
 
   it("limits the tags of an asset on every route", async () => {
-    expect((await client.upload("many", "m.txt", { tags: JSON.stringify(tags(6)) })).status).toBe(400);
-    const { id } = asRecord((await client.upload("five", "f.txt", { tags: JSON.stringify(tags(5)) })).body);
-    const secondResponse = await client.post(`/api/assets/${asString(id)}/tags`, { tags: tags(2, 4) });
+    expect((await client.upload("many", "m.txt", { tags: JSON.stringify(createTags(6)) })).status).toBe(400);
+    const { id } = asRecord((await client.upload("five", "f.txt", { tags: JSON.stringify(createTags(5)) })).body);
+    const secondResponse = await client.post(`/api/assets/${asString(id)}/tags`, { tags: createTags(2, 4) });
     expect(secondResponse).toMatchObject({ status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("5 tags") } });
     expect(asRecord((await client.get(`/api/assets/${asString(id)}`)).body).tags).toHaveLength(5);
-    expect(await client.call("PUT", `/api/assets/${asString(id)}`, { tags: tags(6) })).toMatchObject({ status: 400 });
+    expect(await client.call("PUT", `/api/assets/${asString(id)}`, { tags: createTags(6) })).toMatchObject({ status: 400 });
   });
 
   it("limits a tag to 200 characters without control characters", async () => {
@@ -99,40 +99,40 @@ describe("limits of one request", async () => {
   });
 
   it("rejects user_metadata beyond 64 KiB on every endpoint", async () => {
-    const roomy = await startService();
-    const ada = roomy.client();
+    const defaultService = await startService();
+    const ada = defaultService.client();
     const user_metadata = { note: "x".repeat(65 * 1024) };
     expect(await ada.upload("a", "a.txt", { user_metadata: JSON.stringify(user_metadata) })).toMatchObject({ status: 400 });
     const { id, asset_hash } = asRecord((await ada.upload("a", "a.txt")).body);
-    const refusal = { status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("user_metadata") } };
-    expect(await ada.post("/api/assets/from-hash", { hash: asset_hash, tags: ["a"], user_metadata })).toMatchObject(refusal);
-    expect(await ada.call("PUT", `/api/assets/${asString(id)}`, { user_metadata })).toMatchObject(refusal);
+    const rejection = { status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("user_metadata") } };
+    expect(await ada.post("/api/assets/from-hash", { hash: asset_hash, tags: ["a"], user_metadata })).toMatchObject(rejection);
+    expect(await ada.call("PUT", `/api/assets/${asString(id)}`, { user_metadata })).toMatchObject(rejection);
     const source_url = "https://huggingface.co/x";
-    expect(await ada.post("/api/assets/download", { source_url, user_metadata })).toMatchObject(refusal);
+    expect(await ada.post("/api/assets/download", { source_url, user_metadata })).toMatchObject(rejection);
   });
 
-  it("refuses a mask over 50 MB and closes the connection", async () => {
+  it("rejects a mask over 50 MB and closes the connection", async () => {
     const fields = { original_ref: '{"filename":"a.png"}' };
-    const picture = await client.upload(new Uint8Array(50 * 1024 * 1024 + 1), "p.png", fields, "image", "/api/upload/mask");
-    expect(picture).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
-    expect(picture.headers.get("connection")).toBe("close");
+    const response = await client.upload(new Uint8Array(50 * 1024 * 1024 + 1), "p.png", fields, "image", "/api/upload/mask");
+    expect(response).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
+    expect(response.headers.get("connection")).toBe("close");
   });
 });
 
-describe("how long a request may take", async () => {
+describe("request duration limits", async () => {
   const service = await startService({ requestTimeoutMs: 300 });
   const client = service.client();
   afterAll(async () => {
     await service.dispose();
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
   });
 
-  /** Sends the first bytes and then nothing, or a few more bytes now and then. */
-  function slowly(begin: string, pace?: { every: number; bytes: number; end: string }): RequestInit["body"] {
+  /** Sends the first bytes, then nothing or one more byte per interval. */
+  function createSlowBody(firstBytes: string, pace?: { intervalMs: number; bytes: number; end: string }): RequestInit["body"] {
     const encoder = new TextEncoder();
     let remaining = pace?.bytes ?? 0;
     return new ReadableStream({
-      start: (controller) => controller.enqueue(encoder.encode(begin)),
+      start: (controller) => controller.enqueue(encoder.encode(firstBytes)),
       pull: (controller) =>
         new Promise((resolve) => {
           if (!pace) return; // no more bytes follow
@@ -141,7 +141,7 @@ describe("how long a request may take", async () => {
             if (remaining <= 0) controller.close();
             remaining -= 1;
             resolve();
-          }, pace.every);
+          }, pace.intervalMs);
         }),
     });
   }
@@ -154,7 +154,7 @@ describe("how long a request may take", async () => {
   const bodyStart = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
 
   it("limits the total time of a slow JSON body", async () => {
-    const response = await send("/api/history", slowly('{"delete":["', { every: 20, bytes: 1000, end: '"]}' }), {
+    const response = await send("/api/history", createSlowBody('{"delete":["', { intervalMs: 20, bytes: 1000, end: '"]}' }), {
       "content-type": "application/json",
     });
     expect([response.status, response.headers.get("connection"), asRecord(await response.json()).code]).toEqual([
@@ -165,15 +165,15 @@ describe("how long a request may take", async () => {
   });
 
   it("ends a stalled upload and leaves no file", async () => {
-    const asset = await send("/api/assets", slowly(`${bodyStart}some bytes`), multipart);
+    const asset = await send("/api/assets", createSlowBody(`${bodyStart}some bytes`), multipart);
     expect([asset.status, asRecord(await asset.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
-    expect((await send("/api/userdata/a.txt", slowly("some bytes"), {})).status).toBe(408);
+    expect((await send("/api/userdata/a.txt", createSlowBody("some bytes"), {})).status).toBe(408);
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
     expect(await client.get("/api/assets?include_public=false")).toMatchObject({ body: { total: 0 } });
   });
 
-  it("allows a slow but moving upload", async () => {
-    const response = await send("/api/assets", slowly(bodyStart, { every: 30, bytes: 20, end: "\r\n--b--\r\n" }), multipart);
+  it("accepts a slow upload that keeps sending", async () => {
+    const response = await send("/api/assets", createSlowBody(bodyStart, { intervalMs: 30, bytes: 20, end: "\r\n--b--\r\n" }), multipart);
     expect([response.status, asRecord(await response.json()).size]).toEqual([201, 20]);
   });
 });

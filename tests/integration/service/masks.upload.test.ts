@@ -3,12 +3,13 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asString, png, submit, waitForEnd } from "./support";
+import { asRecord, asString, createPng, submitGraph, waitForEnd } from "./support";
 
-/** The left half is painted (alpha 0, red), the right half untouched (opaque, green). */
-async function painting(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
+/** Creates an image whose left half is painted (alpha 0, red) and whose right half is opaque green. */
+async function createPaintedImage(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
   const pixels = Buffer.alloc(width * height * 4);
-  for (let at = 0; at < pixels.length; at += 4) pixels.set((at / 4) % width < width / 2 ? [255, 0, 0, 0] : [0, 255, 0, 255], at);
+  for (let offset = 0; offset < pixels.length; offset += 4)
+    pixels.set((offset / 4) % width < width / 2 ? [255, 0, 0, 0] : [0, 255, 0, 255], offset);
   return new Uint8Array(
     await sharp(pixels, { raw: { width, height, channels: 4 } })
       .png()
@@ -19,39 +20,39 @@ async function painting(width: number, height: number): Promise<Uint8Array<Array
 describe("POST /api/upload/mask", async () => {
   const service = await startService();
   const client = service.client();
-  const original = asString(
-    asRecord((await client.upload(png(20, 10, { seed: 50 }), "o.png", {}, "image", "/api/upload/image")).body).name,
+  const originalName = asString(
+    asRecord((await client.upload(createPng(20, 10, { seed: 50 }), "o.png", {}, "image", "/api/upload/image")).body).name,
   );
 
   const upload = (bytes: Uint8Array<ArrayBuffer> | string, reference: unknown) =>
     client.upload(bytes, "m.png", { original_ref: JSON.stringify(reference) }, "image", "/api/upload/mask");
 
-  async function pixel(name: string, x: number, y: number): Promise<number[]> {
+  async function readPixel(name: string, x: number, y: number): Promise<number[]> {
     const bytes = Buffer.from(await (await client.raw("GET", `/api/view?filename=${name}`)).arrayBuffer());
     const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
     return [...data.subarray((y * info.width + x) * info.channels, (y * info.width + x + 1) * info.channels)];
   }
 
   it("stores the original with painted alpha and three layers", async () => {
-    const response = await upload(await painting(20, 10), { filename: original, type: "input" });
+    const response = await upload(await createPaintedImage(20, 10), { filename: originalName, type: "input" });
     expect(response).toMatchObject({
       status: 200,
       body: {
         display_name: "o-masked.png",
         type: "input",
-        metadata: { is_mask: true, original_hash: original, mask_type: "painted_masked" },
+        metadata: { is_mask: true, original_hash: originalName, mask_type: "painted_masked" },
       },
     });
     const { name, metadata } = asRecord(response.body);
     const { mask, paint, painted } = asRecord(asRecord(metadata).related_files);
     const grey = (50 + 7 * 5) % 256;
-    expect([await pixel(asString(name), 2, 5), await pixel(asString(name), 15, 5)]).toEqual([
+    expect([await readPixel(asString(name), 2, 5), await readPixel(asString(name), 15, 5)]).toEqual([
       [grey, grey, grey, 0],
       [grey, grey, grey, 255],
     ]);
-    expect([(await pixel(asString(mask), 2, 5))[0], (await pixel(asString(mask), 15, 5))[0]]).toEqual([255, 0]);
-    expect([await pixel(asString(paint), 2, 5), (await pixel(asString(paint), 15, 5))[3]]).toEqual([[255, 0, 0, 255], 0]);
-    expect([await pixel(asString(painted), 2, 5), await pixel(asString(painted), 15, 5)]).toEqual([
+    expect([(await readPixel(asString(mask), 2, 5))[0], (await readPixel(asString(mask), 15, 5))[0]]).toEqual([255, 0]);
+    expect([await readPixel(asString(paint), 2, 5), (await readPixel(asString(paint), 15, 5))[3]]).toEqual([[255, 0, 0, 255], 0]);
+    expect([await readPixel(asString(painted), 2, 5), await readPixel(asString(painted), 15, 5)]).toEqual([
       [255, 0, 0],
       [grey, grey, grey],
     ]);
@@ -67,19 +68,19 @@ describe("POST /api/upload/mask", async () => {
       "2": { class_type: "MaskToImage", inputs: { mask: ["1", 0] } },
       "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "mask" } },
     };
-    const job = await waitForEnd(client, await submit(client, graph));
+    const job = await waitForEnd(client, await submitGraph(client, graph));
     const file = asString(asRecord(job.preview_output).filename);
-    expect([(await pixel(file, 2, 5))[0], (await pixel(file, 15, 5))[0]]).toEqual([255, 0]);
+    expect([(await readPixel(file, 2, 5))[0], (await readPixel(file, 15, 5))[0]]).toEqual([255, 0]);
   });
 
-  it("refuses non-images, wrong sizes and missing originals", async () => {
-    const mask = await painting(20, 10);
-    expect(await upload("no image", { filename: original })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
-    expect(await upload(await painting(10, 10), { filename: original })).toMatchObject({
+  it("rejects non-images, wrong sizes and missing originals", async () => {
+    const mask = await createPaintedImage(20, 10);
+    expect(await upload("no image", { filename: originalName })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
+    expect(await upload(await createPaintedImage(10, 10), { filename: originalName })).toMatchObject({
       status: 400,
       body: { code: "INVALID_IMAGE", message: expect.stringContaining("20 by 10") },
     });
-    for (const reference of [{ filename: "nobody.png" }, {}, "text", null]) {
+    for (const reference of [{ filename: "missing.png" }, {}, "text", null]) {
       expect(await upload(mask, reference)).toMatchObject({
         status: 400,
         body: { code: "INVALID_BODY", message: expect.stringContaining("original_ref") },
@@ -89,73 +90,75 @@ describe("POST /api/upload/mask", async () => {
       status: 400,
       body: { message: expect.stringContaining("original_ref") },
     });
-    expect((await client.get(`/api/files/mask-layers?filename=${original}`)).status).toBe(404);
+    expect((await client.get(`/api/files/mask-layers?filename=${originalName}`)).status).toBe(404);
   });
 
   it.each([
     ["a blake3 name", (name: string) => ({ filename: `blake3:${name.slice(0, 64)}` })],
-    ["the name it was uploaded under", () => ({ filename: "o.png" })],
+    ["its upload name", () => ({ filename: "o.png" })],
     ["an annotated name", () => ({ filename: "o.png [input]", subfolder: "", type: "input" })],
     ["a name in a folder", () => ({ filename: "clipspace/o.png", subfolder: "clipspace" })],
     ["a shipped image", () => ({ filename: "product.png", type: "input" })],
   ])("finds the original by %s", async (_, reference) => {
-    const originalRef = reference(original);
+    const originalRef = reference(originalName);
     const isShared = originalRef.filename === "product.png";
     const { width = 0, height = 0 } = isShared
       ? await sharp(Buffer.from(await (await client.raw("GET", "/api/view?filename=product.png")).arrayBuffer())).metadata()
       : { width: 20, height: 10 };
-    const response = await upload(await painting(width, height), originalRef);
+    const response = await upload(await createPaintedImage(width, height), originalRef);
     expect(response).toMatchObject({
       status: 200,
       body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), metadata: { is_mask: true } },
     });
-    if (!isShared) expect(asRecord(asRecord(response.body).metadata).original_hash).toBe(original);
+    if (!isShared) expect(asRecord(asRecord(response.body).metadata).original_hash).toBe(originalName);
   });
 
-  it("echoes the subfolder, and keeps half-painted pixels half transparent", async () => {
+  it("returns the subfolder and keeps half-painted pixels half transparent", async () => {
     const pixels = Buffer.from(Array.from({ length: 20 * 10 }, () => [0, 0, 255, 64]).flat());
-    const half = new Uint8Array(
+    const halfPainted = new Uint8Array(
       await sharp(pixels, { raw: { width: 20, height: 10, channels: 4 } })
         .png()
         .toBuffer(),
     );
-    const fields = { original_ref: JSON.stringify({ filename: original }), subfolder: "clipspace", type: "input" };
-    const { name, subfolder, metadata } = asRecord((await client.upload(half, "m.png", fields, "image", "/api/upload/mask")).body);
-    expect([subfolder, (await pixel(asString(name), 3, 3))[3]]).toEqual(["clipspace", 64]);
+    const fields = { original_ref: JSON.stringify({ filename: originalName }), subfolder: "clipspace", type: "input" };
+    const { name, subfolder, metadata } = asRecord((await client.upload(halfPainted, "m.png", fields, "image", "/api/upload/mask")).body);
+    expect([subfolder, (await readPixel(asString(name), 3, 3))[3]]).toEqual(["clipspace", 64]);
     const { mask, paint } = asRecord(asRecord(metadata).related_files);
-    expect([(await pixel(asString(mask), 3, 3))[0], await pixel(asString(paint), 3, 3)]).toEqual([191, [0, 0, 255, 191]]);
+    expect([(await readPixel(asString(mask), 3, 3))[0], await readPixel(asString(paint), 3, 3)]).toEqual([191, [0, 0, 255, 191]]);
   });
 
-  it("is rotated like its original", async () => {
-    const turned = await sharp({ create: { width: 20, height: 10, channels: 3, background: "#123456" } })
+  it("rotates the mask like its original", async () => {
+    const rotatedImage = await sharp({ create: { width: 20, height: 10, channels: 3, background: "#123456" } })
       .withMetadata({ orientation: 6 })
       .jpeg()
       .toBuffer();
-    const name = asString(asRecord((await client.upload(new Uint8Array(turned), "t.jpg", {}, "image", "/api/upload/image")).body).name);
-    expect((await upload(await painting(20, 10), { filename: name })).status).toBe(400);
-    const response = await upload(await painting(10, 20), { filename: name });
+    const name = asString(
+      asRecord((await client.upload(new Uint8Array(rotatedImage), "t.jpg", {}, "image", "/api/upload/image")).body).name,
+    );
+    expect((await upload(await createPaintedImage(20, 10), { filename: name })).status).toBe(400);
+    const response = await upload(await createPaintedImage(10, 20), { filename: name });
     const bytes = await (await client.raw("GET", `/api/view?filename=${asString(asRecord(response.body).name)}`)).arrayBuffer();
     expect(await sharp(Buffer.from(bytes)).metadata()).toMatchObject({ width: 10, height: 20, hasAlpha: true });
   });
 
-  const three = { width: 3, height: 1, channels: 3 } as const;
-  const numbers = [200, 50, 50, 20, 200, 90, 7, 8, 9];
-  const deep = () => new Uint16Array([...numbers, 0].map((value) => value * 256 + 77)).subarray(0, 9);
+  const rawOptions = { width: 3, height: 1, channels: 3 } as const;
+  const channelValues = [200, 50, 50, 20, 200, 90, 7, 8, 9];
+  const createDeepPixels = () => new Uint16Array([...channelValues, 0].map((value) => value * 256 + 77)).subarray(0, 9);
   it.each([
-    ["of another profile, which stays", () => sharp(Buffer.from(numbers), { raw: three }).png().withIccProfile("p3"), 8],
-    ["of 16 bits", () => sharp(deep(), { raw: three }).toColourspace("rgb16").png(), 16],
-    ["with an alpha of its own", () => sharp(Buffer.from(numbers), { raw: three }).ensureAlpha(0.3).png(), 8],
-    ["of a palette", () => sharp(Buffer.from(numbers), { raw: three }).png({ palette: true }), 1],
-  ])("gives an original %s the mask's alpha and keeps its bytes", async (_, make) => {
-    const bytes = new Uint8Array(await make().toBuffer());
-    const getNumbers = async (file: Uint8Array) => [
+    ["with another color profile", () => sharp(Buffer.from(channelValues), { raw: rawOptions }).png().withIccProfile("p3"), 8],
+    ["with 16 bits", () => sharp(createDeepPixels(), { raw: rawOptions }).toColourspace("rgb16").png(), 16],
+    ["with its own alpha", () => sharp(Buffer.from(channelValues), { raw: rawOptions }).ensureAlpha(0.3).png(), 8],
+    ["with a palette", () => sharp(Buffer.from(channelValues), { raw: rawOptions }).png({ palette: true }), 1],
+  ])("applies the mask's alpha to an original %s and keeps its bytes", async (_, createImage) => {
+    const bytes = new Uint8Array(await createImage().toBuffer());
+    const readValues = async (file: Uint8Array) => [
       ...(await sharp(file, { ignoreIcc: true }).removeAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer()),
     ];
     const name = asString(asRecord((await client.upload(bytes, "x.png", {}, "image", "/api/upload/image")).body).name);
-    const response = await upload(await painting(3, 1), { filename: name });
+    const response = await upload(await createPaintedImage(3, 1), { filename: name });
     const fetchBytes = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
     const masked = await fetchBytes(asString(asRecord(response.body).name));
-    expect(await getNumbers(masked)).toEqual(await getNumbers(bytes));
+    expect(await readValues(masked)).toEqual(await readValues(bytes));
     const { data } = await sharp(masked).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([...data]).toEqual([0, 0, 255]);
     expect((await sharp(masked).metadata()).icc?.equals((await sharp(bytes).metadata()).icc ?? Buffer.alloc(0))).toBe(
@@ -164,39 +167,45 @@ describe("POST /api/upload/mask", async () => {
     expect(Buffer.compare(await fetchBytes(name), bytes)).toBe(0);
   });
 
-  it("judges the mask and its original by their headers", async () => {
-    for (const [bytes, word] of [
-      [png(16_385, 1, { pixels: false }), "16384"],
-      [png(9000, 9000, { pixels: false }), "pixels"],
+  it("rejects invalid masks and originals by their headers", async () => {
+    for (const [bytes, expectedText] of [
+      [createPng(16_385, 1, { pixels: false }), "16384"],
+      [createPng(9000, 9000, { pixels: false }), "pixels"],
     ] as const)
-      expect(await upload(bytes, { filename: original })).toMatchObject({
+      expect(await upload(bytes, { filename: originalName })).toMatchObject({
         status: 400,
-        body: { code: "INVALID_IMAGE", message: expect.stringContaining(word) },
+        body: { code: "INVALID_IMAGE", message: expect.stringContaining(expectedText) },
       });
-    const wide = asString(asRecord((await client.upload(png(17_000, 1, { pixels: false }), "wide.png")).body).asset_hash);
-    expect(await upload(await painting(20, 10), { filename: wide })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
-    const hollow = new Uint8Array(Buffer.concat([(await painting(20, 10)).subarray(0, 60), Buffer.alloc(50)]));
-    expect(await upload(hollow, { filename: original })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
-    const notes = asString(asRecord((await client.upload("words", "n.txt")).body).asset_hash);
-    expect(await upload(await painting(20, 10), { filename: notes })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
+    const wide = asString(asRecord((await client.upload(createPng(17_000, 1, { pixels: false }), "wide.png")).body).asset_hash);
+    expect(await upload(await createPaintedImage(20, 10), { filename: wide })).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_IMAGE" },
+    });
+    const truncatedMask = new Uint8Array(Buffer.concat([(await createPaintedImage(20, 10)).subarray(0, 60), Buffer.alloc(50)]));
+    expect(await upload(truncatedMask, { filename: originalName })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
+    const textFile = asString(asRecord((await client.upload("some text", "n.txt")).body).asset_hash);
+    expect(await upload(await createPaintedImage(20, 10), { filename: textFile })).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_IMAGE" },
+    });
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
-  it("shows a deleted layer as null and removes a mask with its result", async () => {
-    const { name, metadata } = asRecord((await upload(await painting(20, 10), { filename: original })).body);
+  it("returns a deleted layer as null and deletes a mask with its result", async () => {
+    const { name, metadata } = asRecord((await upload(await createPaintedImage(20, 10), { filename: originalName })).body);
     const { paint, mask } = asRecord(asRecord(metadata).related_files);
-    const getId = async (file: unknown) => {
-      const all = await client.get("/api/assets?limit=500");
-      const assets = asRecord(all.body).assets;
+    const findAssetId = async (file: unknown) => {
+      const listResponse = await client.get("/api/assets?limit=500");
+      const assets = asRecord(listResponse.body).assets;
       const hash = `blake3:${asString(file).slice(0, 64)}`;
       return asString(asRecord(Array.isArray(assets) ? assets.find((asset) => asRecord(asset).asset_hash === hash) : undefined).id);
     };
-    const layers = async () => client.get(`/api/files/mask-layers?filename=${asString(name)}`);
-    await client.call("DELETE", `/api/assets/${await getId(paint)}`);
-    expect((await layers()).body).toMatchObject({ paint: null, mask, painted_masked: name });
+    const getLayers = async () => client.get(`/api/files/mask-layers?filename=${asString(name)}`);
+    await client.call("DELETE", `/api/assets/${await findAssetId(paint)}`);
+    expect((await getLayers()).body).toMatchObject({ paint: null, mask, painted_masked: name });
     expect((await service.client("eve").get(`/api/files/mask-layers?filename=${asString(name)}`)).status).toBe(404);
-    await client.call("DELETE", `/api/assets/${await getId(name)}`);
-    expect((await layers()).status).toBe(404);
+    await client.call("DELETE", `/api/assets/${await findAssetId(name)}`);
+    expect((await getLayers()).status).toBe(404);
     expect(await client.get("/api/files/mask-layers")).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining("filename") },

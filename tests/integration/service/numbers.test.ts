@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, startService } from "@/tests/support/service";
 import { readPngText } from "../nodes/support";
-import { asRecord, asRecords, asString, waitForEnd, waitForStart, waitGraph } from "./support";
+import { asRecord, asRecords, asString, createWaitGraph,waitForEnd, waitForStart } from "./support";
 
 const SEED = "18446744073709551615";
-const NEIGHBOUR = "18446744073709551614";
+const ADJACENT_SEED = "18446744073709551614";
 
-/** As text: a test that built it from values would lose the digits itself. */
-const withSeed = (seed: string, count = "9007199254740993") => `{
+/** Builds the body as text, since JavaScript numbers would lose digits. */
+const createBody = (seed: string, count = "9007199254740993") => `{
   "prompt": {
     "1": { "class_type": "EmptyImage", "inputs": { "width": 8, "height": 8, "batch_size": 1, "color": 5, "seed": ${seed} } },
     "2": { "class_type": "SaveImage", "inputs": { "images": ["1", 0], "filename_prefix": "seeded" }, "_meta": { "title": "Save", "n": ${seed} } },
@@ -20,25 +20,25 @@ const withSeed = (seed: string, count = "9007199254740993") => `{
   "extra_data": { "client": ${seed}, "extra_pnginfo": { "workflow": { "nodes": [{ "widgets_values": [${seed}] }] } } }
 }`;
 
-describe("a seed of twenty digits", async () => {
+describe("a twenty-digit seed", async () => {
   const service = await startService({ concurrency: 1 });
   const client = service.client();
 
-  const post = (body: string) => client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
-  async function run(body: string) {
-    const response = await post(body);
+  const postPrompt = (body: string) => client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
+  async function runJob(body: string) {
+    const response = await postPrompt(body);
     expect(response.text).toContain("prompt_id");
     return waitForEnd(client, asString(asRecord(response.body).prompt_id));
   }
-  const count = (text: string, digits: string) => text.split(digits).length - 1;
+  const countOccurrences = (text: string, digits: string) => text.split(digits).length - 1;
 
-  it("is returned exactly in details, history and picture", async () => {
-    const id = asString((await run(withSeed(SEED))).id);
+  it("is returned exactly in details, history and image metadata", async () => {
+    const id = asString((await runJob(createBody(SEED))).id);
     const details = await client.get(`/api/jobs/${id}`);
-    expect(count(details.text, `"seed":${SEED}`)).toBe(1);
-    expect(count(details.text, SEED)).toBe(4);
+    expect(countOccurrences(details.text, `"seed":${SEED}`)).toBe(1);
+    expect(countOccurrences(details.text, SEED)).toBe(4);
     const entry = await client.get(`/api/history_v2/${id}`);
-    expect(count(entry.text, SEED)).toBe(4);
+    expect(countOccurrences(entry.text, SEED)).toBe(4);
     const listResponse = await client.get("/api/history_v2?max_items=10");
     expect(listResponse.text).toContain(`"client":${SEED}`);
     expect(listResponse.text).not.toContain("widgets_values");
@@ -46,39 +46,39 @@ describe("a seed of twenty digits", async () => {
     const [asset] = asRecords(asRecord((await client.get(`/api/jobs/${id}/assets`)).body).assets);
     const bytes = await (await client.raw("GET", `/api/assets/${asString(asset?.id)}/content`)).arrayBuffer();
     const texts = readPngText(Buffer.from(bytes));
-    expect(count(texts.prompt ?? "", SEED)).toBe(2);
+    expect(countOccurrences(texts.prompt ?? "", SEED)).toBe(2);
     expect(texts.workflow).toBe(`{"nodes": [{"widgets_values": [${SEED}]}]}`.replaceAll(" ", ""));
   });
 
-  it("is in the queue and in a waiting job's details as sent", async () => {
-    const slow = asString(asRecord((await client.post("/api/prompt", { prompt: waitGraph(3600) })).body).prompt_id);
-    const id = asString(asRecord((await post(withSeed(SEED))).body).prompt_id);
-    await waitForStart(client, slow);
+  it("is returned exactly in the queue and in a pending job's details", async () => {
+    const blockingId = asString(asRecord((await client.post("/api/prompt", { prompt: createWaitGraph(3600) })).body).prompt_id);
+    const id = asString(asRecord((await postPrompt(createBody(SEED))).body).prompt_id);
+    await waitForStart(client, blockingId);
     const queue = await client.get("/api/queue");
-    expect(queue.text).toContain(slow);
-    expect(count(queue.text, `"seed":${SEED}`)).toBe(1);
-    expect(count((await client.get(`/api/jobs/${id}`)).text, SEED)).toBe(4);
+    expect(queue.text).toContain(blockingId);
+    expect(countOccurrences(queue.text, `"seed":${SEED}`)).toBe(1);
+    expect(countOccurrences((await client.get(`/api/jobs/${id}`)).text, SEED)).toBe(4);
     await client.post("/api/interrupt");
   });
 
-  it("runs with every digit and distinguishes neighbours", async () => {
+  it("is computed exactly and distinguished from adjacent values", async () => {
     const texts: unknown[] = [];
     for (const value of ["9223372036854775807", "9223372036854775806", "-9223372036854775807", '"9007199254740993"', "3.9"]) {
-      const job = await run(withSeed("1", value));
+      const job = await runJob(createBody("1", value));
       expect(job.status, value).toBe("completed");
       texts.push(asRecord(asRecord(job.outputs)["4"]).text);
     }
     expect(texts).toEqual([["9223372036854775807"], ["9223372036854775806"], ["-9223372036854775807"], ["9007199254740993"], ["3"]]);
   });
 
-  it("judges the range of an INT to the last digit", async () => {
+  it("is validated to the last digit", async () => {
     for (const [value, type, limit] of [
       ["9223372036854775808", "value_bigger_than_max", "9223372036854775807"],
       ["-9223372036854775808", "value_smaller_than_min", "-9223372036854775807"],
       [`"${SEED}"`, "value_bigger_than_max", "9223372036854775807"],
     ] as const) {
-      const response = await post(withSeed("1", value));
-      // Accepted, because the other output is valid.
+      const response = await postPrompt(createBody("1", value));
+      // The prompt is accepted, because its other output is valid.
       expect(response.status, value).toBe(200);
       expect(response.text).toContain(`"type":"${type}"`);
       expect(response.text).toContain(`Value ${value.replaceAll('"', "")} `);
@@ -88,29 +88,29 @@ describe("a seed of twenty digits", async () => {
     }
   });
 
-  it("creates a different cache entry than its neighbour", async () => {
-    const getCached = async (seed: string) => {
-      const messages = asRecord((await run(withSeed(seed, seed.slice(1)))).execution_status).messages;
+  it("creates a different cache entry than an adjacent seed", async () => {
+    const runAndGetCached = async (seed: string) => {
+      const messages = asRecord((await runJob(createBody(seed, seed.slice(1)))).execution_status).messages;
       return Array.isArray(messages) ? messages.find(([name]) => name === "execution_cached")?.[1].nodes : undefined;
     };
-    await getCached(SEED);
-    expect(await getCached(NEIGHBOUR)).toEqual(["1"]);
-    expect(await getCached(NEIGHBOUR)).toEqual(["1", "2", "3", "4"]);
+    await runAndGetCached(SEED);
+    expect(await runAndGetCached(ADJACENT_SEED)).toEqual(["1"]);
+    expect(await runAndGetCached(ADJACENT_SEED)).toEqual(["1", "2", "3", "4"]);
   });
 
-  it("is in the catalogue's bounds exactly as recorded", async () => {
+  it("is exact in the bounds of the node catalog", async () => {
     const response = await client.get("/api/object_info");
     const recorded = readFileSync("tests/fixtures/golden/object-info.json", "utf8");
-    const digits = (text: string) => (text.match(/-?\d{16,}/g) ?? []).sort();
-    // One more: the seed of ImageAddNoise, which the recorded server did not have.
-    expect(digits(response.text)).toEqual([...digits(recorded), "18446744073709551615"].sort());
-    expect(digits(response.text)).toContain("9223372036854775807");
+    const findLongNumbers = (text: string) => (text.match(/-?\d{16,}/g) ?? []).sort();
+    // The seed of ImageAddNoise is extra, since the recorded server didn't have that node.
+    expect(findLongNumbers(response.text)).toEqual([...findLongNumbers(recorded), "18446744073709551615"].sort());
+    expect(findLongNumbers(response.text)).toContain("9223372036854775807");
   });
 
   it("is stored exactly in metadata and found only by its exact value", async () => {
     for (const [name, seed] of [
       ["a.txt", SEED],
-      ["b.txt", NEIGHBOUR],
+      ["b.txt", ADJACENT_SEED],
     ] as const) {
       const response = await client.upload(`content ${seed}`, name, { tags: '["seeds"]', user_metadata: `{"run":{"seeds":[1,${seed}]}}` });
       expect(response.text).toContain(`{"run":{"seeds":[1,${seed}]}}`);
@@ -121,20 +121,20 @@ describe("a seed of twenty digits", async () => {
       expect(assets.map((asset) => asset.name)).toEqual(["a.txt"]);
     }
     const id = asString(asRecords(asRecord((await client.get("/api/assets?name_contains=a.txt")).body).assets)[0]?.id);
-    const editResponse = await client.call("PUT", `/api/assets/${id}`, `{"user_metadata":{"seed":${NEIGHBOUR}}}`, {
+    const editResponse = await client.call("PUT", `/api/assets/${id}`, `{"user_metadata":{"seed":${ADJACENT_SEED}}}`, {
       "content-type": "application/json",
     });
-    expect(editResponse.text).toContain(`{"seed":${NEIGHBOUR}}`);
-    expect((await client.get(`/api/assets/${id}`)).text).toContain(`{"seed":${NEIGHBOUR}}`);
+    expect(editResponse.text).toContain(`{"seed":${ADJACENT_SEED}}`);
+    expect((await client.get(`/api/assets/${id}`)).text).toContain(`{"seed":${ADJACENT_SEED}}`);
   });
 });
 
-/** Numbers that JavaScript would write differently, as text. */
-const SPELLINGS = "5.0,1e3,-0,-0.0,0.10,1E-05,12345678901234567890.0,18446744073709551615";
-const fieldsJson = `"list":[${SPELLINGS}],"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"nested":{"one":1.0}`;
+/** Number literals that JavaScript would serialize differently. */
+const NUMBER_LITERALS = "5.0,1e3,-0,-0.0,0.10,1E-05,12345678901234567890.0,18446744073709551615";
+const fieldsJson = `"list":[${NUMBER_LITERALS}],"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"nested":{"one":1.0}`;
 
-describe("the spelling of a number", () => {
-  it("is preserved in details, history, picture and metadata", async () => {
+describe("the notation of a number", () => {
+  it("is preserved in details, history, image and metadata", async () => {
     const service = await startService({ concurrency: 1 });
     const client = service.client();
     const canvas = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${fieldsJson}}}`;
@@ -162,29 +162,29 @@ describe("the spelling of a number", () => {
     expect(edit.text).toContain(`{"a":7.0,${fieldsJson}}`);
   });
 
-  it("reaches a runner as sent, in objects, lists and links", async () => {
+  it("is sent unchanged to a runner in objects, lists and links", async () => {
     const service = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
-    const any = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
-    const server = await startRunnerServer({ objectInfo: { Any: any }, makeOutput: () => ({ other: { text: ["x"] } }) });
+    const anyClass = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
+    const server = await startRunnerServer({ objectInfo: { Any: anyClass }, makeOutput: () => ({ other: { text: ["x"] } }) });
     const outcome = await service.service.runners.add({ address: server.address, label: "GPU" });
     expect(outcome.ok).toBe(true);
     const { key } = await service.service.keys.createKey("ada");
     const client = createClient((request) => service.service.fetch(request), key);
-    const first = `"3":{"class_type":"Any","inputs":{"any":{${fieldsJson}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;
+    const firstNode = `"3":{"class_type":"Any","inputs":{"any":{${fieldsJson}},"other":{"__value__":[${NUMBER_LITERALS}]},"number":5}}`;
     await client.upload("bytes", "clip.mp4", { tags: '["input"]' });
-    const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${fieldsJson},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
-    const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}}}`;
+    const secondNode = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${fieldsJson},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
+    const body = `{"prompt":{${firstNode},${secondNode}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}}}`;
     const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     expect(response.text).toContain("prompt_id");
     expect(await waitForEnd(client, asString(asRecord(response.body).prompt_id))).toMatchObject({ status: "completed" });
     expect(server.seen.submittedTexts).toHaveLength(1);
     const [sentName] = server.seen.uploads;
-    expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${first},${second.replaceAll("clip.mp4", sentName ?? "")}}`);
+    expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${firstNode},${secondNode.replaceAll("clip.mp4", sentName ?? "")}}`);
     expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${fieldsJson}}}`);
   });
 
-  it("is refused with a message beyond its bound", async () => {
+  it("is rejected when a body has too many long numbers", async () => {
     const service = await startService({ concurrency: 1 });
     const seeds = Array.from({ length: 50_001 }, () => SEED).join(",");
     const body = `{"prompt":{"1":{"class_type":"A","inputs":{"a":[${seeds}]}}}}`;

@@ -1,63 +1,63 @@
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asRecords, asString, canvas, png, readJob, sample, submit, waitForEnd } from "./support";
+import { asRecord, asRecords, asString, createColorGraph, createPng, loadSampleGraph, readJob, submitGraph, waitForEnd } from "./support";
 
 describe("POST /api/prompt", async () => {
   const service = await startService();
   const client = service.client();
 
   it("returns the job's id, an increasing number, and no node errors", async () => {
-    const first = await client.post("/api/prompt", { prompt: canvas(1), number: -5, front: true });
-    const second = await client.post("/api/prompt", { prompt: canvas(2) });
+    const first = await client.post("/api/prompt", { prompt: createColorGraph(1), number: -5, front: true });
+    const second = await client.post("/api/prompt", { prompt: createColorGraph(2) });
     expect(first.status).toBe(200);
     expect(asRecord(first.body).node_errors).toEqual({});
     expect(asRecord(second.body).number).toBe(Number(asRecord(first.body).number) + 1);
     expect(asString(asRecord(first.body).prompt_id)).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("uses a picture that was uploaded for a LoadImage node, and pins it at acceptance", async () => {
-    const uploaded = await client.upload(png(40, 30), "mine.png", { type: "input" }, "image", "/api/upload/image");
+  it("uses an uploaded image for LoadImage and pins it at submission", async () => {
+    const uploaded = await client.upload(createPng(40, 30), "mine.png", { type: "input" }, "image", "/api/upload/image");
     const graph = {
       "1": { class_type: "LoadImage", inputs: { image: asString(asRecord(uploaded.body).name) } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
-    const job = await waitForEnd(client, await submit(client, graph));
+    const job = await waitForEnd(client, await submitGraph(client, graph));
     expect(job.status).toBe("completed");
-    const byName = await submit(client, { ...graph, "1": { class_type: "LoadImage", inputs: { image: "mine.png" } } });
+    const byNameId = await submitGraph(client, { ...graph, "1": { class_type: "LoadImage", inputs: { image: "mine.png" } } });
     const [asset] = asRecords(asRecord((await client.get("/api/assets?name_contains=mine.png&include_public=false")).body).assets);
     await client.call("DELETE", `/api/assets/${asString(asset?.id)}`);
-    expect((await waitForEnd(client, byName)).status).toBe("completed");
+    expect((await waitForEnd(client, byNameId)).status).toBe("completed");
   });
 
-  it("accepts names behind 2,000 bytes of folders and rejects longer ones", async () => {
-    await client.upload(png(8, 8), "far.png", { type: "input" }, "image", "/api/upload/image");
-    // Random, because repeated text takes little space in an index.
-    const letter = () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000));
-    const graphOfBytes = (bytes: number) => {
-      const rest = bytes - "/far.png".length;
-      return `${Array.from({ length: Math.floor(rest / 3) }, letter).join("")}${"x".repeat(rest % 3)}/far.png`;
+  it("accepts image names up to 2,000 bytes and rejects longer ones", async () => {
+    await client.upload(createPng(8, 8), "far.png", { type: "input" }, "image", "/api/upload/image");
+    // Random text, since repeated text compresses well in an index.
+    const createLetter = () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000));
+    const createLongName = (bytes: number) => {
+      const folderBytes = bytes - "/far.png".length;
+      return `${Array.from({ length: Math.floor(folderBytes / 3) }, createLetter).join("")}${"x".repeat(folderBytes % 3)}/far.png`;
     };
-    const graph = (image: string) => ({
+    const createGraph = (image: string) => ({
       "1": { class_type: "LoadImage", inputs: { image } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "far" } },
     });
-    expect((await waitForEnd(client, await submit(client, graph(graphOfBytes(2000))))).status).toBe("completed");
+    expect((await waitForEnd(client, await submitGraph(client, createGraph(createLongName(2000))))).status).toBe("completed");
     for (const bytes of [2001, 8000]) {
-      const refusal = await client.post("/api/prompt", { prompt: graph(graphOfBytes(bytes)) });
-      expect([refusal.status, asRecord(refusal.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
+      const rejection = await client.post("/api/prompt", { prompt: createGraph(createLongName(bytes)) });
+      expect([rejection.status, asRecord(rejection.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
     }
   });
 
-  it("accepts for LoadImage only what upload/image accepts", async () => {
+  it("accepts only images for LoadImage that upload/image accepts", async () => {
     const names = ["drawn.svg", "drawn.png", "notes.txt", "old.bmp"];
     const svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>";
     const bmp = new Uint8Array(100).fill(0);
     bmp.set([0x42, 0x4d, 100, 0, 0, 0]);
-    const files = [svg, `${svg} `, "plain words", bmp];
+    const files = [svg, `${svg} `, "plain text", bmp];
     const hashes = [];
     for (const [index, file] of files.entries())
       hashes.push(asString(asRecord((await client.upload(file, names[index] ?? "", { tags: "input" })).body).asset_hash));
-    await client.upload(png(9, 9), "offered.png", { tags: "input" });
+    await client.upload(createPng(9, 9), "offered.png", { tags: "input" });
     const specs = asRecord(asRecord(asRecord(asRecord((await client.get("/api/object_info")).body).LoadImage).input).required).image;
     const choices: unknown = Array.isArray(specs) ? specs[0] : undefined;
     expect(choices).toContain("offered.png");
@@ -65,13 +65,13 @@ describe("POST /api/prompt", async () => {
     for (const image of [...names, ...hashes])
       for (const class_type of ["LoadImage", "LoadImageMask"]) {
         const inputs = { image, ...(class_type === "LoadImageMask" && { channel: "red" }) };
-        const refused = await client.post("/api/prompt", {
+        const response = await client.post("/api/prompt", {
           prompt: {
             "1": { class_type, inputs },
             "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
           },
         });
-        expect(refused, image).toMatchObject({
+        expect(response, image).toMatchObject({
           status: 400,
           body: {
             node_errors: {
@@ -82,33 +82,33 @@ describe("POST /api/prompt", async () => {
       }
   });
 
-  it("groups runs of one graph by workflow_id, regardless of their literals", async () => {
-    const [first, two] = [await submit(client, canvas(3)), await submit(client, canvas(4))];
-    const namedJob = await submit(client, canvas(5), {
+  it("groups runs of one graph by workflow_id when literals differ", async () => {
+    const [first, second] = [await submitGraph(client, createColorGraph(3)), await submitGraph(client, createColorGraph(4))];
+    const namedJob = await submitGraph(client, createColorGraph(5), {
       extra_data: { extra_pnginfo: { workflow: { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22" } } },
     });
     const id = (await readJob(client, first)).workflow_id;
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
-    expect((await readJob(client, two)).workflow_id).toBe(id);
+    expect((await readJob(client, second)).workflow_id).toBe(id);
     expect((await readJob(client, namedJob)).workflow_id).toBe("1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22");
   });
 });
 
-describe("POST /api/prompt, refused", async () => {
+describe("POST /api/prompt with invalid bodies", async () => {
   const service = await startService();
   const client = service.client();
 
   it.each([
     ["no body", undefined, "invalid_prompt"],
-    ["no JSON", "{", "invalid_prompt"],
+    ["invalid JSON", "{", "invalid_prompt"],
     ["no prompt", { extra_data: {} }, "no_prompt"],
-    ["a prompt that is a text", { prompt: "x" }, "no_prompt"],
+    ["a prompt that is a string", { prompt: "x" }, "no_prompt"],
     [
       "a graph without outputs",
       { prompt: { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } } },
       "prompt_no_outputs",
     ],
-  ])("reports %s in the prompt's own format", async (_, body, type) => {
+  ])("reports %s as a prompt error", async (_, body, type) => {
     const response = await client.post("/api/prompt", body);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({
@@ -117,16 +117,16 @@ describe("POST /api/prompt, refused", async () => {
     });
   });
 
-  it("names every broken node of a bad graph and queues nothing", async () => {
-    const response = await client.post("/api/prompt", { prompt: sample("07-bad-graph") });
+  it("reports every invalid node of a graph and queues nothing", async () => {
+    const response = await client.post("/api/prompt", { prompt: loadSampleGraph("07-bad-graph") });
     expect(response.status).toBe(400);
     expect(Object.keys(asRecord(asRecord(response.body).node_errors)).sort()).toEqual(["1", "2", "4"]);
     expect(asRecord(asRecord((await client.get("/api/jobs")).body).pagination).total).toBe(0);
   });
 
-  it("refuses a graph whose picture does not exist", async () => {
+  it("rejects a graph when its image doesn't exist", async () => {
     const graph = {
-      "1": { class_type: "LoadImage", inputs: { image: "nobody.png" } },
+      "1": { class_type: "LoadImage", inputs: { image: "missing.png" } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
     const response = await client.post("/api/prompt", { prompt: graph });
@@ -134,16 +134,16 @@ describe("POST /api/prompt, refused", async () => {
     expect(Object.keys(asRecord(asRecord(response.body).node_errors))).toEqual(["1"]);
   });
 
-  it("uses a name's newest file even if it is no picture", async () => {
-    const load = {
+  it("uses the newest file of a name even if it isn't an image", async () => {
+    const graph = {
       "1": { class_type: "LoadImage", inputs: { image: "holiday.png" } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
-    await client.upload(png(8, 8), "holiday.png", { tags: "input" });
-    expect((await client.post("/api/prompt", { prompt: load })).status).toBe(200);
+    await client.upload(createPng(8, 8), "holiday.png", { tags: "input" });
+    expect((await client.post("/api/prompt", { prompt: graph })).status).toBe(200);
     await client.upload("remember the milk", "holiday.png", { tags: "input" });
     expect((await client.get("/api/view?filename=holiday.png")).text).toBe("remember the milk");
-    const response = await client.post("/api/prompt", { prompt: load });
+    const response = await client.post("/api/prompt", { prompt: graph });
     expect(response.status).toBe(400);
     const [error] = asRecords(asRecord(asRecord(asRecord(response.body).node_errors)["1"]).errors);
     expect(error).toMatchObject({

@@ -1,29 +1,30 @@
-// HTTP details on a real connection: which bodies are read, and which hosts are accepted.
+// HTTP details on a real connection, such as which bodies are read and which hosts are accepted.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
-import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
+import { openRaw, parseRawResponse, sendRaw } from "@/tests/support/raw-http";
 import { startService } from "@/tests/support/service";
 import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { canvas, submit } from "./support";
+import { createColorGraph, submitGraph } from "./support";
 
 const { key, service } = await openServiceProcess({ LIGHTDESK_MAX_UPLOAD_BYTES: "1000000" });
 
-const form = "Content-Type: multipart/form-data; boundary=b\r\n";
+const multipartHeader = "Content-Type: multipart/form-data; boundary=b\r\n";
 
 describe("Expect: 100-continue", () => {
-  const head = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${headers}\r\n`;
+  const createHead = (path: string, headers: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${headers}\r\n`;
 
   it.each([
-    ["without a key", "/api/assets", () => `${form}Content-Length: 500\r\n`, 401],
-    ["to a path that does not exist", "/api/nothing", () => `X-API-Key: ${key}\r\nContent-Length: 500\r\n`, 404],
-    ["with a method that the path lacks", "/api/user", () => `X-API-Key: ${key}\r\nContent-Length: 500\r\n`, 405],
-    ["of more than is taken", "/api/assets", () => `X-API-Key: ${key}\r\n${form}Content-Length: 900000000\r\n`, 413],
-    ["of a larger file of user data", "/api/userdata/a.bin", () => `X-API-Key: ${key}\r\nContent-Length: 900000000\r\n`, 413],
-    ["of another kind of body", "/api/assets", () => `X-API-Key: ${key}\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n`, 415],
-  ])("refuses %s without requesting the body", async (_name, path, headers, status) => {
-    const response = readRaw(await sendRaw(service.url, head(path, headers())));
+    ["without a key", "/api/assets", () => `${multipartHeader}Content-Length: 500\r\n`, 401],
+    ["to a missing path", "/api/nothing", () => `X-API-Key: ${key}\r\nContent-Length: 500\r\n`, 404],
+    ["with an unsupported method", "/api/user", () => `X-API-Key: ${key}\r\nContent-Length: 500\r\n`, 405],
+    ["of an upload that is too large", "/api/assets", () => `X-API-Key: ${key}\r\n${multipartHeader}Content-Length: 900000000\r\n`, 413],
+    ["of a user data file that is too large", "/api/userdata/a.bin", () => `X-API-Key: ${key}\r\nContent-Length: 900000000\r\n`, 413],
+    ["of an unsupported media type", "/api/assets", () => `X-API-Key: ${key}\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n`, 415],
+  ])("rejects a request %s without reading the body", async (_name, path, headers, status) => {
+    const response = parseRawResponse(await sendRaw(service.url, createHead(path, headers())));
     expect(response.status).toBe(status);
     expect(response.head).toMatch(/connection: close/i);
   });
@@ -32,7 +33,7 @@ describe("Expect: 100-continue", () => {
     [
       "an upload",
       "/api/assets",
-      form,
+      multipartHeader,
       `--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nwaited\r\n--b--\r\n`,
       201,
     ],
@@ -40,21 +41,21 @@ describe("Expect: 100-continue", () => {
     ["JSON", "/api/queue", "Content-Type: application/json\r\n", `{"delete":[]}`, 200],
   ])("returns 100-continue for %s and accepts the body", async (_name, path, headers, body, status) => {
     const { socket, received } = openRaw(service.url);
-    socket.write(head(path, `X-API-Key: ${key}\r\n${headers}Content-Length: ${body.length}\r\nConnection: close\r\n`));
-    await until("it is asked", () => received() === "HTTP/1.1 100 Continue\r\n\r\n");
+    socket.write(createHead(path, `X-API-Key: ${key}\r\n${headers}Content-Length: ${body.length}\r\nConnection: close\r\n`));
+    await until("100 Continue has arrived", () => received() === "HTTP/1.1 100 Continue\r\n\r\n");
     socket.write(body);
     await once(socket, "close");
-    expect(readRaw(received().replace("HTTP/1.1 100 Continue\r\n\r\n", "")).status).toBe(status);
+    expect(parseRawResponse(received().replace("HTTP/1.1 100 Continue\r\n\r\n", "")).status).toBe(status);
   });
 
-  it("accepts a body sent without waiting for permission", async () => {
+  it("accepts a body sent without waiting for 100 Continue", async () => {
     const body = `{"delete":[]}`;
     const headers = `X-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`;
-    expect(await sendRaw(service.url, head("/api/queue", headers) + body)).toMatch(/HTTP\/1\.1 200 OK/);
+    expect(await sendRaw(service.url, createHead("/api/queue", headers) + body)).toMatch(/HTTP\/1\.1 200 OK/);
   });
 });
 
-it("delivers a refusal to a client that is still sending", async () => {
+it("delivers an error response to a client that is still sending", async () => {
   const upload = request(`${service.url}/api/assets`, {
     method: "POST",
     agent: false,
@@ -66,69 +67,72 @@ it("delivers a refusal to a client that is still sending", async () => {
   ]);
   const uploadClosed = once(upload, "close");
   upload.end(Buffer.alloc(30_000_000));
-  // An error on either side rejects.
+  // A connection error would reject one of the promises.
   expect((await Promise.all([pendingStatus, uploadClosed]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
 });
 
 describe("the host of a request", () => {
-  const refused = (text: string) => ({ status: readRaw(text).status, body: JSON.parse(readRaw(text).body) as unknown });
+  const parseError = (text: string) => ({
+    status: parseRawResponse(text).status,
+    body: JSON.parse(parseRawResponse(text).body) as unknown,
+  });
 
   it.each([
     ["missing", "GET /api/health HTTP/1.1\r\n\r\n", "is missing"],
-    ["given twice", "GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "more than once"],
-    ["given twice to HTTP/1.0", "GET /api/health HTTP/1.0\r\nHost: a\r\nhost: a\r\n\r\n", "more than once"],
+    ["repeated", "GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "more than once"],
+    ["repeated in HTTP/1.0", "GET /api/health HTTP/1.0\r\nHost: a\r\nhost: a\r\n\r\n", "more than once"],
     ["empty", "GET /api/health HTTP/1.1\r\nHost:\r\n\r\n", "names no host"],
     ["a path", "GET /api/health HTTP/1.1\r\nHost: a/b\r\n\r\n", "names no host"],
-    ["a person", "GET /api/health HTTP/1.1\r\nHost: a@b\r\n\r\n", "names no host"],
+    ["a user", "GET /api/health HTTP/1.1\r\nHost: a@b\r\n\r\n", "names no host"],
     ["a list", "GET /api/health HTTP/1.1\r\nHost: a, b\r\n\r\n", "names no host"],
-    ["with a port that is none", "GET /api/health HTTP/1.1\r\nHost: a:99999\r\n\r\n", "names no host"],
-  ])("refuses a host that is %s and closes the connection", async (_name, bytes, words) => {
+    ["with an invalid port", "GET /api/health HTTP/1.1\r\nHost: a:99999\r\n\r\n", "names no host"],
+  ])("closes the connection with 400 when the host is %s", async (_name, bytes, message) => {
     const text = await sendRaw(service.url, bytes);
-    expect(refused(text)).toEqual({
+    expect(parseError(text)).toEqual({
       status: 400,
-      body: { code: "BAD_REQUEST", message: expect.stringContaining(words), request_id: expect.any(String) },
+      body: { code: "BAD_REQUEST", message: expect.stringContaining(message), request_id: expect.any(String) },
     });
   });
 
-  it("may be omitted by HTTP/1.0", async () => {
+  it("may be omitted in HTTP/1.0", async () => {
     expect(await sendRaw(service.url, "GET /api/health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 OK[^]*"ok"/);
     const text = await sendRaw(service.url, `GET /api/assets?name_contains=photo HTTP/1.0\r\nX-API-Key: ${key}\r\n\r\n`);
-    expect(readRaw(text).body).toContain(`"preview_url":"${service.url}/api/view`);
+    expect(parseRawResponse(text).body).toContain(`"preview_url":"${service.url}/api/view`);
   });
 
   it.each(["localhost", "LocalHost:80", "127.0.0.1:1", "127.8.8.8", "[::1]:65535", "a.localhost"])("may be %s", async (host) => {
     expect(await sendRaw(service.url, `GET /api/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200/);
   });
 
-  it("refuses a backslash in the URL for any host", async () => {
+  it("is rejected with a backslash in the URL", async () => {
     const text = await sendRaw(service.url, "GET /api\\user HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    expect(refused(text)).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
+    expect(parseError(text)).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
   });
 });
 
-describe("refusals wire", async () => {
+describe("rejected requests", async () => {
   const { key, service } = await openServiceProcess({ LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" });
 
-  it("refuses a compressed body by header and accepts identity", async () => {
+  it("rejects a compressed body and accepts identity", async () => {
     const send = (encoding: string) =>
       fetch(`${service.url}/api/userdata/packed.txt`, {
         method: "POST",
         headers: { "x-api-key": key, "content-encoding": encoding },
         body: "x",
       });
-    const refusal = await send("gzip");
-    expect(refusal.status).toBe(415);
-    expect(await refusal.text()).toContain("Content-Encoding");
+    const response = await send("gzip");
+    expect(response.status).toBe(415);
+    expect(await response.text()).toContain("Content-Encoding");
     expect((await send("identity")).status).toBe(200);
   });
 
-  async function raw(bytes: string): Promise<{ status: number; body: unknown }> {
-    const { status, body } = readRaw(await sendRaw(service.url, bytes));
+  async function sendAndParse(bytes: string): Promise<{ status: number; body: unknown }> {
+    const { status, body } = parseRawResponse(await sendRaw(service.url, bytes));
     return { status, body: JSON.parse(body) };
   }
 
   it.each<[string, string, number, string]>([
-    ["bytes that are no HTTP", "hello\r\n\r\n", 400, "BAD_REQUEST"],
+    ["bytes that are not HTTP", "hello\r\n\r\n", 400, "BAD_REQUEST"],
     ["an unknown method", "FOO /api/user HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
     ["a query of raw UTF-8", "GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
     [
@@ -137,26 +141,26 @@ describe("refusals wire", async () => {
       431,
       "HEADERS_TOO_LARGE",
     ],
-    ["an expectation that nobody knows", "GET /api/user HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\n\r\n", 417, "EXPECTATION_FAILED"],
+    ["an unknown expectation", "GET /api/user HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\n\r\n", 417, "EXPECTATION_FAILED"],
     ["a tunnel", "CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
     ["headers that never end", "GET /api/user HTTP/1.1\r\nHost: localhost\r\n", 408, "REQUEST_TIMEOUT"],
-  ])("refuses %s with a message and closes the connection", async (_name, bytes, status, code) => {
-    const response = await raw(bytes);
+  ])("rejects %s with a message and closes the connection", async (_name, bytes, status, code) => {
+    const response = await sendAndParse(bytes);
     expect(response).toMatchObject({ status, body: { code, message: expect.stringMatching(/.{10,}/) } });
   });
 
-  it("explains an address that must be encoded", async () => {
-    const { body } = await raw("GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  it("names percent-encoding when a URL isn't encoded", async () => {
+    const { body } = await sendAndParse("GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: localhost\r\n\r\n");
     expect(JSON.stringify(body)).toContain("percent-encoded");
   });
 });
 
-describe("a refusal names what is wrong", async () => {
+describe("invalid requests", async () => {
   const service = await startService();
   const client = service.client();
   afterAll(async () => {
     await service.dispose();
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
   });
 
   it.each([
@@ -178,7 +182,7 @@ describe("a refusal names what is wrong", async () => {
     ["/api/tags?order=x", "order", /"count_desc"/],
     ["/api/view", "filename", /expected string/],
     ["/api/jobs?limit=1&limit=2", "limit", /more than once/],
-  ])("GET %s", async (path, field, message) => {
+  ])("names the invalid parameter of GET %s", async (path, field, message) => {
     const { status, body } = await client.get(path);
     expect({ status, body }).toMatchObject({
       status: 400,
@@ -186,7 +190,7 @@ describe("a refusal names what is wrong", async () => {
     });
   });
 
-  it("refuses too many or duplicate filter tags", async () => {
+  it("rejects too many or duplicate filter tags", async () => {
     for (const query of [`include_tags=${Array.from({ length: 101 }, (_, n) => n).join(",")}`, "exclude_tags=a&exclude_tags=b"])
       for (const path of ["/api/assets", "/api/assets/tags/refine"])
         expect(await client.get(`${path}?${query}`), query).toMatchObject({ status: 400, body: { code: "INVALID_TAG_FILTER" } });
@@ -196,11 +200,11 @@ describe("a refusal names what is wrong", async () => {
     ["/api/jobs/cancel", { job_ids: ["x".repeat(201)] }, "job_ids.0"],
     ["/api/interrupt", { prompt_id: "x".repeat(201) }, "prompt_id"],
     ["/api/queue", { delete: ["x".repeat(201)] }, "delete.0"],
-  ])("refuses an overlong id in POST %s", async (path, body, field) => {
+  ])("rejects an id that is too long in POST %s", async (path, body, field) => {
     expect(await client.post(path, body)).toMatchObject({ status: 400, body: { code: "INVALID_BODY", details: [{ field }] } });
   });
 
-  it("refuses unknown filters of a list and ignores those without effect", async () => {
+  it("rejects unknown list filters but not harmless parameters", async () => {
     const { status, body } = await client.get("/api/assets?include_tag=x");
     expect({ status, body }).toMatchObject({
       status: 400,
@@ -209,7 +213,7 @@ describe("a refusal names what is wrong", async () => {
     expect((await client.get("/api/jobs?_=1&_=2&clientId=a")).status).toBe(200);
   });
 
-  it("ignores unknown fields except in queue and history changes", async () => {
+  it("rejects unknown fields only in queue and history changes", async () => {
     expect((await client.post("/api/interrupt", { other: 1 })).status).toBe(200);
     for (const path of ["/api/queue", "/api/history"])
       expect(await client.post(path, { other: 1 })).toMatchObject({
@@ -219,39 +223,39 @@ describe("a refusal names what is wrong", async () => {
   });
 
   it("returns 405 with the allowed methods and 404 for unknown paths", async () => {
-    const allowed = async (method: string, path: string) => {
+    const getAllowed = async (method: string, path: string) => {
       const response = await client.call(method, path);
       return [response.status, response.headers.get("allow")?.split(", ").sort().join()];
     };
-    expect(await allowed("DELETE", "/api/userdata")).toEqual([405, "GET,HEAD"]);
-    expect(await allowed("POST", "/api/userdata")).toEqual([405, "GET,HEAD"]);
-    expect(await allowed("PATCH", "/api/userdata/a%2Fb.json")).toEqual([405, "DELETE,GET,HEAD,POST"]);
-    expect(await allowed("POST", "/api/health")).toEqual([405, "GET,HEAD"]);
-    expect(await allowed("DELETE", "/api/openapi.json")).toEqual([405, "GET,HEAD"]);
-    expect(await allowed("GET", "/api/assets/hash/blake3:0")).toEqual([405, "HEAD"]);
-    expect(await allowed("POST", "/api/tasks")).toEqual([404, undefined]);
-    expect(await allowed("GET", "/api/jobs/")).toEqual([404, undefined]);
+    expect(await getAllowed("DELETE", "/api/userdata")).toEqual([405, "GET,HEAD"]);
+    expect(await getAllowed("POST", "/api/userdata")).toEqual([405, "GET,HEAD"]);
+    expect(await getAllowed("PATCH", "/api/userdata/a%2Fb.json")).toEqual([405, "DELETE,GET,HEAD,POST"]);
+    expect(await getAllowed("POST", "/api/health")).toEqual([405, "GET,HEAD"]);
+    expect(await getAllowed("DELETE", "/api/openapi.json")).toEqual([405, "GET,HEAD"]);
+    expect(await getAllowed("GET", "/api/assets/hash/blake3:0")).toEqual([405, "HEAD"]);
+    expect(await getAllowed("POST", "/api/tasks")).toEqual([404, undefined]);
+    expect(await getAllowed("GET", "/api/jobs/")).toEqual([404, undefined]);
   });
 
-  it("accepts a foreign asset's id and reveals nothing", async () => {
+  it("reveals nothing about another user's asset with the same id", async () => {
     const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a02";
     expect((await service.client("grace").upload("hers", "hers.txt", { id })).status).toBe(201);
-    const refusal = await client.upload("mine", "mine.txt", { id });
-    expect(refusal).toMatchObject({ status: 409, body: { code: "ASSET_ID_UNAVAILABLE", details: { field: "id" } } });
-    expect(refusal.text).not.toMatch(/hers|grace|blake3/);
+    const rejection = await client.upload("mine", "mine.txt", { id });
+    expect(rejection).toMatchObject({ status: 409, body: { code: "ASSET_ID_UNAVAILABLE", details: { field: "id" } } });
+    expect(rejection.text).not.toMatch(/hers|grace|blake3/);
     expect((await client.get(`/api/assets/${id}`)).status).toBe(404);
   });
 
-  it("closes a connection only when its body was not read", async () => {
+  it("closes the connection only when the body wasn't read", async () => {
     const length = { "content-length": "7", "content-type": "application/json" };
-    const unknown = await service.anonymous().call("POST", "/api/prompt", '{"a":1}', length);
-    expect([unknown.status, unknown.headers.get("connection")]).toEqual([401, "close"]);
+    const unauthenticated = await service.anonymous().call("POST", "/api/prompt", '{"a":1}', length);
+    expect([unauthenticated.status, unauthenticated.headers.get("connection")]).toEqual([401, "close"]);
     const response = await client.call("POST", "/api/prompt", '{"a":1}', length);
     expect([response.status, response.headers.get("connection")]).toEqual([400, null]);
   });
 
-  it("answers 404, never 403, for another user's job in every view", async () => {
-    const id = await submit(client, canvas());
+  it("returns 404, never 403, for another user's job in every view", async () => {
+    const id = await submitGraph(client, createColorGraph());
     const otherClient = service.client("eve");
     for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/jobs/${id}/assets`, `/api/history_v2/${id}`]) {
       expect(await otherClient.get(path)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });

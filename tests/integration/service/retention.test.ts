@@ -1,4 +1,4 @@
-// The retention of the history by age and number, enforced in the background, only for ended jobs.
+// The history is limited by age and number in the background. Only ended jobs are removed.
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -8,16 +8,26 @@ import { insertAsset } from "@/lib/service/assets/create-asset";
 import { evictOldest } from "@/lib/service/assets/folders";
 import { startHousekeeping, sweep } from "@/lib/service/housekeeping";
 import { type Database, query } from "@/lib/service/store/database";
-import { createOnlyProcess } from "@/lib/service/store/processes";
+import { createSingleProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
 import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
 import { type Client, startService, type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { download, readTask, startDownload } from "./downloads-support";
-import { asRecord, asRecords, asString, canvas, readJob, submit, waitForEnd, waitForStart, waitGraph } from "./support";
+import {
+  asRecord,
+  asRecords,
+  asString,
+  createColorGraph,
+  createWaitGraph,
+  readJob,
+  submitGraph,
+  waitForEnd,
+  waitForStart,
+} from "./support";
 
 const DAY_MS = 86_400_000;
 
@@ -31,87 +41,92 @@ describe("retention", () => {
   it("is off by default and keeps jobs of any age and number", async () => {
     let now = Date.now();
     service = await startService({ now: () => now });
-    const id = (await waitForEnd(service.client("ada"), await submit(service.client("ada"), canvas(1)))).id;
+    const id = (await waitForEnd(service.client("ada"), await submitGraph(service.client("ada"), createColorGraph(1)))).id;
     await service.service.stop();
     now += 10_000 * DAY_MS;
     service = await startService({ dataDir: service.folder, now: () => now });
     expect(await getIds(service.client("ada"))).toEqual([id]);
   });
 
-  it("removes ended jobs beyond the age at start and keeps assets", async () => {
+  it("removes ended jobs above the age at startup and keeps assets", async () => {
     let now = Date.now();
     service = await startService({ now: () => now, concurrency: 1 });
     const ada = service.client("ada");
-    const old = await waitForEnd(ada, await submit(ada, canvas(2)));
-    const file = asString(asRecord(old.preview_output).filename);
+    const oldJob = await waitForEnd(ada, await submitGraph(ada, createColorGraph(2)));
+    const file = asString(asRecord(oldJob.preview_output).filename);
     await service.service.stop();
     now += 3 * DAY_MS;
     service = await startService({ dataDir: service.folder, now: () => now, concurrency: 1 });
-    const recent = asString((await waitForEnd(service.client("ada"), await submit(service.client("ada"), canvas(3)))).id);
+    const recentId = asString((await waitForEnd(service.client("ada"), await submitGraph(service.client("ada"), createColorGraph(3)))).id);
     await service.service.stop();
     now += 3 * DAY_MS;
     service = await startService({ dataDir: service.folder, now: () => now, retentionDays: 5, concurrency: 1 });
     const secondClient = service.client("ada");
-    await until("the old job has left", async () => (await getIds(secondClient)).length === 1);
-    expect([await getIds(secondClient), await getHistory(secondClient)]).toEqual([[recent], [recent]]);
-    expect((await secondClient.get(`/api/jobs/${asString(old.id)}`)).status).toBe(404);
+    await until("the old job is removed", async () => (await getIds(secondClient)).length === 1);
+    expect([await getIds(secondClient), await getHistory(secondClient)]).toEqual([[recentId], [recentId]]);
+    expect((await secondClient.get(`/api/jobs/${asString(oldJob.id)}`)).status).toBe(404);
     expect((await secondClient.get(`/api/view?filename=${file}`)).status).toBe(200);
     expect(
       asRecords(asRecord((await secondClient.get("/api/assets?include_public=false")).body).assets).map((asset) => asset.prompt_id),
-    ).toContain(old.id);
+    ).toContain(oldJob.id);
   });
 
   it("keeps the newest ended jobs per user and ignores active ones", async () => {
     service = await startService({ retentionJobs: 2, concurrency: 1 });
     const [ada, bob] = [service.client("ada"), service.client("bob")];
-    const bobs = asString((await waitForEnd(bob, await submit(bob, canvas(1)))).id);
+    const otherId = asString((await waitForEnd(bob, await submitGraph(bob, createColorGraph(1)))).id);
     const doneIds: string[] = [];
-    for (let color = 1; color <= 4; color += 1) doneIds.push(asString((await waitForEnd(ada, await submit(ada, canvas(color)))).id));
-    const busy = await submit(ada, waitGraph(3600));
-    await waitForStart(ada, busy);
-    const pending = [await submit(ada, canvas(5)), await submit(ada, canvas(6)), await submit(ada, canvas(7))];
-    await until("only the newest two are left", async () => (await getHistory(ada)).length === 2);
+    for (let color = 1; color <= 4; color += 1)
+      doneIds.push(asString((await waitForEnd(ada, await submitGraph(ada, createColorGraph(color)))).id));
+    const runningId = await submitGraph(ada, createWaitGraph(3600));
+    await waitForStart(ada, runningId);
+    const pendingIds = [
+      await submitGraph(ada, createColorGraph(5)),
+      await submitGraph(ada, createColorGraph(6)),
+      await submitGraph(ada, createColorGraph(7)),
+    ];
+    await until("only the two newest jobs are left", async () => (await getHistory(ada)).length === 2);
     expect((await getHistory(ada)).sort()).toEqual(doneIds.slice(-2).sort());
-    expect((await getIds(ada)).sort()).toEqual([...doneIds.slice(-2), busy, ...pending].sort());
-    expect((await readJob(ada, busy)).status).toBe("in_progress");
-    expect(await getIds(bob)).toEqual([bobs]);
+    expect((await getIds(ada)).sort()).toEqual([...doneIds.slice(-2), runningId, ...pendingIds].sort());
+    expect((await readJob(ada, runningId)).status).toBe("in_progress");
+    expect(await getIds(bob)).toEqual([otherId]);
     await ada.post("/api/interrupt");
     await ada.post("/api/queue", { clear: true });
   });
 });
 
 describe("housekeeping", () => {
-  it("retries after a failure, logs it and waits for a running round", async () => {
+  it("retries after a failure, logs it and waits for the current run", async () => {
     const logged: string[] = [];
     const log = { info: () => undefined, warn: () => undefined, error: (_: unknown, message: string) => void logged.push(message) };
-    let rounds = 0;
-    let ending: (() => void) | undefined;
-    const keeping = startHousekeeping(
+    let runCount = 0;
+    let finishRun: (() => void) | undefined;
+    const housekeeping = startHousekeeping(
       [
         {
           name: "test",
           everyMs: 1,
-          async round(canContinue) {
-            rounds += 1;
-            if (rounds === 1) throw new Error("the first one fails");
-            await new Promise<void>((resolve) => (ending = resolve));
+          async run(canContinue) {
+            runCount += 1;
+            if (runCount === 1) throw new Error("first run fails");
+            await new Promise<void>((resolve) => (finishRun = resolve));
             logged.push(String(canContinue()));
           },
         },
       ],
-      createOnlyProcess(),
+      createSingleProcess(),
       log,
     );
-    await until("the second round", () => ending);
-    const stopped = keeping.stop();
-    ending?.();
-    await stopped;
+    await until("the second run", () => finishRun);
+    const stopPromise = housekeeping.stop();
+    finishRun?.();
+    await stopPromise;
     expect(logged).toEqual(["housekeeping failed", "false"]);
-    expect(rounds).toBe(2);
+    expect(runCount).toBe(2);
   });
 
-  it("drops the least recently used results when they exceed the limit", async () => {
-    const folder = temporaryFolder();
+  it("deletes the least recently used results above the limit", async () => {
+    const folder = createTemporaryFolder();
     await mkdir(join(folder, "1", "aa"), { recursive: true });
     for (let age = 0; age < 10; age += 1) {
       const path = join(folder, "1", "aa", `${age}.json`);
@@ -125,78 +140,83 @@ describe("housekeeping", () => {
 });
 
 describe("sweep", () => {
-  const BLOBS = 1100;
-  const nothing = { sweep: () => Promise.resolve(0), sweepCache: () => Promise.resolve(0) };
+  const BLOB_COUNT = 1100;
+  const emptySweeper = { sweep: () => Promise.resolve(0), sweepCache: () => Promise.resolve(0) };
 
-  let storeHome: TestServiceStore;
+  let testStore: TestServiceStore;
   let database: Database;
   beforeEach(async () => {
-    storeHome = await createTestServiceStore();
-    database = await storeHome.open();
+    testStore = await createTestServiceStore();
+    database = await testStore.open();
     await createKeys(database, Date.now).createKey("ada");
     await database.commit(async (tx) => {
-      for (let at = 0; at < BLOBS; at += 1) {
-        const hash = ((at * 2_654_435_761) % 2 ** 32).toString(16).padStart(64, "0");
+      for (let index = 0; index < BLOB_COUNT; index += 1) {
+        const hash = ((index * 2_654_435_761) % 2 ** 32).toString(16).padStart(64, "0");
         await tx.run(query.insertInto("blobs").values({ hash, sha256: hash, size: 1, media_type: "image/png", created_at: 1 }));
         const assetFields = { origin: "upload", name: "x", tags: [], metadata: {} } as const;
-        if (at % 3 === 0) await insertAsset(tx, { ...assetFields, id: crypto.randomUUID(), ownerId: 1, content: { hash, size: 1 } }, 1);
+        if (index % 3 === 0) await insertAsset(tx, { ...assetFields, id: crypto.randomUUID(), ownerId: 1, content: { hash, size: 1 } }, 1);
       }
     });
   });
   afterEach(() => database.close());
 
-  const hashes = async () => (await database.rows(query.selectFrom("blobs").select("hash").orderBy("hash"))).map(({ hash }) => hash);
-  const listNames = async () => (await database.rows(query.selectFrom("assets").select("hash").orderBy("hash"))).map(({ hash }) => hash);
+  const listBlobHashes = async () =>
+    (await database.rows(query.selectFrom("blobs").select("hash").orderBy("hash"))).map(({ hash }) => hash);
+  const listReferencedHashes = async () =>
+    (await database.rows(query.selectFrom("assets").select("hash").orderBy("hash"))).map(({ hash }) => hash);
 
   it("keeps every referenced blob and deletes the rest", async () => {
-    await sweep({ database, processes: createOnlyProcess(), blobs: nothing, thumbnails: nothing }, () => true);
-    expect(await hashes()).toEqual(await listNames());
-    expect(await hashes()).toHaveLength(Math.ceil(BLOBS / 3));
+    await sweep({ database, processes: createSingleProcess(), blobs: emptySweeper, thumbnails: emptySweeper }, () => true);
+    expect(await listBlobHashes()).toEqual(await listReferencedHashes());
+    expect(await listBlobHashes()).toHaveLength(Math.ceil(BLOB_COUNT / 3));
   });
 
   it("ends early when the service stops", async () => {
-    let requestCount = 0;
-    await sweep({ database, processes: createOnlyProcess(), blobs: nothing, thumbnails: nothing }, () => (requestCount += 1) <= 2);
-    expect((await hashes()).length).toBeLessThan(BLOBS);
-    expect((await hashes()).length).toBeGreaterThan(Math.ceil(BLOBS / 3));
+    let checkCount = 0;
+    await sweep(
+      { database, processes: createSingleProcess(), blobs: emptySweeper, thumbnails: emptySweeper },
+      () => (checkCount += 1) <= 2,
+    );
+    expect((await listBlobHashes()).length).toBeLessThan(BLOB_COUNT);
+    expect((await listBlobHashes()).length).toBeGreaterThan(Math.ceil(BLOB_COUNT / 3));
   });
 
-  it("leaves remaining files to the next start when stopping", async () => {
-    const shard = join(storeHome.folder, "files", "ab");
+  it("leaves remaining files for the next start when stopping", async () => {
+    const shard = join(testStore.folder, "files", "ab");
     await mkdir(shard, { recursive: true });
-    for (let at = 0; at < 5; at += 1) await writeFile(join(shard, String(at).padStart(62, "0")), "nobody's");
-    const none = () => Promise.resolve(new Set<string>());
-    const blobs = createBlobStore(createFolderBackend(join(storeHome.folder, "files")), createLocalHolds(none), none);
-    let requestCount = 0;
-    expect(await blobs.sweep(() => (requestCount += 1) <= 2)).toBe(2);
+    for (let index = 0; index < 5; index += 1) await writeFile(join(shard, String(index).padStart(62, "0")), "orphan");
+    const findNone = () => Promise.resolve(new Set<string>());
+    const blobs = createBlobStore(createFolderBackend(join(testStore.folder, "files")), createLocalHolds(findNone), findNone);
+    let checkCount = 0;
+    expect(await blobs.sweep(() => (checkCount += 1) <= 2)).toBe(2);
     expect(await readdir(shard)).toHaveLength(3);
     expect(await blobs.sweep(() => true)).toBe(3);
   });
 });
 
-describe("downloads prune", async () => {
+describe("download task retention", async () => {
   const DAY_MS = 86_400_000;
-  let later = 0;
+  let clockOffsetMs = 0;
   const source = await startFileSource(createPattern(5000));
   const settings = { downloadHosts: [source.url], downloadsAtOnce: 1, retentionTasks: 3, retentionTaskDays: 30 };
-  const service = await startService({ ...settings, now: () => Date.now() + later });
+  const service = await startService({ ...settings, now: () => Date.now() + clockOffsetMs });
   const client = service.client();
   afterAll(async () => {
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
     await service.dispose();
     await source.close();
   });
 
-  /** Downloads different bytes from a new address each time; returns the path of the task. */
+  /** Downloads new bytes from a new URL and returns the path of the task. */
   async function downloadTask(name: string): Promise<string> {
     source.behaviour.bytes = createPattern(5000, name.length * 7 + name.charCodeAt(0));
     return `/api/tasks/${asString((await download(client, `${source.url}/${name}`)).id)}`;
   }
-  const statuses = (paths: readonly string[]) => Promise.all(paths.map(async (path) => (await client.get(path)).status));
+  const getStatuses = (paths: readonly string[]) => Promise.all(paths.map(async (path) => (await client.get(path)).status));
 
   it("keeps the newest ended tasks, all active ones and every asset", async () => {
     const otherClient = service.client("eve");
-    const otherTaskPath = `/api/tasks/${asString((await download(otherClient, `${source.url}/theirs`)).id)}`;
+    const otherTaskPath = `/api/tasks/${asString((await download(otherClient, `${source.url}/other`)).id)}`;
     const paths = [
       await downloadTask("a"),
       await downloadTask("b"),
@@ -207,15 +227,15 @@ describe("downloads prune", async () => {
     const first = asRecord((await readTask(client, asString(paths[0]))).result);
     source.behaviour.holdAfter = 1000;
     const [runningPath, waitingPath] = [
-      await startDownload(client, `${source.url}/held`),
-      await startDownload(client, `${source.url}/behind`),
+      await startDownload(client, `${source.url}/running`),
+      await startDownload(client, `${source.url}/waiting`),
     ];
-    await until("it runs", async () => (await readTask(client, runningPath)).status === "running");
+    await until("the download runs", async () => (await readTask(client, runningPath)).status === "running");
     await service.service.stop();
     await service.service.start();
-    await until("the oldest have gone", async () => (await client.get(asString(paths[1]))).status === 404);
-    expect(await statuses(paths)).toEqual([404, 404, 200, 200, 200]);
-    expect(await statuses([runningPath, waitingPath])).toEqual([200, 200]);
+    await until("the oldest tasks are deleted", async () => (await client.get(asString(paths[1]))).status === 404);
+    expect(await getStatuses(paths)).toEqual([404, 404, 200, 200, 200]);
+    expect(await getStatuses([runningPath, waitingPath])).toEqual([200, 200]);
     expect((await otherClient.get(otherTaskPath)).status).toBe(200);
     expect((await client.get(`/api/assets/${asString(first.asset_id)}`)).status).toBe(200);
     for (const path of [waitingPath, runningPath]) expect((await client.call("DELETE", path)).status).toBe(204);
@@ -224,15 +244,15 @@ describe("downloads prune", async () => {
 
   it("removes old tasks by age and keeps their files", async () => {
     const path = await downloadTask("old");
-    later = 29 * DAY_MS;
+    clockOffsetMs = 29 * DAY_MS;
     await service.service.stop();
     await service.service.start();
-    const young = await downloadTask("young");
-    later = 31 * DAY_MS;
+    const youngPath = await downloadTask("young");
+    clockOffsetMs = 31 * DAY_MS;
     await service.service.stop();
     await service.service.start();
-    await until("it has gone", async () => (await client.get(path)).status === 404);
-    expect((await client.get(young)).status).toBe(200);
+    await until("the old task is deleted", async () => (await client.get(path)).status === 404);
+    expect((await client.get(youngPath)).status).toBe(200);
     source.responses.length = 0;
     const secondResponse = await client.post("/api/assets/download", { source_url: `${source.url}/old` });
     expect(secondResponse).toMatchObject({ status: 200, body: { created_new: false } });

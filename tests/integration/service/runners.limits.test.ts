@@ -10,25 +10,25 @@ import { createTraffic } from "@/lib/comfyui/socket";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { fetchOutput } from "@/lib/service/runners/fetch-outputs";
 import { listenToRunner } from "@/lib/service/runners/report-events";
-import { gpuClasses } from "@/tests/support/gpu-classes";
+import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { openTestServer, startRunnerServer } from "@/tests/support/servers";
 import { createClient, startService, type TestService } from "@/tests/support/service";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
-import { addRunner, makes, modelGraph } from "./built-in-job";
-import { asRecord, asString, type Json, submit, waitForEnd } from "./support";
+import { addRunner, createModelGraph,createModelOutput } from "./model-job";
+import { asRecord, asString, type Json, submitGraph, waitForEnd } from "./support";
 
 const createCachedEvent = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
-const nest = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+const createNestedJson = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
 function sendForever(response: ServerResponse): void {
   const chunk = "x".repeat(65_536);
   Readable.from((function* () { for (;;) yield chunk; })()).pipe(response); // prettier-ignore
 }
 
-describe("limits of runners", () => {
+describe("runner limits", () => {
   let service: TestService;
   const servers: RunnerServer[] = [];
   afterEach(async () => {
@@ -36,17 +36,17 @@ describe("limits of runners", () => {
     for (const server of servers.splice(0)) await server.close();
   });
 
-  async function start(settings: Parameters<typeof startService>[0] = {}) {
+  async function startTestService(settings: Parameters<typeof startService>[0] = {}) {
     service = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
     return service.client();
   }
-  async function add(label: string): Promise<RunnerServer> {
+  async function addTestRunner(label: string): Promise<RunnerServer> {
     const server = await addRunner(service, label);
     servers.push(server);
     return server;
   }
   const readRunner = async (label: string) => (await service.service.runners.list()).find((runner) => runner.label === label);
-  const isSetAside = { state: "set_aside", reason: { code: "over_limits", message: expect.any(String) } };
+  const setAsideRunner = { state: "set_aside", reason: { code: "over_limits", message: expect.any(String) } };
 
   it.each<[string, (server: RunnerServer) => void]>([
     ["a list of a million entries", (a) => a.send(createCachedEvent(Array.from({ length: 1_000_000 }, () => "1")))],
@@ -54,114 +54,122 @@ describe("limits of runners", () => {
       "an object of a million members",
       (a) => a.send(createCachedEvent(Object.fromEntries(Array.from({ length: 1_000_000 }, (_, id) => [id, 0])))),
     ],
-    ["a text of 9 MB", (a) => a.send(createCachedEvent(["x".repeat(9 * 1024 ** 2)]))],
-    ["deep nesting", (a) => a.send(`{"type":"executed","data":{"prompt_id":"x","output":${nest(10_000)}}}`)],
+    ["a 9 MB string", (a) => a.send(createCachedEvent(["x".repeat(9 * 1024 ** 2)]))],
+    ["deep nesting", (a) => a.send(`{"type":"executed","data":{"prompt_id":"x","output":${createNestedJson(10_000)}}}`)],
     ["numbers of a million digits", (a) => a.send(createCachedEvent(0).replace(":0", `:[${"9".repeat(600_000)},${"9".repeat(600_000)}]`))],
-    ["a picture of 33 MB", (a) => a.send(Buffer.alloc(33 * 1024 ** 2, 1))],
+    ["a 33 MB image", (a) => a.send(Buffer.alloc(33 * 1024 ** 2, 1))],
     ["40,000 small messages", (a) => Array.from({ length: 40_000 }, () => a.send("{}"))],
   ])("sets aside a runner that sends %s and reruns the job elsewhere", async (_name, send) => {
-    const client = await start();
-    const a = await add("A");
-    a.does("hold");
-    const id = await submit(client, modelGraph());
+    const client = await startTestService();
+    const a = await addTestRunner("A");
+    a.setMode("hold");
+    const id = await submitGraph(client, createModelGraph());
     await until("the job runs on A", () => a.queue().running !== undefined);
-    await add("B");
+    await addTestRunner("B");
     send(a);
     expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
-    expect(await readRunner("A")).toMatchObject(isSetAside);
-    await until("the job is cleared away there", () => a.queue().running === undefined);
+    expect(await readRunner("A")).toMatchObject(setAsideRunner);
+    await until("the job is removed from A", () => a.queue().running === undefined);
   });
 
   it.each<[string, (response: ServerResponse) => unknown]>([
-    ["an answer without end", (response) => sendForever(response)],
+    ["an endless response", (response) => sendForever(response)],
     ["a million values", (response) => response.end(`[${"1,".repeat(1_000_000)}1]`)],
     ["numbers of three million digits", (response) => response.end(`{"x":[${`${"9".repeat(1000)},`.repeat(3000)}1]}`)],
     ["headers of 100 KB", (response) => response.writeHead(200, { "x-long": "x".repeat(100_000) }).end("{}")],
-    ["a refusal without end", (response) => sendForever(response.writeHead(400))],
+    ["an endless error response", (response) => sendForever(response.writeHead(400))],
   ])("sets aside a runner whose history is %s", async (_name, respond) => {
-    const client = await start();
-    const a = await add("A");
-    a.does("hold");
-    const id = await submit(client, modelGraph());
+    const client = await startTestService();
+    const a = await addTestRunner("A");
+    a.setMode("hold");
+    const id = await submitGraph(client, createModelGraph());
     await until("the job runs on A", () => a.queue().running !== undefined);
-    await add("B");
+    await addTestRunner("B");
     a.faults.set("GET /history/*", (_request, response) => respond(response));
     expect(await waitForEnd(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
-    expect(await readRunner("A")).toMatchObject(isSetAside);
+    expect(await readRunner("A")).toMatchObject(setAsideRunner);
   });
 
   it("sends nothing to a set-aside runner until it is resumed", async () => {
-    await start();
-    const a = await add("A");
+    await startTestService();
+    const a = await addTestRunner("A");
     let requestCount = 0;
     a.faults.set("GET /system_stats", (_request, response) => ((requestCount += 1), response.end(`[${"1,".repeat(200_000)}1]`)));
-    await until("it is set aside", async () => (await readRunner("A"))?.state === "set_aside");
-    const requestedBefore = requestCount;
-    await add("B");
+    await until("A is set aside", async () => (await readRunner("A"))?.state === "set_aside");
+    const previousCount = requestCount;
+    await addTestRunner("B");
     await until("B was checked again", async () => ((await readRunner("B"))?.lastSeenMs ?? 0) > Date.now() - 50);
-    expect(requestCount).toBe(requestedBefore);
+    expect(requestCount).toBe(previousCount);
     a.faults.clear();
     expect(await service.service.runners.change((await readRunner("A"))?.id ?? "", { state: "ready" })).toMatchObject({
       value: { state: "checking", reason: null },
     });
-    await until("it is ready", async () => (await readRunner("A"))?.state === "ready");
+    await until("A is ready", async () => (await readRunner("A"))?.state === "ready");
   });
 
   it.each<[string, Parameters<typeof startService>[0], string, RegExp]>([
     ["the user's quota", { userQuotaBytes: 300_000 }, "StorageQuotaExceeded", /storage of 300000 bytes/],
     [
-      "the limit of a file",
+      "the file size limit",
       { maxUploadBytes: 300_000 },
       "OutputTooLarge",
       /A sent a file that is too large, house_00001_.png: at most 300000/,
     ],
-  ])("fails a job whose file never ends, at %s, and removes the file", async (_name, settings, exception_type, message) => {
-    const client = await start(settings);
-    const a = await add("A");
+  ])("fails a job with an endless file at %s and removes the file", async (_name, settings, exception_type, message) => {
+    const client = await startTestService(settings);
+    const a = await addTestRunner("A");
     a.faults.set("GET /view", (_request, response) => sendForever(response));
-    const job = await waitForEnd(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submitGraph(client, createModelGraph()));
     expect(job).toMatchObject({ status: "failed", outputs_count: 0, execution_error: { exception_type } });
     expect(asRecord(job.execution_error).exception_message).toMatch(message);
     expect(await readRunner("A")).toMatchObject({ state: "ready" });
-    const work = join(service.folder, "work");
-    await until("its folder is empty", async () => {
-      const folders = await readdir(work);
-      return (await Promise.all(folders.map((folder) => readdir(join(work, folder)).catch(() => [])))).every(({ length }) => length === 0);
+    const workDir = join(service.folder, "work");
+    await until("the work folder is empty", async () => {
+      const folders = await readdir(workDir);
+      return (await Promise.all(folders.map((folder) => readdir(join(workDir, folder)).catch(() => [])))).every(
+        ({ length }) => length === 0,
+      );
     });
   });
 
-  it("cuts long error texts of a runner", async () => {
-    const client = await start();
-    const a = await add("A");
-    const long = "x".repeat(3_000_000);
+  it("truncates long error messages of a runner", async () => {
+    const client = await startTestService();
+    const a = await addTestRunner("A");
+    const longText = "x".repeat(3_000_000);
     a.faults.set("GET /history/*", (request, response) => {
       const id = (request.url ?? "").split("/").at(-1) ?? "";
-      const facts = { node_id: "2", node_type: long, exception_message: long, exception_type: long, traceback: [long, "last"] };
-      const status = { status_str: "error", messages: [["execution_error", { ...facts, current_inputs: { text: [long] } }]] };
+      const errorFields = {
+        node_id: "2",
+        node_type: longText,
+        exception_message: longText,
+        exception_type: longText,
+        traceback: [longText, "last"],
+      };
+      const status = { status_str: "error", messages: [["execution_error", { ...errorFields, current_inputs: { text: [longText] } }]] };
       response.end(JSON.stringify({ [id]: { outputs: {}, status } }));
     });
-    const job = await waitForEnd(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submitGraph(client, createModelGraph()));
     expect(JSON.stringify(job.execution_error).length).toBeLessThan(100_000);
     expect(asString(asRecord(job.execution_error).exception_message)).toHaveLength(10_001);
     expect(asRecord(job.execution_error).traceback).toContain("last");
   });
 });
 
-it("reports a cached node once, however often a runner names it", async () => {
+it("reports a cached node once when a runner repeats it", async () => {
   const server = await startRunnerServer({ objectInfo: {} });
   const events: RunEvent[] = [];
   const recordEvent = (event: RunEvent) => events.push(event);
-  const nothing = () => undefined;
-  const listening = listenToRunner(
+  const noop = () => undefined;
+  const listener = listenToRunner(
     { address: server.address, clientId: "c", traffic: createTraffic() },
     { promptId: "x", graph: { "1": { class_type: "A", inputs: {} }, "2": { class_type: "A", inputs: {} } }, nodesTotal: 2 },
-    { reported: nothing, executed: nothing, ended: nothing, exceeded: nothing, on: recordEvent },
+    { onReport: noop, onExecuted: noop, onEnd: noop, onLimitExceeded: noop, onEvent: recordEvent },
   );
-  await listening.ready;
+  await listener.ready;
   server.send(createCachedEvent(Array.from({ length: 40_000 }, () => "1")));
-  server.send(createCachedEvent(["1", "1", "stranger"]));
+  server.send(createCachedEvent(["1", "1", "unknown"]));
   server.send(createCachedEvent(["1", "2"]));
-  await until("both nodes are reported", () => listening.timesOf("2"));
+  await until("both nodes are reported", () => listener.findTimes("2"));
   expect(
     events
       .filter(({ kind }) => kind !== "begun")
@@ -172,14 +180,14 @@ it("reports a cached node once, however often a runner names it", async () => {
     ["cached", ["2"]],
     ["node", "2"],
   ]);
-  listening.stop();
+  listener.stop();
   await server.close();
 });
 
-it("gives up on a slow file", async () => {
+it("times out when a file download is slow", async () => {
   const server = await openTestServer((_request, response) => void response.write("x"));
   let now = 0;
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   const options = { folder, maxBytes: 1e6, now: () => (now += 70_000) };
   const file = { filename: "slow.png", subfolder: "", type: "output" };
   expect(await fetchOutput(createComfyServer(server.url), file, options)).toMatchObject({ ok: false, failure: { code: "timeout" } });
@@ -188,7 +196,7 @@ it("gives up on a slow file", async () => {
   await server.close();
 });
 
-it("allows a burst of messages and bytes, and after that so many per second", () => {
+it("allows a burst of traffic, then limits messages and bytes per second", () => {
   let now = 0;
   const traffic = createTraffic(() => now);
   for (let count = 0; count < 10_000; count += 1) expect(traffic.add(100)).toBeUndefined();
@@ -200,21 +208,21 @@ it("allows a burst of messages and bytes, and after that so many per second", ()
   expect(traffic.add(10 * 1024 ** 2)).toBe("more than 16 MB per second");
 });
 
-const inherited = ["constructor", "toString", "hasOwnProperty", "valueOf"];
+const inheritedNames = ["constructor", "toString", "hasOwnProperty", "valueOf"];
 
-/** The graph of one picture, with nodes that are called like members of every object. */
+/** Creates a graph with nodes named like members of Object.prototype. */
 function createGraph(ids: readonly string[]): Json {
-  const { "3": save, ...others } = modelGraph();
-  return { ...others, ...Object.fromEntries(ids.map((id) => [id, save])) };
+  const { "3": save, ...otherNodes } = createModelGraph();
+  return { ...otherNodes, ...Object.fromEntries(ids.map((id) => [id, save])) };
 }
 
 describe("node ids from a runner", () => {
   let testService: TestService | undefined;
   let server: RunnerServer | undefined;
 
-  async function start() {
+  async function startRunner() {
     testService = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
-    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makeOutput: makes });
+    server = await startRunnerServer({ objectInfo: createGpuClasses(["one.safetensors"]), makeOutput: createModelOutput });
     const outcome = await testService.service.runners.add({ address: server.address, label: "GPU" });
     if (!outcome.ok) throw new Error(outcome.failure.message);
     const { service } = testService;
@@ -222,24 +230,28 @@ describe("node ids from a runner", () => {
     return { server, client: createClient((request) => service.fetch(request), key) };
   }
 
-  /** `outputs` is JSON text: an object literal cannot have an own `__proto__`. */
-  function answersHistory(runner: RunnerServer, outputs: string, status = '{"status_str":"success","completed":true,"messages":[]}'): void {
+  /** `outputs` is JSON text, because an object literal can't have an own `__proto__` property. */
+  function respondWithHistory(
+    runner: RunnerServer,
+    outputs: string,
+    status = '{"status_str":"success","completed":true,"messages":[]}',
+  ): void {
     const meta = '{"99":{"node_id":"99","display_node":"98"},"prototype":{"display_node":"__proto__"}}';
     runner.faults.set("GET /history/*", (request, response) => {
       const id = request.url?.split("/").at(-1) ?? "";
-      const isOver = runner.seen.ran.includes(id) && runner.queue().running !== id;
-      const text = isOver ? `{"${id}":{"prompt":[],"outputs":${outputs},"meta":${meta},"status":${status}}}` : "{}";
+      const hasEnded = runner.seen.ran.includes(id) && runner.queue().running !== id;
+      const text = hasEnded ? `{"${id}":{"prompt":[],"outputs":${outputs},"meta":${meta},"status":${status}}}` : "{}";
       response.writeHead(200, { "content-type": "application/json" }).end(text);
     });
   }
 
-  it("drops outputs of nodes that the graph lacks, and pollutes no prototype", async () => {
-    const before = Reflect.ownKeys(Object.prototype);
-    const { server: runner, client } = await start();
+  it("drops outputs of unknown nodes without polluting prototypes", async () => {
+    const keysBefore = Reflect.ownKeys(Object.prototype);
+    const { server: runner, client } = await startRunner();
     const attack = '{"operations":["x"],"prototype":[{"whileReadOnly":true}],"__proto__":["y"]}';
     const names = ["__proto__", "constructor", "prototype", "99"].map((name) => `"${name}":${attack}`);
-    answersHistory(runner, `{${names.join(",")},"3":{"__proto__":["a"],"constructor":["b"],"toString":["c"],"text":["d"]}}`);
-    const job = await waitForEnd(client, await submit(client, modelGraph()));
+    respondWithHistory(runner, `{${names.join(",")},"3":{"__proto__":["a"],"constructor":["b"],"toString":["c"],"text":["d"]}}`);
+    const job = await waitForEnd(client, await submitGraph(client, createModelGraph()));
     expect(job.status).toBe("completed");
     const { outputs } = job;
     expect(Object.keys(asRecord(outputs))).toEqual(["3"]);
@@ -250,34 +262,34 @@ describe("node ids from a runner", () => {
         ["text", ["d"]],
       ]),
     );
-    expect(Reflect.ownKeys(Object.prototype)).toEqual(before);
+    expect(Reflect.ownKeys(Object.prototype)).toEqual(keysBefore);
     expect(Reflect.get({}, "operations")).toBeUndefined();
     expect(Object.hasOwn(Object, "operations")).toBe(false);
   });
 
   it("stores files, texts and progress of nodes with prototype names", async () => {
-    const { server: runner, client } = await start();
-    runner.does("hold the last");
-    const id = await submit(client, createGraph(inherited));
+    const { server: runner, client } = await startRunner();
+    runner.setMode("hold the last");
+    const id = await submitGraph(client, createGraph(inheritedNames));
     await until("the last node runs", async () => {
       const { progress } = asRecord((await client.get(`/api/jobs/${id}`)).body);
-      return progress !== undefined && asRecord(progress).current_node === inherited.at(-1);
+      return progress !== undefined && asRecord(progress).current_node === inheritedNames.at(-1);
     });
     runner.release();
     const job = await waitForEnd(client, id);
-    expect(job).toMatchObject({ status: "completed", outputs_count: inherited.length });
-    expect(Object.keys(asRecord(job.outputs))).toEqual(inherited);
-    expect(Object.keys(asRecord(job.execution_meta))).toEqual(expect.arrayContaining(inherited));
+    expect(job).toMatchObject({ status: "completed", outputs_count: inheritedNames.length });
+    expect(Object.keys(asRecord(job.outputs))).toEqual(inheritedNames);
+    expect(Object.keys(asRecord(job.execution_meta))).toEqual(expect.arrayContaining(inheritedNames));
   });
 
-  it("names no node that the graph lacks when a runner reports an error", async () => {
-    const { server: runner, client } = await start();
+  it("omits unknown nodes when a runner reports an error", async () => {
+    const { server: runner, client } = await startRunner();
     runner.faults.set("POST /prompt", (_request, response) => {
       const errors = '{"errors":[{"type":"t","message":"m","details":"","extra_info":{}}],"dependent_outputs":[],"class_type":"X"}';
       const body = `{"error":{"type":"prompt_outputs_failed_validation","message":"no","details":"","extra_info":{}},"node_errors":{"__proto__":${errors},"constructor":${errors},"3":${errors}}}`;
       response.writeHead(400, { "content-type": "application/json" }).end(body);
     });
-    const job = await waitForEnd(client, await submit(client, modelGraph()));
+    const job = await waitForEnd(client, await submitGraph(client, createModelGraph()));
     expect(job.status).toBe("failed");
     expect(JSON.stringify(job.execution_error)).not.toMatch(/__proto__|constructor/);
     expect(JSON.stringify(job.execution_error)).toContain('\\"3\\"');
@@ -285,7 +297,7 @@ describe("node ids from a runner", () => {
 });
 
 describe("a job's id at a runner", () => {
-  async function lookFor(promptId: string) {
+  async function findOnRunner(promptId: string) {
     const empty = { queue_running: [], queue_pending: [] };
     const runner = await openTestServer(({ url }, response) => sendJsonResponse(response, url === "/queue" ? empty : {}));
     const jobLocation = await findJob(createComfyServer(runner.url), { promptId, clientId: "ours" });
@@ -294,17 +306,17 @@ describe("a job's id at a runner", () => {
   }
 
   it.each(["../queue", "..", ".", "", "a/b", "a\\b", "a%2Fb", "a?clear=1", "a#b", "a\nb", "\ud800"])(
-    "is never part of an address when it is %j",
+    "is never part of a URL when it is %j",
     async (promptId) => {
-      expect(await lookFor(promptId)).toEqual({ found: { kind: "missing" }, urls: ["/queue", "/history?max_items=200"] });
+      expect(await findOnRunner(promptId)).toEqual({ found: { kind: "missing" }, urls: ["/queue", "/history?max_items=200"] });
     },
   );
 
-  it("is never part of an address when it is too long", async () => {
-    expect((await lookFor("x".repeat(201))).urls).toEqual(["/queue", "/history?max_items=200"]);
+  it("is never part of a URL when it is too long", async () => {
+    expect((await findOnRunner("x".repeat(201))).urls).toEqual(["/queue", "/history?max_items=200"]);
   });
 
   it.each(["__proto__", "constructor"])("finds no inherited member when it is %s", async (promptId) => {
-    expect((await lookFor(promptId)).found).toEqual({ kind: "missing" });
+    expect((await findOnRunner(promptId)).found).toEqual({ kind: "missing" });
   });
 });

@@ -33,10 +33,10 @@ describe("user data files", async () => {
     expect((await client.get("/api/userdata/workflows%2Fc.json")).status).toBe(404);
   });
 
-  it("keeps an existing file when overwrite is false and reports it", async () => {
+  it("keeps an existing file and returns 409 when overwrite is false", async () => {
     await client.call("POST", "/api/userdata/keep.txt", "first");
-    const refusal = await client.call("POST", "/api/userdata/keep.txt?overwrite=false", "second");
-    expect([refusal.status, refusal.headers.get("content-type")]).toEqual([409, "text/plain; charset=utf-8"]);
+    const rejection = await client.call("POST", "/api/userdata/keep.txt?overwrite=false", "second");
+    expect([rejection.status, rejection.headers.get("content-type")]).toEqual([409, "text/plain; charset=utf-8"]);
     expect((await client.get("/api/userdata/keep.txt")).text).toBe("first");
     await client.call("POST", "/api/userdata/keep.txt", "second");
     expect((await client.get("/api/userdata/keep.txt")).text).toBe("second");
@@ -53,36 +53,36 @@ describe("user data files", async () => {
       404,
     ]);
     expect((await client.call("POST", "/api/userdata/keep.txt/move/keep.txt?overwrite=false")).status).toBe(200);
-    expect((await client.call("POST", "/api/userdata/nobody.txt/move/keep.txt")).status).toBe(404);
+    expect((await client.call("POST", "/api/userdata/missing.txt/move/keep.txt")).status).toBe(404);
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
   it("stores equal bytes once and deletes them with the last file", async () => {
-    const blobs = async () => (await readdir(join(service.folder, "blobs"), { recursive: true })).filter((name) => name.length > 60);
-    const before = await blobs();
+    const listBlobs = async () => (await readdir(join(service.folder, "blobs"), { recursive: true })).filter((name) => name.length > 60);
+    const before = await listBlobs();
     for (const name of ["one", "two"]) await client.call("POST", `/api/userdata/twin%2F${name}.txt`, "the same bytes");
     await service.client("eve").call("POST", "/api/userdata/own.txt", "the same bytes");
-    expect(await blobs()).toHaveLength(before.length + 1);
+    expect(await listBlobs()).toHaveLength(before.length + 1);
     await client.call("POST", "/api/userdata/twin%2Fone.txt/move/twin%2Ftwo.txt");
     expect((await client.get("/api/userdata/twin%2Ftwo.txt")).text).toBe("the same bytes");
     await client.call("POST", "/api/userdata/twin%2Ftwo.txt", "others");
     expect((await service.client("eve").get("/api/userdata/own.txt")).text).toBe("the same bytes");
     await service.client("eve").call("DELETE", "/api/userdata/own.txt");
     await client.call("DELETE", "/api/userdata/twin%2Ftwo.txt");
-    expect(await blobs()).toEqual(before);
+    expect(await listBlobs()).toEqual(before);
   });
 
   it("never shows a partial file to a reader", async () => {
     const texts = ["a", "b", "c"].map((letter) => letter.repeat(300_000));
     await client.call("POST", "/api/userdata/busy.txt", texts[0]);
     let isWriting = true;
-    const writing = Promise.all(
+    const writes = Promise.all(
       texts.map(async (text) => {
         for (let round = 0; round < 8; round += 1) await client.call("POST", "/api/userdata/busy.txt", text);
       }),
     ).finally(() => (isWriting = false));
-    let reads = 0;
-    for (; isWriting || reads === 0; reads += 1) {
+    let readCount = 0;
+    for (; isWriting || readCount === 0; readCount += 1) {
       const { text, status, headers } = await client.get("/api/userdata/busy.txt");
       expect([status, texts.includes(text), headers.get("content-length")]).toEqual([200, true, "300000"]);
       expect((await client.get("/api/userdata?dir=%2F")).body).toContainEqual({
@@ -91,14 +91,14 @@ describe("user data files", async () => {
         modified: expect.any(Number),
       });
     }
-    await writing;
+    await writes;
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
-  it("lets one of many writers create a file without overwrite", async () => {
+  it("lets one of many parallel writers create a file without overwrite", async () => {
     const responses = await Promise.all(
-      Array.from({ length: 20 }, (_, at) =>
-        client.call("POST", "/api/userdata/race%2Fnew.txt?overwrite=false&full_info=false", `writer ${at}`),
+      Array.from({ length: 20 }, (_, index) =>
+        client.call("POST", "/api/userdata/race%2Fnew.txt?overwrite=false&full_info=false", `writer ${index}`),
       ),
     );
     const winner = responses.findIndex(({ status }) => status === 200);
@@ -106,7 +106,7 @@ describe("user data files", async () => {
     expect((await client.get("/api/userdata/race%2Fnew.txt")).text).toBe(`writer ${winner}`);
   });
 
-  it("discards a broken upload and keeps the old file", async () => {
+  it("discards a truncated upload and keeps the old file", async () => {
     await client.call("POST", "/api/userdata/whole.txt", "whole");
     const response = await client.call("POST", "/api/userdata/whole.txt", "ha", { "content-length": "9" });
     expect([response.status, response.headers.get("content-type")]).toEqual([400, "text/plain; charset=utf-8"]);
@@ -114,7 +114,7 @@ describe("user data files", async () => {
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
-  it("accepts a name as long as the disk allows, in bytes", async () => {
+  it("accepts names up to 255 bytes", async () => {
     const name = "ü".repeat(127);
     expect((await client.call("POST", `/api/userdata/${encodeURIComponent(`${name}x`)}`, "long")).status).toBe(200);
     expect((await client.get(`/api/userdata/${encodeURIComponent(`${name}x`)}`)).text).toBe("long");
@@ -122,14 +122,14 @@ describe("user data files", async () => {
   });
 
   it("distinguishes folders from files", async () => {
-    await client.call("POST", "/api/userdata/shelf%2Fbook.txt", "x");
-    // 409 asks whether to replace a file; a folder cannot be replaced.
-    expect((await client.call("POST", "/api/userdata/shelf", "x")).status).toBe(400);
-    expect((await client.call("POST", "/api/userdata/shelf?overwrite=false", "x")).status).toBe(400);
-    expect((await client.call("POST", "/api/userdata/shelf%2Fbook.txt%2Fpage.txt", "x")).status).toBe(400);
-    expect((await client.call("DELETE", "/api/userdata/shelf")).status).toBe(404);
-    expect((await client.get("/api/userdata/shelf")).status).toBe(404);
-    expect((await client.get("/api/userdata?dir=shelf%2Fbook.txt%2F")).status).toBe(404);
+    await client.call("POST", "/api/userdata/folder%2Ffile.txt", "x");
+    // 409 means that a file could be replaced, but a folder can't.
+    expect((await client.call("POST", "/api/userdata/folder", "x")).status).toBe(400);
+    expect((await client.call("POST", "/api/userdata/folder?overwrite=false", "x")).status).toBe(400);
+    expect((await client.call("POST", "/api/userdata/folder%2Ffile.txt%2Fnested.txt", "x")).status).toBe(400);
+    expect((await client.call("DELETE", "/api/userdata/folder")).status).toBe(404);
+    expect((await client.get("/api/userdata/folder")).status).toBe(404);
+    expect((await client.get("/api/userdata?dir=folder%2Ffile.txt%2F")).status).toBe(404);
     for (const query of ["overwrite=perhaps", "full_info=2"])
       expect(await client.call("POST", `/api/userdata/q.txt?${query}`, "x")).toMatchObject({
         status: 400,
@@ -137,7 +137,7 @@ describe("user data files", async () => {
       });
   });
 
-  it("requires the directory's slash and separates users", async () => {
+  it("requires a trailing slash for directories and isolates users", async () => {
     expect((await client.get("/api/userdata")).status).toBe(400);
     expect(await client.get("/api/userdata?dir=workflows")).toMatchObject({ status: 400, text: expect.stringContaining("dir") });
     for (const dir of ["../", "a/../../", "/etc/", "..%2f/", "C:/", "a\\b/", "NUL/"])
@@ -153,7 +153,7 @@ describe("user data files", async () => {
   });
 });
 
-describe("paths of user data", async () => {
+describe("user data paths", async () => {
   const service = await startService();
   const client = service.client();
   await client.call("POST", "/api/userdata/own.txt", "own");
@@ -182,9 +182,9 @@ describe("paths of user data", async () => {
     "name%20",
     "a%2f..%20%2fx",
     "a%2f...%2fx",
-  ])("refuses %s with 403 for every way of touching it", async (path) => {
+  ])("rejects %s with 403 for every operation", async (path) => {
     const before = await readdir(service.folder);
-    for (const [method, at] of [
+    for (const [method, target] of [
       ["POST", path],
       ["GET", path],
       ["HEAD", path],
@@ -192,15 +192,20 @@ describe("paths of user data", async () => {
       ["POST", `own.txt/move/${path}`],
       ["POST", `${path}/move/x.txt`],
     ] as const) {
-      const response = await client.call(method, `/api/userdata/${at}`, method === "POST" ? "x" : undefined);
-      expect([method, at, response.status, response.headers.get("content-type")]).toEqual([method, at, 403, "text/plain; charset=utf-8"]);
+      const response = await client.call(method, `/api/userdata/${target}`, method === "POST" ? "x" : undefined);
+      expect([method, target, response.status, response.headers.get("content-type")]).toEqual([
+        method,
+        target,
+        403,
+        "text/plain; charset=utf-8",
+      ]);
     }
     expect(await readdir(service.folder)).toEqual(before);
     expect((await client.get("/api/userdata?dir=%2F&recurse=true")).body).toMatchObject([{ path: "own.txt" }]);
   });
 
   it.each(["../../x", "%2e%2e/x", "a/../../x", ".%2E/x", "..\\x", "a/.%2e/%2E./x"])(
-    "refuses %s as sent, before a parser resolves it",
+    "rejects %s before a URL parser resolves it",
     async (path) => {
       const response = await client.call("GET", escapeDots(`/api/userdata/${path}?a=../b`));
       expect([response.status, response.text]).toEqual([
@@ -219,12 +224,12 @@ describe("paths of user data", async () => {
     ["D%3Ax", '"D:x" starts with a drive letter.'],
     ["con.json", '"con.json" is a device name on some systems.'],
     [`${"y".repeat(80)}.`, `"${"y".repeat(60)}…" ends with a dot or a space.`],
-  ])("names the reason that %s is refused", async (path, reason) => {
+  ])("names the reason when %s is rejected", async (path, reason) => {
     const response = await client.call("POST", `/api/userdata/${path}`, "x");
     expect([response.status, response.text]).toEqual([403, `This path is not allowed. ${reason}`]);
   });
 
-  it("ignores every other address", () => {
+  it("leaves other URLs unchanged", () => {
     for (const url of ["/api/userdata/a%2Fb..json?x=..", "/api/userdata?dir=..%2F", "/api/view?filename=../x", "/api/../x"])
       expect(escapeDots(url)).toBe(url);
   });
@@ -235,23 +240,23 @@ describe("paths of user data", async () => {
     [`${"x".repeat(256)}`, "too long"],
     [`${"x/".repeat(600)}y`, "too long"],
     ["a%0ab", "control"],
-  ])("refuses %s with 400, saying why", async (path, word) => {
+  ])("rejects %s with 400 and the reason", async (path, expectedText) => {
     const response = await client.call("POST", `/api/userdata/${path}`, "x");
-    expect([response.status, response.text.toLowerCase()]).toEqual([400, expect.stringContaining(word)]);
+    expect([response.status, response.text.toLowerCase()]).toEqual([400, expect.stringContaining(expectedText)]);
   });
 
-  it("takes names that only look odd", async () => {
+  it("accepts valid names with unusual characters", async () => {
     for (const name of ["100%25.txt", "a..b.txt", ".hidden", "console.txt", "x%2520y", "日本語.json", "a%2526b"]) {
       expect([name, (await client.call("POST", `/api/userdata/odd%2F${name}`, name)).status]).toEqual([name, 200]);
       expect((await client.get(`/api/userdata/odd%2F${name}`)).text).toBe(name);
     }
   });
 
-  it("keeps one file for equal Unicode spellings and two by letter case", async () => {
-    const [composed, parted] = ["twin/é.txt".normalize("NFC"), "twin/é.txt".normalize("NFD")].map(encodeURIComponent);
+  it("normalizes Unicode in names but distinguishes letter case", async () => {
+    const [composed, decomposed] = ["twin/é.txt".normalize("NFC"), "twin/é.txt".normalize("NFD")].map(encodeURIComponent);
     await client.call("POST", `/api/userdata/${composed}`, "first");
-    expect((await client.call("POST", `/api/userdata/${parted}?overwrite=false`, "second")).status).toBe(409);
-    expect((await client.get(`/api/userdata/${parted}`)).text).toBe("first");
+    expect((await client.call("POST", `/api/userdata/${decomposed}?overwrite=false`, "second")).status).toBe(409);
+    expect((await client.get(`/api/userdata/${decomposed}`)).text).toBe("first");
     await client.call("POST", "/api/userdata/twin%2FA.txt", "large");
     await client.call("POST", "/api/userdata/twin%2Fa.txt", "small");
     expect((await client.get("/api/userdata?dir=twin%2F")).body).toMatchObject([

@@ -5,8 +5,8 @@ import { fillPath } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { openServiceStore } from "@/lib/service/index";
 import { type Client, startService, type TestService } from "@/tests/support/service";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
-import { asRecord, asRecords, asString, canvas, submit, waitForEnd } from "./support";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
+import { asRecord, asRecords, asString, createColorGraph, submitGraph, waitForEnd } from "./support";
 
 describe("users and keys", async () => {
   const service = await startService();
@@ -27,14 +27,14 @@ describe("users and keys", async () => {
     }
   });
 
-  it("accepts Authorization: Bearer and refuses two different keys", async () => {
+  it("accepts Authorization: Bearer and rejects two different keys", async () => {
     const { key } = await service.service.keys.createKey("bea");
-    const requestUser = async (headers: Record<string, string>) =>
+    const getUserStatus = async (headers: Record<string, string>) =>
       (await service.service.fetch(new Request("http://service.test/api/user", { headers }))).status;
-    expect(await requestUser({ authorization: `Bearer ${key}` })).toBe(200);
-    expect(await requestUser({ authorization: `bearer  ${key}`, "x-api-key": key })).toBe(200);
-    expect(await requestUser({ authorization: `Bearer ${key}`, "x-api-key": "ld-another" })).toBe(400);
-    for (const authorization of [`Basic ${key}`, "Bearer", "Bearer x", key]) expect(await requestUser({ authorization })).toBe(401);
+    expect(await getUserStatus({ authorization: `Bearer ${key}` })).toBe(200);
+    expect(await getUserStatus({ authorization: `bearer  ${key}`, "x-api-key": key })).toBe(200);
+    expect(await getUserStatus({ authorization: `Bearer ${key}`, "x-api-key": "ld-another" })).toBe(400);
+    for (const authorization of [`Basic ${key}`, "Bearer", "Bearer x", key]) expect(await getUserStatus({ authorization })).toBe(401);
   });
 
   it("has no models", async () => {
@@ -43,7 +43,7 @@ describe("users and keys", async () => {
       expect(await service.anonymous(key).get(path)).toMatchObject({ status: 200, body: [] });
   });
 
-  it("shows a key once, stores a hash of it, and lists it by its prefix", async () => {
+  it("returns a key once, stores its hash and lists its prefix", async () => {
     const { key, prefix } = await service.service.keys.createKey("carol");
     expect(key).toMatch(/^ld-[0-9A-Za-z]{40}$/);
     expect(key.startsWith(prefix)).toBe(true);
@@ -53,7 +53,7 @@ describe("users and keys", async () => {
       userStatus: "active",
       createdAtMs: expect.any(Number),
     });
-    const storedText = await service.storedKeys();
+    const storedText = await service.readStoredKeys();
     expect(storedText).toContain(prefix);
     expect(storedText).not.toContain(key);
     expect(await service.service.keys.revokeKey("ld-")).toBe(false);
@@ -70,7 +70,7 @@ describe("users and keys", async () => {
     await secondStore.close();
   });
 
-  it("serves health without a key and unknown paths with the envelope", async () => {
+  it("serves health without a key and 404 for unknown paths", async () => {
     expect(await service.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
     const client = service.client();
     expect(await client.get("/api/nowhere")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
@@ -80,17 +80,17 @@ describe("users and keys", async () => {
     expect(Object.keys(asRecord((await client.get("/api/object_info")).body))).toContain("LoadImage");
   });
 
-  it("writes absolute URLs from its public address where one is set", async () => {
-    const folder = temporaryFolder();
-    const public_ = await startService({ dataDir: folder, publicUrl: "https://service.example.com/base" });
-    const response = await public_.client().get("/api/assets?limit=1");
+  it("builds absolute URLs from the public URL when it is set", async () => {
+    const folder = createTemporaryFolder();
+    const publicService = await startService({ dataDir: folder, publicUrl: "https://service.example.com/base" });
+    const response = await publicService.client().get("/api/assets?limit=1");
     expect(response.text).toContain('"https://service.example.com/base/api/view?');
   });
 });
 
 const QUOTA = 100_000;
-const refusal = { status: 413, body: { code: "STORAGE_QUOTA_EXCEEDED", details: { quota_bytes: QUOTA } } };
-const bytes = (size: number, seed = "a") => seed.repeat(size);
+const quotaError = { status: 413, body: { code: "STORAGE_QUOTA_EXCEEDED", details: { quota_bytes: QUOTA } } };
+const createText = (size: number, seed = "a") => seed.repeat(size);
 
 describe("a user's storage", () => {
   let service: TestService;
@@ -101,80 +101,86 @@ describe("a user's storage", () => {
   });
   afterEach(async () => {
     await service.dispose();
-    expect(service.complaints).toEqual([]);
+    expect(service.loggedErrors).toEqual([]);
   });
 
-  const readUser = async (who = client) => asRecord(asRecord((await who.get("/api/user")).body).storage).used_bytes;
-  const blobs = async () =>
+  const getUsedBytes = async (user = client) => asRecord(asRecord((await user.get("/api/user")).body).storage).used_bytes;
+  const countBlobs = async () =>
     (await readdir(join(service.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
 
-  it("counts each content of the user once", async () => {
-    await client.upload(bytes(60_000), "one.txt");
-    await client.upload(bytes(60_000), "same.txt");
-    await service.client("grace").upload(bytes(60_000), "hers.txt");
-    expect(await readUser()).toBe(60_000);
-    expect(await readUser(service.client("grace"))).toBe(60_000);
+  it("counts equal content of a user once", async () => {
+    await client.upload(createText(60_000), "one.txt");
+    await client.upload(createText(60_000), "same.txt");
+    await service.client("grace").upload(createText(60_000), "hers.txt");
+    expect(await getUsedBytes()).toBe(60_000);
+    expect(await getUsedBytes(service.client("grace"))).toBe(60_000);
   });
 
-  it("refuses an upload beyond the quota with usage and remedy", async () => {
-    await client.upload(bytes(60_000), "one.txt");
-    const before = await blobs();
-    const refused = await client.upload(bytes(40_001, "b"), "two.txt");
-    expect(refused).toMatchObject(refusal);
-    expect(refused.body).toMatchObject({ message: expect.stringMatching(/100000.*60000.*[Dd]elete/), details: { used_bytes: 60_000 } });
-    expect(refused.headers.get("connection")).toBe("close");
-    expect([await blobs(), await readdir(join(service.folder, "tmp")), await readUser()]).toEqual([before, [], 60_000]);
-    expect((await client.upload(bytes(40_000, "b"), "two.txt")).status).toBe(201);
+  it("rejects an upload above the quota with usage and remedy", async () => {
+    await client.upload(createText(60_000), "one.txt");
+    const before = await countBlobs();
+    const response = await client.upload(createText(40_001, "b"), "two.txt");
+    expect(response).toMatchObject(quotaError);
+    expect(response.body).toMatchObject({ message: expect.stringMatching(/100000.*60000.*[Dd]elete/), details: { used_bytes: 60_000 } });
+    expect(response.headers.get("connection")).toBe("close");
+    expect([await countBlobs(), await readdir(join(service.folder, "tmp")), await getUsedBytes()]).toEqual([before, [], 60_000]);
+    expect((await client.upload(createText(40_000, "b"), "two.txt")).status).toBe(201);
   });
 
-  it("refuses oversized content before reading it", async () => {
+  it("rejects oversized content before reading it", async () => {
     const size = 64 * 1024 * 1024;
-    const unread = new ReadableStream({ pull: () => new Promise<void>(() => undefined) });
+    const unreadBody = new ReadableStream({ pull: () => new Promise<void>(() => undefined) });
     const headers = { "content-type": "multipart/form-data; boundary=b", "content-length": String(size) };
     const { key } = await service.service.keys.createKey("ada");
-    const init = { method: "POST", headers: { ...headers, "x-api-key": key }, body: unread, duplex: "half" } as RequestInit;
+    const init = { method: "POST", headers: { ...headers, "x-api-key": key }, body: unreadBody, duplex: "half" } as RequestInit;
     expect((await service.service.fetch(new Request("http://service.test/api/assets", init))).status).toBe(413);
   });
 
-  it("accepts known content at the limit and frees room on deletion", async () => {
-    const { id } = asRecord((await client.upload(bytes(QUOTA), "all.txt")).body);
-    expect(await client.upload(bytes(QUOTA), "again.txt", { tags: "new" })).toMatchObject({ status: 200, body: { id, tags: ["new"] } });
-    expect(await client.upload("b", "b.txt")).toMatchObject(refusal);
+  it("accepts stored content at the limit and frees space on deletion", async () => {
+    const { id } = asRecord((await client.upload(createText(QUOTA), "all.txt")).body);
+    expect(await client.upload(createText(QUOTA), "again.txt", { tags: "new" })).toMatchObject({
+      status: 200,
+      body: { id, tags: ["new"] },
+    });
+    expect(await client.upload("b", "b.txt")).toMatchObject(quotaError);
     expect((await client.call("DELETE", `/api/assets/${asString(id)}`)).status).toBe(204);
-    expect([await readUser(), (await client.upload("b", "b.txt")).status]).toEqual([0, 201]);
+    expect([await getUsedBytes(), (await client.upload("b", "b.txt")).status]).toEqual([0, 201]);
   });
 
-  it("refuses public content by hash and downloads when the quota is full", async () => {
-    await client.upload(bytes(QUOTA), "all.txt");
+  it("rejects references and downloads when the quota is used up", async () => {
+    await client.upload(createText(QUOTA), "all.txt");
     const [shipped] = asRecords(asRecord((await client.get("/api/assets?include_tags=input")).body).assets);
-    expect(await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"] })).toMatchObject(refusal);
-    expect(await client.post("/api/assets/download", { source_url: "https://huggingface.co/a/b.txt" })).toMatchObject(refusal);
+    expect(await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"] })).toMatchObject(quotaError);
+    expect(await client.post("/api/assets/download", { source_url: "https://huggingface.co/a/b.txt" })).toMatchObject(quotaError);
   });
 
-  it("fails a job whose outputs exceed the quota and keeps none", async () => {
-    await client.upload(bytes(QUOTA), "all.txt");
-    const before = await blobs();
-    const job = await waitForEnd(client, await submit(client, canvas(7)));
+  it("fails a job and keeps no outputs when they exceed the quota", async () => {
+    await client.upload(createText(QUOTA), "all.txt");
+    const before = await countBlobs();
+    const job = await waitForEnd(client, await submitGraph(client, createColorGraph(7)));
     expect(job).toMatchObject({
       status: "failed",
       execution_error: { exception_type: "StorageQuotaExceeded", exception_message: expect.stringContaining(String(QUOTA)) },
     });
-    expect([await blobs(), await readUser()]).toEqual([before, QUOTA]);
+    expect([await countBlobs(), await getUsedBytes()]).toEqual([before, QUOTA]);
     expect((await client.get("/api/assets?include_public=false")).body).toMatchObject({ total: 1 });
   });
 
-  it("keeps the outputs that fit and fails a job over quota", async () => {
-    await client.upload(bytes(90_000), "most.txt");
-    const before = await blobs();
-    const save = (from: string, prefix: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix: prefix } });
-    const plain = (color: number) => ({ class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } });
-    const id = await submit(client, {
-      "1": plain(1),
-      "2": save("1", "first"),
+  it("keeps outputs that fit when a job exceeds the quota", async () => {
+    await client.upload(createText(90_000), "most.txt");
+    const before = await countBlobs();
+    const createSaveNode = (from: string, prefix: string) => ({
+      class_type: "SaveImage",
+      inputs: { images: [from, 0], filename_prefix: prefix },
+    });
+    const createImageNode = (color: number) => ({ class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } });
+    const id = await submitGraph(client, {
+      "1": createImageNode(1),
+      "2": createSaveNode("1", "first"),
       "3": { class_type: "LoadImage", inputs: { image: "photo.png" } },
-      "4": save("3", "large"),
-      "5": plain(2),
-      "6": save("5", "last"),
+      "4": createSaveNode("3", "large"),
+      "5": createImageNode(2),
+      "6": createSaveNode("5", "last"),
     });
     const job = await waitForEnd(client, id);
     expect(job).toMatchObject({
@@ -187,26 +193,29 @@ describe("a user's storage", () => {
     expect(Object.keys(asRecord(job.outputs))).toEqual(["2", "6"]);
     const outputs = asRecords(asRecord((await client.get("/api/assets?include_tags=output&include_public=false")).body).assets);
     expect(outputs.map(({ prompt_id }) => prompt_id)).toEqual([id, id]);
-    expect([await blobs(), await readUser()]).toEqual([before + 2, 90_000 + outputs.reduce((sum, { size }) => sum + Number(size), 0)]);
+    expect([await countBlobs(), await getUsedBytes()]).toEqual([
+      before + 2,
+      90_000 + outputs.reduce((sum, { size }) => sum + Number(size), 0),
+    ]);
   });
 
-  it("bounds user data by the same figure", async () => {
-    const write = (name: string, size: number) =>
-      client.call("POST", `/api/userdata/${name}`, bytes(size), { "content-length": String(size) });
-    expect((await write("workflows%2Fa.json", 60_000)).status).toBe(200);
-    const refusal = await write("b.json", 60_000);
-    expect([refusal.status, refusal.text]).toEqual([413, expect.stringContaining("100000")]);
-    expect((await write("b.json", 40_000)).status).toBe(200);
+  it("applies the same quota to user data", async () => {
+    const writeFile = (name: string, size: number) =>
+      client.call("POST", `/api/userdata/${name}`, createText(size), { "content-length": String(size) });
+    expect((await writeFile("workflows%2Fa.json", 60_000)).status).toBe(200);
+    const response = await writeFile("b.json", 60_000);
+    expect([response.status, response.text]).toEqual([413, expect.stringContaining("100000")]);
+    expect((await writeFile("b.json", 40_000)).status).toBe(200);
   });
 
-  it("counts replaced user data once, with or without a length", async () => {
-    const write = (size: number, query = "", hasLength = true) =>
-      client.call("POST", `/api/userdata/a.json${query}`, bytes(size), hasLength ? { "content-length": String(size) } : {});
-    expect((await write(80_000)).status).toBe(200);
-    expect((await write(80_000)).status).toBe(200);
-    expect((await write(QUOTA, "", false)).status).toBe(200);
-    expect([(await write(QUOTA + 1)).status, (await write(QUOTA + 1, "", false)).status]).toEqual([413, 413]);
-    expect((await write(10, "?overwrite=false")).status).toBe(409);
+  it("counts replaced user data once, with or without a content length", async () => {
+    const writeFile = (size: number, query = "", hasLength = true) =>
+      client.call("POST", `/api/userdata/a.json${query}`, createText(size), hasLength ? { "content-length": String(size) } : {});
+    expect((await writeFile(80_000)).status).toBe(200);
+    expect((await writeFile(80_000)).status).toBe(200);
+    expect((await writeFile(QUOTA, "", false)).status).toBe(200);
+    expect([(await writeFile(QUOTA + 1)).status, (await writeFile(QUOTA + 1, "", false)).status]).toEqual([413, 413]);
+    expect((await writeFile(10, "?overwrite=false")).status).toBe(409);
     expect((await client.get("/api/userdata?dir=/")).body).toMatchObject([{ path: "a.json", size: QUOTA }]);
   });
 });
@@ -216,14 +225,14 @@ it("omits storage from the user without a quota", async () => {
   expect((await service.client().get("/api/user")).body).not.toHaveProperty("storage");
 });
 
-it("keeps no unnamed bytes for an upload under a used id", async () => {
+it("stores no bytes when an upload's id is already used", async () => {
   const service = await startService();
   const client = service.client();
   const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a01";
-  const count = async () =>
+  const countBlobs = async () =>
     (await readdir(join(service.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
   expect((await client.upload("first", "a.txt", { id })).status).toBe(201);
-  const before = await count();
+  const before = await countBlobs();
   expect(await client.upload("second", "b.txt", { id })).toMatchObject({ status: 200, body: { id, size: 5 } });
-  expect(await count()).toBe(before);
+  expect(await countBlobs()).toBe(before);
 });

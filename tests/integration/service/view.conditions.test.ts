@@ -4,7 +4,7 @@ import { asRecord, asString } from "./support";
 
 const text = "0123456789".repeat(10);
 
-describe("stored bytes over HTTP", async () => {
+describe("stored files over HTTP", async () => {
   const service = await startService();
   const client = service.client();
   const asset = asRecord((await client.upload(text, "digits.txt")).body);
@@ -14,9 +14,9 @@ describe("stored bytes over HTTP", async () => {
     `/api/assets/${asString(asset.id)}/content`,
     "/api/userdata/digits.txt",
   ];
-  const whole = await client.get(paths[0] ?? "");
-  const etag = whole.headers.get("etag") ?? "";
-  const modified = whole.headers.get("last-modified") ?? "";
+  const fullResponse = await client.get(paths[0] ?? "");
+  const etag = fullResponse.headers.get("etag") ?? "";
+  const lastModified = fullResponse.headers.get("last-modified") ?? "";
 
   it.each([
     ["bytes=0-0", 206, "0", "bytes 0-0/100"],
@@ -43,13 +43,13 @@ describe("stored bytes over HTTP", async () => {
     }
   });
 
-  it("serves a range only for the version that If-Range names", async () => {
+  it("serves a range only when If-Range matches", async () => {
     const path = paths[0] ?? "";
-    const getPart = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
-    expect(await getPart(etag)).toBe(206);
-    expect(await getPart(modified)).toBe(206);
+    const getRangeStatus = async (condition: string) => (await client.get(path, { range: "bytes=0-0", "if-range": condition })).status;
+    expect(await getRangeStatus(etag)).toBe(206);
+    expect(await getRangeStatus(lastModified)).toBe(206);
     for (const condition of ['"other"', `W/${etag}`, "Thu, 01 Jan 1970 00:00:00 GMT", "nonsense"])
-      expect([condition, await getPart(condition)]).toEqual([condition, 200]);
+      expect([condition, await getRangeStatus(condition)]).toEqual([condition, 200]);
   });
 
   it.each([
@@ -57,17 +57,17 @@ describe("stored bytes over HTTP", async () => {
     [() => ({ "if-none-match": `"a", W/${etag} ,"b"` }), 304],
     [() => ({ "if-none-match": "*" }), 304],
     [() => ({ "if-none-match": '"a"' }), 200],
-    [() => ({ "if-modified-since": modified }), 304],
+    [() => ({ "if-modified-since": lastModified }), 304],
     [() => ({ "if-modified-since": "Fri, 31 Dec 2100 00:00:00 GMT" }), 304],
     [() => ({ "if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 200],
     [() => ({ "if-modified-since": "nonsense" }), 200],
     // The ETag takes precedence, so the date is ignored.
-    [() => ({ "if-none-match": '"a"', "if-modified-since": modified }), 200],
+    [() => ({ "if-none-match": '"a"', "if-modified-since": lastModified }), 200],
     [() => ({ "if-match": etag }), 200],
     [() => ({ "if-match": '"a"' }), 412],
     [() => ({ "if-match": "*" }), 200],
     [() => ({ "if-unmodified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 412],
-    [() => ({ "if-unmodified-since": modified }), 200],
+    [() => ({ "if-unmodified-since": lastModified }), 200],
   ])("handles condition %# as RFC 9110 requires", async (condition, status) => {
     for (const path of paths.slice(0, 2)) {
       for (const method of ["GET", "HEAD"]) {
@@ -79,7 +79,7 @@ describe("stored bytes over HTTP", async () => {
     }
   });
 
-  it("handles HEAD like GET without a body and ignores ranges", async () => {
+  it("returns the headers of GET for HEAD and ignores ranges", async () => {
     for (const path of [
       ...paths,
       `${paths[0]}&res=64`,
@@ -100,46 +100,46 @@ describe("stored bytes over HTTP", async () => {
     }
   });
 
-  it("sends an empty file as such", async () => {
+  it("serves an empty file", async () => {
     const asset = asRecord((await client.upload("", "empty.txt")).body);
     const response = await client.get(`/api/assets/${asString(asset.id)}/content`);
     expect([response.status, response.text, response.headers.get("content-length")]).toEqual([200, "", "0"]);
     expect((await client.get(`/api/assets/${asString(asset.id)}/content`, { range: "bytes=0-" })).status).toBe(416);
   });
 
-  const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
+  const toBytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
   const weights = Buffer.alloc(64);
-  weights.writeBigUInt64LE(19_778n); // its first two bytes read "BM"
+  weights.writeBigUInt64LE(19_778n); // The first two bytes are "BM".
   weights.write('{"a":{}}', 8);
 
   it.each([
-    ["a.png", bytes("GIF89a\x01\0\x01\0\0\0\0"), "image/gif", "gif"],
-    ["a.txt", bytes(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`), "audio/wav", "wav"],
-    ["a.png", bytes(`fLaC\0\0\0\x22${"\0".repeat(40)}`), "audio/flac", "flac"],
-    ["a.png", bytes(`ID3\x03\0\0\0\0\0\0${"\xff\xfb\x90\x64".repeat(30)}`), "audio/mpeg", "mp3"],
-    ["a.png", bytes("\0\0\0\x18ftypisom\0\0\0\0isommp42"), "video/mp4", "mp4"],
+    ["a.png", toBytes("GIF89a\x01\0\x01\0\0\0\0"), "image/gif", "gif"],
+    ["a.txt", toBytes(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`), "audio/wav", "wav"],
+    ["a.png", toBytes(`fLaC\0\0\0\x22${"\0".repeat(40)}`), "audio/flac", "flac"],
+    ["a.png", toBytes(`ID3\x03\0\0\0\0\0\0${"\xff\xfb\x90\x64".repeat(30)}`), "audio/mpeg", "mp3"],
+    ["a.png", toBytes("\0\0\0\x18ftypisom\0\0\0\0isommp42"), "video/mp4", "mp4"],
     [
       "a.png",
-      bytes("\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\xf7\x81\x01\x42\xf2\x81\x04\x42\xf3\x81\x08\x42\x82\x84webm"),
+      toBytes("\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\xf7\x81\x01\x42\xf2\x81\x04\x42\xf3\x81\x08\x42\x82\x84webm"),
       "video/webm",
       "webm",
     ],
-    ["a.png", bytes(`glTF\x02\0\0\0${"\0".repeat(40)}`), "model/gltf-binary", "glb"],
+    ["a.png", toBytes(`glTF\x02\0\0\0${"\0".repeat(40)}`), "model/gltf-binary", "glb"],
     ["a.safetensors", new Uint8Array(weights), "application/octet-stream", "safetensors"],
     ["a.png", new Uint8Array(weights), "application/octet-stream", "bin"],
-    ["a.png", bytes("just words"), "text/plain; charset=utf-8", "txt"],
-    ["a.csv", bytes("a,b\n1,2"), "text/plain; charset=utf-8", "csv"],
-    ["MZ.txt", bytes("MZ is how this sentence begins"), "text/plain; charset=utf-8", "txt"],
-    ["a.txt", bytes(' {"a": "<svg >"}'), "application/json; charset=utf-8", "json"],
-    ["a.ini", bytes("[section]\nname=1"), "text/plain; charset=utf-8", "ini"],
-    ["a.txt", bytes("{ no JSON }"), "text/plain; charset=utf-8", "txt"],
-    ["a.txt", bytes("%PDF-1.4 words"), "application/pdf", "pdf"],
-  ])("detects %s by its bytes", async (name, content, type, ending) => {
+    ["a.png", toBytes("plain text"), "text/plain; charset=utf-8", "txt"],
+    ["a.csv", toBytes("a,b\n1,2"), "text/plain; charset=utf-8", "csv"],
+    ["MZ.txt", toBytes("MZ is a common prefix"), "text/plain; charset=utf-8", "txt"],
+    ["a.txt", toBytes(' {"a": "<svg >"}'), "application/json; charset=utf-8", "json"],
+    ["a.ini", toBytes("[section]\nname=1"), "text/plain; charset=utf-8", "ini"],
+    ["a.txt", toBytes("{ not JSON }"), "text/plain; charset=utf-8", "txt"],
+    ["a.txt", toBytes("%PDF-1.4 text"), "application/pdf", "pdf"],
+  ])("detects %s by its bytes", async (name, content, type, extension) => {
     const asset = asRecord((await client.upload(content, name, { mime_type: "text/html" })).body);
     const response = await client.get(`/api/assets/${asString(asset.id)}/content`);
     expect([response.headers.get("content-type"), response.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);
     const hash = asString(asset.asset_hash).slice(7);
-    expect((await client.get(`/api/view?filename=${hash}.${ending}`)).status).toBe(200);
+    expect((await client.get(`/api/view?filename=${hash}.${extension}`)).status).toBe(200);
   });
 
   it.each([
@@ -153,8 +153,8 @@ describe("stored bytes over HTTP", async () => {
     ["script.mjs", "export {}"],
     ["style.css", "a{}"],
     ["utf16.txt", "\xff\xfe<\0s\0c\0r\0i\0p\0t\0>\0"],
-  ])("never shows %s in a page: %j", async (name, content) => {
-    const asset = asRecord((await client.upload(bytes(content), name)).body);
+  ])("never serves %s inline: %j", async (name, content) => {
+    const asset = asRecord((await client.upload(toBytes(content), name)).body);
     for (const path of [
       `/api/view?filename=${asString(asset.asset_hash)}`,
       `/api/assets/${asString(asset.id)}/content?disposition=inline`,
@@ -168,7 +168,7 @@ describe("stored bytes over HTTP", async () => {
     }
   });
 
-  it("serves files under their own name in any script", async () => {
+  it("serves files under their own name in any writing system", async () => {
     const asset = asRecord((await client.upload("named", "n.txt", { name: 'Grüße "an" 東京/it\'s (1).txt' })).body);
     const path = `/api/assets/${asString(asset.id)}/content`;
     const dispositionHeader = (await client.get(`${path}?disposition=attachment`)).headers.get("content-disposition");

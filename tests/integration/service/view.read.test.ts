@@ -1,17 +1,17 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asString, png } from "./support";
+import { asRecord, asString, createPng } from "./support";
 
 describe("GET /api/view", async () => {
-  const bytes = png(300, 200, { seed: 3 });
+  const bytes = createPng(300, 200, { seed: 3 });
   const service = await startService();
   const client = service.client();
   const file = asString(asRecord((await client.upload(bytes, "view me.png", { type: "input" }, "image", "/api/upload/image")).body).name);
 
-  it("echoes the name given to upload/image and names the file by hash", async () => {
+  it("returns the upload name and a file name by hash from upload/image", async () => {
     const response = await client.upload(
-      png(5, 5),
+      createPng(5, 5),
       "p.png",
       { type: "temp", subfolder: "a/b", overwrite: "true" },
       "image",
@@ -21,7 +21,7 @@ describe("GET /api/view", async () => {
       status: 200,
       body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), display_name: "p.png", subfolder: "a/b", type: "temp" },
     });
-    expect((await client.upload(png(5, 5), "p.png", {}, "image", "/api/upload/image")).body).toMatchObject({
+    expect((await client.upload(createPng(5, 5), "p.png", {}, "image", "/api/upload/image")).body).toMatchObject({
       subfolder: "",
       type: "output",
     });
@@ -38,17 +38,17 @@ describe("GET /api/view", async () => {
       await service
         .client("eve")
         .raw("GET", "/api/view?filename=photo.png")
-        .then((answer) => answer.status),
+        .then((response) => response.status),
     ).toBe(200);
     expect(await client.get("/api/view")).toMatchObject({ status: 400, body: { message: expect.stringContaining("filename") } });
   });
 
-  it("prefers the user's newest input of a name to the shipped one", async () => {
-    await client.upload("my own", "photo.png", { tags: "input" });
-    expect((await client.get("/api/view?filename=photo.png")).text).toBe("my own");
+  it("prefers the user's newest input to a shipped file of the same name", async () => {
+    await client.upload("user text", "photo.png", { tags: "input" });
+    expect((await client.get("/api/view?filename=photo.png")).text).toBe("user text");
   });
 
-  it("serves ranges, and 304 for a matching ETag", async () => {
+  it("serves ranges and returns 304 for a matching ETag", async () => {
     const path = `/api/view?filename=${file}`;
     const response = await client.raw("GET", path);
     const etag = response.headers.get("etag") ?? "";
@@ -66,7 +66,7 @@ describe("GET /api/view", async () => {
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(bytes.length), ""]);
   });
 
-  it("never serves markup inline, regardless of its name", async () => {
+  it("never serves markup inline under any file name", async () => {
     for (const [text, name, type] of [
       ["<!doctype html><script>1</script>", "a.png", "text/html; charset=utf-8"],
       ["<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "a.jpg", "image/svg+xml"],
@@ -86,7 +86,7 @@ describe("GET /api/view", async () => {
     }
   });
 
-  it("serves a WebP of the requested edge and one channel as PNG", async () => {
+  it("serves a WebP thumbnail and a single channel as PNG", async () => {
     const thumbnail = await client.raw("GET", `/api/view?filename=${file}&res=64`);
     expect(thumbnail.headers.get("content-type")).toBe("image/webp");
     expect(await sharp(Buffer.from(await thumbnail.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 64, height: 43 });
@@ -109,7 +109,7 @@ describe("files for non-image loaders", async () => {
     ["clip.mp4", Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\0\0isommp42"), Buffer.alloc(64)]), "mp4"],
     ["sound.wav", Buffer.from(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`, "latin1"), "wav"],
     ["noise.latent", Buffer.from([8, 0, 0, 0, 0, 0, 0, 0, ...Buffer.from('{"a":1 }')]), "latent"],
-  ])("are taken by upload/image: %s", async (name, bytes, extension) => {
+  ])("are accepted by upload/image: %s", async (name, bytes, extension) => {
     const response = await client.upload(new Uint8Array(bytes), name, { type: "input", subfolder: "" }, "image", "/api/upload/image");
     expect(response).toMatchObject({ status: 200, body: { display_name: name, type: "input" } });
     const assetName = asString(asRecord(response.body).name);
@@ -123,8 +123,8 @@ describe("files for non-image loaders", async () => {
     ["jpeg;60", "jpeg"],
     ["jpeg", "jpeg"],
     ["bmp;10", "webp"],
-  ])("are pictures that a preview re-encodes as requested: %s", async (preview, format) => {
-    const { asset_hash: hash } = asRecord((await client.upload(png(40, 20), "a.png")).body);
+  ])("are re-encoded as the preview parameter requests: %s", async (preview, format) => {
+    const { asset_hash: hash } = asRecord((await client.upload(createPng(40, 20), "a.png")).body);
     const response = await client.raw("GET", `/api/view?filename=${asString(hash)}&preview=${encodeURIComponent(preview)}`);
     const bytes = Buffer.from(await response.arrayBuffer());
     expect([response.status, response.headers.get("content-type")]).toEqual([200, `image/${format}`]);

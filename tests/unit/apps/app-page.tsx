@@ -1,4 +1,4 @@
-// The page of an app with a fake console that records requests.
+// Renders an app's page against a fake console that records requests.
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
@@ -8,9 +8,9 @@ import { MemberProvider } from "@/components/frame/member-context";
 import { appDefinitionSchema, type AppPicture, type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { ok } from "@/lib/shared/result";
-import { AtPage } from "@/tests/support/at-page";
+import { PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../components/render";
 
 const node = { class_type: "Any", inputs: { text: "", seed: 1, image: "", strength: 0.5, mode: "a" } };
@@ -32,7 +32,7 @@ export const { inputs } = appDefinitionSchema.parse({
     { name: "strength", node: "1", input: "strength", label: "Strength", control: { kind: "number", max: 1 }, default: 0.5 },
   ],
 });
-export const app = (change: Partial<AppView> = {}): AppView => ({
+export const createApp = (overrides: Partial<AppView> = {}): AppView => ({
   id: "app-1",
   title: "Poster",
   text: "Makes a poster.",
@@ -49,17 +49,17 @@ export const app = (change: Partial<AppView> = {}): AppView => ({
   inputs,
   limits: {},
   canSeeWorkflow: false,
-  ...change,
+  ...overrides,
 });
-export const run = (id: string, inputs: AppRun["inputs"], change: Partial<AppRun> = {}): AppRun => ({
+export const createRun = (id: string, inputs: AppRun["inputs"], overrides: Partial<AppRun> = {}): AppRun => ({
   id,
   appId: "app-1",
   version: 1,
   state: "completed",
   createdAt: Date.now(),
-  inputs: inputs,
+  inputs,
   results: [{ number: 0, label: "Poster", kind: "image", name: `${id}.png`, path: `/api/apps/app-1/runs/${id}/outputs/0` }],
-  ...change,
+  ...overrides,
 });
 
 type SentRequest = { method: string; path: string; key: string | null; body: unknown };
@@ -67,34 +67,34 @@ type Page = {
   app: AppView;
   requests: SentRequest[];
   runs: AppRun[];
-  answers: { status: number; body: unknown }[];
+  responses: { status: number; body: unknown }[];
   pictures: AppPicture[];
   /** Files that no longer exist. */
-  gone: string[];
-  arePresetsAway: boolean;
+  missingFiles: string[];
+  arePresetsUnavailable: boolean;
 };
 
-function newPage(): Page {
-  return { app: app(), requests: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
+function createPage(): Page {
+  return { app: createApp(), requests: [], runs: [], responses: [], pictures: [], missingFiles: [], arePresetsUnavailable: false };
 }
 
-/** The fake console's state and requests. `answers` replace its responses in order. */
-export const page: Page = newPage();
+/** The fake console's state and requests. `responses` replace its default responses in order. */
+export const page: Page = createPage();
 
 beforeEach(() => {
-  Object.assign(page, newPage());
+  Object.assign(page, createPage());
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", async (address: string, { method = "GET", headers, body }: RequestInit = {}) => {
     const { pathname: path, searchParams } = new URL(address, "http://localhost");
     const jsonResponse = (status: number, value: unknown) => new Response(writeExactJson(value), { status });
-    if (method === "HEAD") return new Response(null, { status: page.gone.includes(searchParams.get("name") ?? "") ? 404 : 200 });
+    if (method === "HEAD") return new Response(null, { status: page.missingFiles.includes(searchParams.get("name") ?? "") ? 404 : 200 });
     if (method === "GET") {
       if (path === "/api/apps/app-1/pictures") return jsonResponse(200, { pictures: page.pictures });
       if (path === "/api/apps/app-1") return jsonResponse(200, { app: page.app });
       const run = page.runs.find(({ id }) => path === `/api/apps/app-1/runs/${id}`);
       if (run) return jsonResponse(200, { run });
       if (path === "/api/apps/app-1/runs") return jsonResponse(200, { runs: page.runs });
-      if (page.arePresetsAway)
+      if (page.arePresetsUnavailable)
         return jsonResponse(503, { code: "SERVICE_UNAVAILABLE", message: "The console's database does not answer." });
       return jsonResponse(200, {
         presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes", photo: "fox.png" }, isTeam: false, canChange: true }],
@@ -104,11 +104,11 @@ beforeEach(() => {
       method,
       path,
       key: new Headers(headers).get("idempotency-key"),
-      body: parseExactJson(String(body), { means: undefined }),
+      body: parseExactJson(String(body), { emptyValue: undefined }),
     });
-    const next = page.answers.shift();
-    if (next) return jsonResponse(next.status, next.body);
-    page.runs = [run(`run-${page.requests.length}`, {}), ...page.runs];
+    const nextResponse = page.responses.shift();
+    if (nextResponse) return jsonResponse(nextResponse.status, nextResponse.body);
+    page.runs = [createRun(`run-${page.requests.length}`, {}), ...page.runs];
     return jsonResponse(202, { run: page.runs[0] });
   });
 });
@@ -118,32 +118,32 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-type PageViewer = { role: Role; canChange?: boolean };
+type Viewer = { role: Role; canChange?: boolean };
 
-/** Rendered like by Next: `answered` contains the app's first response. */
-export const appPage = (who: PageViewer, response = Promise.resolve(ok({ value: page.app, atMs: Date.now() }))) => (
-  <AtPage pathname="/apps/app-1">
+/** Renders like Next.js: `response` is the app's first response. */
+export const createAppElement = (viewer: Viewer, response = Promise.resolve(ok({ value: page.app, atMs: Date.now() }))) => (
+  <PageProvider pathname="/apps/app-1">
     <SWRConfig value={{ provider: () => new Map() }}>
       <Suspense>
-        <MemberProvider {...who}>
+        <MemberProvider {...viewer}>
           <AppScreen id="app-1" app={response} />
         </MemberProvider>
       </Suspense>
     </SWRConfig>
-  </AtPage>
+  </PageProvider>
 );
 
-export async function show(who: PageViewer = { role: "operator" }) {
-  await act(async () => void renderInApp(appPage(who)));
+export async function showApp(viewer: Viewer = { role: "operator" }) {
+  await act(async () => void renderInApp(createAppElement(viewer)));
   await screen.findByRole("form", { name: "Inputs" });
 }
 export const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 export const pressRun = () => press("Run");
-export const type = (name: string, value: string) =>
+export const typeInto = (name: string, value: string) =>
   act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
-export const withPicture = async (who?: PageViewer) => {
-  page.runs = [run("earlier", { prompt: "a crow", photo: "aa.png", seed: 7, mode: 2, strength: 1 })];
-  await show(who);
+export const showWithEarlierInputs = async (viewer?: Viewer) => {
+  page.runs = [createRun("earlier", { prompt: "a crow", photo: "aa.png", seed: 7, mode: 2, strength: 1 })];
+  await showApp(viewer);
   await screen.findByRole("button", { name: "Use these inputs" });
   await press("Use these inputs");
 };

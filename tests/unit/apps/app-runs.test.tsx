@@ -5,40 +5,40 @@ import { MemberProvider } from "@/components/frame/member-context";
 import { appDefinitionSchema, type AppView } from "@/lib/contract/apps/app";
 import { fillApp } from "@/lib/contract/apps/fill";
 import { asObject } from "@/lib/contract/json/json";
-import { type Role } from "@/lib/contract/people/roles";
-import { stubElementSizes } from "@/tests/support/jsdom-parts";
+import { type Role } from "@/lib/contract/members/roles";
+import { stubResizeObserver } from "@/tests/support/stub-resize-observer";
 import { renderInApp } from "../components/render";
-import { app, page, press, pressRun, run, show, type } from "./app-page";
+import { createApp, createRun, page, press, pressRun, showApp, typeInto } from "./app-page";
 
 it("reports an unsent run once and offers to cancel only real jobs", async () => {
-  const words = "Lightdesk stopped before sending this. Nothing ran. Run it again.";
+  const unsentMessage = "Lightdesk stopped before sending this. Nothing ran. Run it again.";
   page.runs = [
-    run("c", {}, { state: "unsent", results: [], error: { message: "The console ended before it was sent." } }),
-    run("b", {}, { state: "sending", results: [] }),
-    run("a", {}, { state: "pending", results: [] }),
+    createRun("c", {}, { state: "unsent", results: [], error: { message: "The console ended before it was sent." } }),
+    createRun("b", {}, { state: "sending", results: [] }),
+    createRun("a", {}, { state: "pending", results: [] }),
   ];
-  await show();
+  await showApp();
   const [unsent, sending, pending] = (await screen.findAllByRole("article")).map((card) => within(card));
-  expect(unsent?.getByText(words)).toBeDefined();
+  expect(unsent?.getByText(unsentMessage)).toBeDefined();
   expect(unsent?.queryByRole("alert")).toBeNull();
   expect(sending?.queryByRole("button", { name: "Cancel" })).toBeNull();
   expect(pending?.getByRole("button", { name: "Cancel" })).toBeDefined();
 });
 
-it("explains a failed run to its reader and links the node if permitted", async () => {
+it("explains a failed run and links its node when the viewer may see it", async () => {
   const problems = [
     { input: "strength", label: "Strength", control: "number" as const, code: "too_large" as const, limit: 1 },
     { input: "prompt", label: "Prompt", message: "is too odd" },
   ];
   const failed = { state: "failed" as const, results: [] };
   page.runs = [
-    run("e", {}, { state: "unknown", results: [], error: { message: "English", code: "answer_lost" } }),
-    run("d", {}, { ...failed, error: { message: "English", code: "workflow" } }),
-    run("c", {}, { ...failed, jobId: "job-c", error: { message: "English", code: "inputs", problems, node: "12:3" } }),
-    run("b", {}, { ...failed, jobId: "job-b", error: { message: "out of memory", node: "7" } }),
-    run("a", {}, { ...failed, error: { message: "out of memory" } }),
+    createRun("e", {}, { state: "unknown", results: [], error: { message: "English", code: "answer_lost" } }),
+    createRun("d", {}, { ...failed, error: { message: "English", code: "workflow" } }),
+    createRun("c", {}, { ...failed, jobId: "job-c", error: { message: "English", code: "inputs", problems, node: "12:3" } }),
+    createRun("b", {}, { ...failed, jobId: "job-b", error: { message: "out of memory", node: "7" } }),
+    createRun("a", {}, { ...failed, error: { message: "out of memory" } }),
   ];
-  await show();
+  await showApp();
   const cards = (await screen.findAllByRole("article")).map((card) => within(card));
   expect(screen.queryByText(/English/)).toBeNull();
   expect(cards[0]?.getByText(/stopped before the service responded/)).toBeDefined();
@@ -58,9 +58,9 @@ it("explains a failed run to its reader and links the node if permitted", async 
   ]);
 });
 
-it("shows what changed since the last run and offers its picture", async () => {
-  page.runs = [run("b", { prompt: "a red crow", mode: 1 }), run("a", { prompt: "a crow", mode: 1 })];
-  await show();
+it("shows the inputs that changed since the last run and a download link", async () => {
+  page.runs = [createRun("b", { prompt: "a red crow", mode: 1 }), createRun("a", { prompt: "a crow", mode: 1 })];
+  await showApp();
   const [newest] = await screen.findAllByRole("article");
   const card = within(newest ?? document.body);
   expect(card.getAllByText("a red crow")).toHaveLength(2);
@@ -68,10 +68,10 @@ it("shows what changed since the last run and offers its picture", async () => {
   expect(card.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
 });
 
-it("shows live outputs and progress without node names", async () => {
+it("shows live outputs and progress when a run is in progress", async () => {
   const halfDone = { state: "in_progress" as const, progress: 0.625, step: { at: 3, of: 4 } };
-  page.runs = [run("b", {}, halfDone), run("a", {}, { ...halfDone, results: [], step: { at: 1, of: 1 } })];
-  await show();
+  page.runs = [createRun("b", {}, halfDone), createRun("a", {}, { ...halfDone, results: [], step: { at: 1, of: 1 } })];
+  await showApp();
   const [liveOutputs, single] = (await screen.findAllByRole("article")).map((card) => within(card));
   expect(liveOutputs?.getByRole("status").textContent).toBe("Running");
   expect(liveOutputs?.getByRole("progressbar", { name: "Progress" }).parentElement?.textContent).toBe("63%Step 3 of 4");
@@ -80,10 +80,10 @@ it("shows live outputs and progress without node names", async () => {
   expect(single?.queryByText(/^Step/)).toBeNull();
 });
 
-it("compares pictures and lists the inputs that differ", async () => {
-  stubElementSizes();
-  page.runs = [run("b", { prompt: "a red crow", mode: 1 }), run("a", { prompt: "a crow", mode: 1 })];
-  await show();
+it("lists the inputs that differ when pictures are compared", async () => {
+  stubResizeObserver();
+  page.runs = [createRun("b", { prompt: "a red crow", mode: 1 }), createRun("a", { prompt: "a crow", mode: 1 })];
+  await showApp();
   for (const element of await screen.findAllByRole("article")) {
     await act(async () => void fireEvent.click(within(element).getByRole("button", { name: "Compare" })));
   }
@@ -115,17 +115,17 @@ const definition = appDefinitionSchema.parse({
   ],
 });
 
-const field = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });
-const pressKey = (on: HTMLElement, key: string) => act(async () => void fireEvent.keyDown(on, { key }));
+const getField = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });
+const pressKey = (element: HTMLElement, key: string) => act(async () => void fireEvent.keyDown(element, { key }));
 
 function readForm() {
   const mode = screen.getByRole<HTMLSelectElement>("combobox", { name: "Mode" });
   const photo = within(screen.getByRole("group", { name: "Photo" })).getByRole<HTMLImageElement>("img");
   return {
-    line: field("Line").value,
-    text: field("Text").value,
-    count: field("Count").value,
-    share: field("Share").value,
+    line: getField("Line").value,
+    text: getField("Text").value,
+    count: getField("Count").value,
+    share: getField("Share").value,
     slider: screen.getByRole<HTMLInputElement>("slider", { name: "Share" }).value,
     glow: screen.getByRole<HTMLInputElement>("checkbox", { name: "Glow" }).checked,
     mode: mode.selectedOptions[0]?.text,
@@ -134,13 +134,13 @@ function readForm() {
 }
 
 it("sends each control's value to every node input it is bound to", async () => {
-  page.app = app({ inputs: definition.inputs });
+  page.app = createApp({ inputs: definition.inputs });
   page.pictures = [{ value: "given/my photo.png", name: "my photo.png", from: "given" }];
-  await show({ role: "runner" });
-  await type("Line", "A title");
-  await type("Text", "Two\nlines");
-  await type("Count", "7");
-  await pressKey(field("Count"), "ArrowUp");
+  await showApp({ role: "runner" });
+  await typeInto("Line", "A title");
+  await typeInto("Text", "Two\nlines");
+  await typeInto("Count", "7");
+  await pressKey(getField("Count"), "ArrowUp");
   await act(async () => void fireEvent.change(screen.getByRole("slider", { name: "Share" }), { target: { value: "1.25" } }));
   await act(async () => void fireEvent.click(screen.getByRole("checkbox", { name: "Glow" })));
   await act(async () => void fireEvent.change(screen.getByRole("combobox", { name: "Mode" }), { target: { value: "1" } }));
@@ -178,20 +178,20 @@ it("sends each control's value to every node input it is bound to", async () => 
   });
 });
 
-it("steps within bounds without rounding digits", async () => {
-  page.app = app({ inputs: definition.inputs });
-  await show({ role: "runner" });
-  await act(async () => void fireEvent.change(field("Share"), { target: { value: "0.1" } }));
-  for (const key of ["ArrowUp", "ArrowUp"]) await pressKey(field("Share"), key);
-  expect(field("Share").value).toBe("0.6");
-  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await pressKey(field("Share"), key);
-  expect(field("Share").value).toBe("0.1");
+it("keeps exact decimals when a number is changed with arrow keys", async () => {
+  page.app = createApp({ inputs: definition.inputs });
+  await showApp({ role: "runner" });
+  await act(async () => void fireEvent.change(getField("Share"), { target: { value: "0.1" } }));
+  for (const key of ["ArrowUp", "ArrowUp"]) await pressKey(getField("Share"), key);
+  expect(getField("Share").value).toBe("0.6");
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await pressKey(getField("Share"), key);
+  expect(getField("Share").value).toBe("0.1");
 });
 
-describe("run refusal", () => {
-  type Refused = { status: number; code: string; details?: unknown };
+describe("a refused run", () => {
+  type Refusal = { status: number; code: string; details?: unknown };
 
-  function show(role: Role, refused: Refused): HTMLElement {
+  function showRefusal(role: Role, refused: Refusal): HTMLElement {
     const app: AppView = {
       ...{
         id: "app-1",
@@ -216,26 +216,26 @@ describe("run refusal", () => {
     return screen.getByRole("alert");
   }
 
-  it.each<[string, Refused]>([
+  it.each<[string, Refusal]>([
     ["You can run this app 3 times a day", { status: 429, code: "RATE_LIMITED", details: { limit: "runsPerDay", most: 3, again: 1e12 } }],
     ["You can have 2 runs in progress at a time", { status: 429, code: "RATE_LIMITED", details: { limit: "atOnce", most: 2 } }],
     ["This app doesn't run on this service", { status: 422, code: "UNPROCESSABLE", details: { reason: "workflow" } }],
     ["This app can't be run at the moment", { status: 502, code: "UPSTREAM_REFUSED_KEY" }],
     ["This app can't be run at the moment", { status: 403, code: "FORBIDDEN" }],
     ["requires payment, or its quota is used up. Contact Ada", { status: 402, code: "PAYMENT_REQUIRED" }],
-  ])("explains a refusal to app runners in plain words: %s", (sentence, refused) => {
-    const element = show("runner", refused);
+  ])("explains a refusal in plain words when the member is a runner: %s", (sentence, refused) => {
+    const element = showRefusal("runner", refused);
     expect(element.textContent).toContain(sentence);
     expect(element.textContent).not.toMatch(/said so|limit:|reason|Settings|Cause/);
     expect(screen.queryByRole("link")).toBeNull();
   });
 
-  it("links the refused node for those who may see the workflow", () => {
-    show("operator", { status: 422, code: "UNPROCESSABLE", details: { reason: "workflow", node: "7" } });
+  it("links the refused node when the member may see the workflow", () => {
+    showRefusal("operator", { status: 422, code: "UNPROCESSABLE", details: { reason: "workflow", node: "7" } });
     expect(screen.getByRole("link", { name: "Show the node" }).getAttribute("href")).toBe("/run?app=app-1&connection=home#node-7");
   });
 
-  it("shows the service's own failure to those who can fix it", () => {
-    expect(show("operator", { status: 502, code: "UPSTREAM_REFUSED_KEY" }).textContent).toContain("The service refused the key");
+  it("shows the service's error when the member can fix it", () => {
+    expect(showRefusal("operator", { status: 502, code: "UPSTREAM_REFUSED_KEY" }).textContent).toContain("The service refused the key");
   });
 });

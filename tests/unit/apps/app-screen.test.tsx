@@ -6,25 +6,36 @@ import { type AppInput } from "@/lib/contract/apps/app";
 import { fillApp } from "@/lib/contract/apps/fill";
 import { asObject } from "@/lib/contract/json/json";
 import { ok } from "@/lib/shared/result";
-import { inApp } from "../components/render";
-import { app, appPage, inputs, page, press, pressRun, run, show, type, withPicture } from "./app-page";
+import { wrapInApp } from "../components/render";
+import {
+  createApp,
+  createAppElement,
+  createRun,
+  inputs,
+  page,
+  press,
+  pressRun,
+  showApp,
+  showWithEarlierInputs,
+  typeInto,
+} from "./app-page";
 
-it("marks missing fields with the app's labels and sends nothing", async () => {
-  await show();
+it("marks missing fields by label and sends nothing", async () => {
+  await showApp();
   await pressRun();
   const field = screen.getByRole("group", { name: "Picture" });
   expect(within(field).getByText("Picture: needs an image")).toBeDefined();
   expect(document.activeElement).toBe(within(field).getByRole("button", { name: "Choose a picture" }));
   expect(screen.queryByText(/field-|#1/)).toBeNull();
-  await type("Strength optional", "2");
+  await typeInto("Strength optional", "2");
   await pressRun();
   expect(screen.getByText("Strength: must be at most 1")).toBeDefined();
   expect(page.requests).toEqual([]);
 });
 
-it("sends the shown values with one change since an earlier run", async () => {
-  await withPicture();
-  await type("Prompt", "a red crow");
+it("sends the displayed values when one earlier input is changed", async () => {
+  await showWithEarlierInputs();
+  await typeInto("Prompt", "a red crow");
   await act(async () => void fireEvent.change(screen.getByLabelText("Mode optional"), { target: { value: "0" } }));
   await pressRun();
   expect(page.requests).toMatchObject([
@@ -36,25 +47,25 @@ it("sends the shown values with one change since an earlier run", async () => {
   ]);
 });
 
-it("shows the default sent for an emptied field and requires required ones", async () => {
-  await withPicture();
-  await type("Strength optional", "");
+it("uses the default for an emptied field unless it is required", async () => {
+  await showWithEarlierInputs();
+  await typeInto("Strength optional", "");
   expect(screen.getByLabelText<HTMLInputElement>("Strength optional").placeholder).toBe("0.5");
-  await type("Prompt", "");
+  await typeInto("Prompt", "");
   await pressRun();
   expect(screen.getByText("Prompt: needs text")).toBeDefined();
   expect(page.requests).toEqual([]);
-  await type("Prompt", "an owl");
+  await typeInto("Prompt", "an owl");
   await pressRun();
   const [{ body } = { body: undefined }] = page.requests;
   const filled = fillApp({ inputs, graph: {} }, asObject(asObject(body)?.inputs) ?? {});
   expect(filled).toMatchObject({ ok: true, values: { prompt: "an owl", strength: 0.5 } });
 });
 
-it("restores the app's default picture when none is required", async () => {
-  const free = inputs.map((input) => (input.name === "photo" ? { ...input, isRequired: false } : input));
-  page.app = app({ inputs: free });
-  await withPicture();
+it("sends no picture when an optional picture is removed", async () => {
+  const optionalInputs = inputs.map((input) => (input.name === "photo" ? { ...input, isRequired: false } : input));
+  page.app = createApp({ inputs: optionalInputs });
+  await showWithEarlierInputs();
   const field = within(screen.getByRole("group", { name: "Picture optional" }));
   expect(field.getByText("aa.png")).toBeDefined();
   await act(async () => void fireEvent.click(field.getByRole("button", { name: "Remove" })));
@@ -64,10 +75,10 @@ it("restores the app's default picture when none is required", async () => {
   expect(page.requests[0]?.body).not.toHaveProperty("inputs.photo");
 });
 
-it("shows an example below its field, as the form calls it", async () => {
+it("shows an example below its field by the choice's label", async () => {
   const examples: Record<string, AppInput["example"]> = { prompt: "a red fox", mode: 1, photo: "b.png" };
-  page.app = app({ inputs: inputs.map((input) => ({ ...input, example: examples[input.name] })) });
-  await show();
+  page.app = createApp({ inputs: inputs.map((input) => ({ ...input, example: examples[input.name] })) });
+  await showApp();
   expect(screen.getByRole("textbox", { name: "Prompt" }).getAttribute("aria-describedby")).toBe("app-prompt-help");
   expect(screen.getAllByText(/^For example/).map(({ textContent }) => textContent)).toEqual([
     "For example: a red fox",
@@ -75,26 +86,26 @@ it("shows an example below its field, as the form calls it", async () => {
   ]);
 });
 
-it("explains that a read-only console can't run apps", async () => {
-  page.app = app({ canRun: false });
-  await show({ role: "operator", canChange: false });
+it("offers no run and explains why when the console is read-only", async () => {
+  page.app = createApp({ canRun: false });
+  await showApp({ role: "operator", canChange: false });
   expect(screen.getByText("Lightdesk is read-only for now.")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Run" })).toBeNull();
 });
 
-it.each(["runner", "viewer", "operator"] as const)("lets the user draw a mask and choose from visible pictures: %s", async (role) => {
-  const masked = inputs.map((input) =>
+it.each(["runner", "viewer", "operator"] as const)("offers a mask and visible pictures when the role is %s", async (role) => {
+  const maskedInputs = inputs.map((input) =>
     input.name === "photo" ? { ...input, control: { kind: "picture" as const, hasMask: true } } : input,
   );
-  page.app = app({ inputs: masked });
-  await withPicture({ role });
+  page.app = createApp({ inputs: maskedInputs });
+  await showWithEarlierInputs({ role });
   expect(screen.getByRole("button", { name: "Draw a mask" })).toBeDefined();
   expect(screen.getByRole("button", { name: role === "runner" ? "From your pictures" : "From assets" })).toBeDefined();
 });
 
-it("keeps the key of an unanswered run so a retry starts once", async () => {
-  await withPicture();
-  page.answers = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
+it("reuses the idempotency key when a failed request is retried", async () => {
+  await showWithEarlierInputs();
+  page.responses = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
   await pressRun();
   await screen.findByRole("button", { name: "Try again" });
   await press("Try again");
@@ -104,12 +115,12 @@ it("keeps the key of an unanswered run so a retry starts once", async () => {
   expect(second).toEqual(first);
 });
 
-it("explains a refusal when an earlier request with its key was sending", async () => {
-  await withPicture();
-  const sending = run("run-of-before", {}, { state: "sending", results: [] });
+it("shows input problems when a run is refused after it was accepted", async () => {
+  await showWithEarlierInputs();
+  const sending = createRun("earlier-run", {}, { state: "sending", results: [] });
   page.runs = [{ ...sending, state: "refused" }];
   const problems = [{ input: "seed", label: "Seed", code: "too_large", limit: 3 }];
-  page.answers = [
+  page.responses = [
     { status: 202, body: { run: sending } },
     { status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } },
   ];
@@ -119,11 +130,11 @@ it("explains a refusal when an earlier request with its key was sending", async 
   expect(second).toEqual(first);
 });
 
-it("sends the current values on a retry, as another run", async () => {
-  await withPicture();
-  page.answers = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
+it("uses a new idempotency key when inputs change before a retry", async () => {
+  await showWithEarlierInputs();
+  page.responses = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
   await pressRun();
-  await type("Prompt", "an owl");
+  await typeInto("Prompt", "an owl");
   await screen.findByRole("button", { name: "Try again" });
   await press("Try again");
   const [first, second] = page.requests;
@@ -132,7 +143,7 @@ it("sends the current values on a retry, as another run", async () => {
 });
 
 it("starts the requested number of runs, each with its own key", async () => {
-  await withPicture();
+  await showWithEarlierInputs();
   await act(async () => void fireEvent.click(screen.getByLabelText("New on every run")));
   await act(async () => void fireEvent.change(screen.getByLabelText("Number of runs"), { target: { value: "4" } }));
   await pressRun();
@@ -142,37 +153,37 @@ it("starts the requested number of runs, each with its own key", async () => {
 });
 
 it("shows the server's message next to its input", async () => {
-  await withPicture();
+  await showWithEarlierInputs();
   const problems = [{ input: "photo", label: "Picture", code: "not_yours" }];
-  page.answers = [{ status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } }];
+  page.responses = [{ status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } }];
   await pressRun();
   const field = screen.getByRole("group", { name: "Picture" });
   expect(within(field).getByText("Picture: the file no longer exists. Choose another one")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
 });
 
-it("fills the form from values that were saved by name", async () => {
-  await show();
+it("fills the form when a preset is chosen", async () => {
+  await showApp();
   await screen.findByRole("option", { name: "Foxes" });
   await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "p1" } }));
   expect(screen.getByLabelText<HTMLTextAreaElement>("Prompt").value).toBe("two foxes");
   expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
 
-it("distinguishes unreadable presets from an empty list and retries", async () => {
-  page.arePresetsAway = true;
-  await show();
+it("shows an error and retries when presets can't be read", async () => {
+  page.arePresetsUnavailable = true;
+  await showApp();
   expect(await screen.findByText(/database does not answer/)).toBeDefined();
   expect(screen.queryByRole("option", { name: "Foxes" })).toBeNull();
-  page.arePresetsAway = false;
+  page.arePresetsUnavailable = false;
   await press("Try again");
   expect(await screen.findByRole("option", { name: "Foxes" })).toBeDefined();
   expect(screen.queryByText(/database does not answer/)).toBeNull();
 });
 
 it("reports a missing preset picture until another is chosen", async () => {
-  page.gone = ["fox.png"];
-  await show();
+  page.missingFiles = ["fox.png"];
+  await showApp();
   await screen.findByRole("option", { name: "Foxes" });
   await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "p1" } }));
   const field = within(screen.getByRole("group", { name: "Picture" }));
@@ -182,23 +193,23 @@ it("reports a missing preset picture until another is chosen", async () => {
 });
 
 it("restores typed values after a reload and hydrates cleanly", async () => {
-  const pendingResponse = Promise.resolve(ok({ value: page.app, atMs: Date.now() }));
-  const appElement = () => inApp(appPage({ role: "operator" }, pendingResponse));
-  // Renders once so that React has read the promise; a later render then has the response at once.
+  const appResponse = Promise.resolve(ok({ value: page.app, atMs: Date.now() }));
+  const appElement = () => wrapInApp(createAppElement({ role: "operator" }, appResponse));
+  // The first render resolves the promise, so the next render has the response immediately.
   await act(async () => void render(appElement()));
   cleanup();
-  const body = document.body.appendChild(document.createElement("div"));
-  body.innerHTML = renderToString(appElement());
-  expect(within(body).getByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" }).value).toBe("");
+  const container = document.body.appendChild(document.createElement("div"));
+  container.innerHTML = renderToString(appElement());
+  expect(within(container).getByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" }).value).toBe("");
   sessionStorage.setItem("lightdesk.app.app-1", JSON.stringify({ prompt: "a heron", photo: "aa.png" }));
-  const differences: unknown[] = [];
+  const hydrationErrors: unknown[] = [];
   let root: Root | undefined;
   await act(async () => {
-    root = hydrateRoot(body, appElement(), { onRecoverableError: (error) => differences.push(error) });
+    root = hydrateRoot(container, appElement(), { onRecoverableError: (error) => hydrationErrors.push(error) });
   });
   expect((await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" })).value).toBe("a heron");
   expect(within(screen.getByRole("group", { name: "Picture" })).getByText("aa.png")).toBeDefined();
-  expect(differences).toEqual([]);
+  expect(hydrationErrors).toEqual([]);
   await act(async () => root?.unmount());
-  body.remove();
+  container.remove();
 });

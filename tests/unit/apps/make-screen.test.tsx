@@ -1,16 +1,16 @@
-// Turns a Run workflow into an app: the screen shows what is stored.
+// Creates an app from the workflow in Run, and edits a stored app.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { formatChoices, getLook, getLooks, parseChoices, withLook } from "@/components/apps/make/input-editor";
-import { EditAppScreen, NewAppScreen } from "@/components/apps/make/make-screen";
+import { EditAppScreen, NewAppScreen } from "@/components/apps/editor/app-editor";
+import { formatChoices, getVariant, getVariants, parseChoices, withVariant } from "@/components/apps/editor/input-editor";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { tabRun } from "@/components/run/run-store";
-import { inputKey, storeMemory } from "@/components/run/workflow/workflow-memory";
+import { storeMemory,toInputKey } from "@/components/run/workflow/workflow-memory";
 import { appBodySchema, type AppControl } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { AtPage, plainRouter } from "@/tests/support/at-page";
+import { createFakeRouter,PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../components/render";
 
 const graph = {
@@ -21,15 +21,15 @@ const graph = {
 const workflowId = "0191c0de-0000-7000-8000-000000000001";
 
 let savedBodies: unknown[];
-let visited: string[];
+let visitedPaths: string[];
 beforeEach(() => {
   savedBodies = [];
-  visited = [];
+  visitedPaths = [];
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", async (address: string, { method = "GET", body }: RequestInit = {}) => {
     if (method === "GET") return new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 });
     expect(address).toBe("/api/apps?connection=home");
-    savedBodies.push(parseExactJson(String(body), { means: undefined }));
+    savedBodies.push(parseExactJson(String(body), { emptyValue: undefined }));
     return new Response(writeExactJson({ app: { id: "app-1", title: "Fox" } }), { status: 201 });
   });
 });
@@ -37,25 +37,25 @@ afterEach(() => {
   act(() => tabRun.close());
 });
 
-async function show(job?: string) {
+async function showNewApp(job?: string) {
   await act(async () => {
     renderInApp(
-      <AtPage pathname="/apps/new" router={plainRouter((href) => void visited.push(href))}>
+      <PageProvider pathname="/apps/new" router={createFakeRouter((href) => void visitedPaths.push(href))}>
         <SWRConfig value={{ provider: () => new Map() }}>
           <ConnectionProvider currentId="home" connections={[{ id: "home", name: "Studio", embedded: true }]}>
             <NewAppScreen memberId="ada" job={job} />
           </ConnectionProvider>
         </SWRConfig>
-      </AtPage>,
+      </PageProvider>,
     );
   });
 }
 const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
-it("creates an app from Run's open and pinned inputs, ordered and named", async () => {
-  storeMemory(workflowId, { pinned: [inputKey("1", "text"), inputKey("2", "seed")], randomised: [] });
+it("creates an app from Run's pinned inputs with changed order and labels", async () => {
+  storeMemory(workflowId, { pinned: [toInputKey("1", "text"), toInputKey("2", "seed")], randomised: [] });
   tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
-  await show();
+  await showNewApp();
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe("Fox");
   const preview = within(screen.getByRole("region", { name: "Preview of the form" }));
   expect(preview.getByLabelText<HTMLTextAreaElement>(/What to draw/).value).toBe("a fox");
@@ -71,12 +71,12 @@ it("creates an app from Run's open and pinned inputs, ordered and named", async 
     ["Effort", "2", "steps", "number"],
   ]);
   expect(access).toEqual({ kind: "team" });
-  expect(visited).toEqual(["/apps/app-1"]);
+  expect(visitedPaths).toEqual(["/apps/app-1"]);
 });
 
-it("keeps the list of inputs open while inputs are added, and the focus in it", async () => {
+it("keeps the input list open and focused while inputs are added", async () => {
   tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
-  await show();
+  await showNewApp();
   const list = (await screen.findByRole("list", { name: "Add inputs of the workflow" })).closest("details");
   expect(list?.open).toBe(true);
   for (const name of ["Add steps of Sampler", "Add seed of Sampler"]) await press(name);
@@ -84,7 +84,7 @@ it("keeps the list of inputs open while inputs are added, and the focus in it", 
   expect(list?.contains(document.activeElement)).toBe(true);
 });
 
-it("reports App mode widgets that no form can show", async () => {
+it("reports App mode widgets that a form can't show", async () => {
   const pickedInputs = [
     [1, "text"],
     [2, "positive"],
@@ -93,23 +93,24 @@ it("reports App mode widgets that no form can show", async () => {
   const workflow = { nodes: [], links: [], extra: { linearData: { inputs: pickedInputs, outputs: [3] } } };
   const file = { name: "Fox", workflowId, order: ["1", "2", "3"], graph, extraData: { extra_pnginfo: { workflow } } };
   tabRun.open(file);
-  await show();
+  await showNewApp();
   expect(await screen.findByText(/App mode: positive, gone\. They are linked/)).toBeTruthy();
   await press("Create app");
   expect(appBodySchema.parse(savedBodies[0]).definition.inputs.map(({ input }) => input)).toEqual(["text"]);
 });
 
-it("keeps a default when the control changes, else the workflow's value", async () => {
-  storeMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
+it("keeps a changed default when the field type changes", async () => {
+  storeMemory(workflowId, { pinned: [toInputKey("2", "steps"), toInputKey("1", "text")], randomised: [] });
   tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
-  await show();
+  await showNewApp();
   const steps = await screen.findByRole("button", { name: /^Steps/ });
   await act(async () => void fireEvent.click(steps));
-  const fill = (name: string, value: string) => act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
-  await fill("Default", "30");
-  await fill("Field type", "slider");
+  const setField = (name: string, value: string) =>
+    act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
+  await setField("Default", "30");
+  await setField("Field type", "slider");
   expect(screen.getByLabelText<HTMLInputElement>("Default").value).toBe("30");
-  await fill("Default", "");
+  await setField("Default", "");
   expect(screen.getByLabelText<HTMLInputElement>("Default").placeholder).toBe("20");
   const preview = within(screen.getByRole("region", { name: "Preview of the form" }));
   expect(preview.getByLabelText<HTMLInputElement>(/Steps/, { selector: "input:not([type])" }).value).toBe("20");
@@ -121,7 +122,7 @@ it("keeps a default when the control changes, else the workflow's value", async 
 it.each([
   ["Fox", { workflow_name: "Fox" }],
   ["New app", {}],
-])("uses the past job's workflow name, never an id: %s", async (title, workflowNames) => {
+])("takes the title from the job's workflow name, never from its id: %s", async (title, jobFields) => {
   vi.stubGlobal("fetch", async (address: string) =>
     address.startsWith("/api/jobs/a2216e92")
       ? new Response(
@@ -129,40 +130,40 @@ it.each([
             id: "a2216e92-0000-4000-8000-000000000000",
             status: "completed",
             workflow: { prompt: graph },
-            ...workflowNames,
+            ...jobFields,
           }),
         )
       : new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 }),
   );
-  await show("a2216e92-0000-4000-8000-000000000000");
+  await showNewApp("a2216e92-0000-4000-8000-000000000000");
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe(title);
 });
 
-it("explains what to do when no workflow is open in Run", async () => {
-  await show();
+it("shows a message when no workflow is open in Run", async () => {
+  await showNewApp();
   expect(await screen.findByText("No workflow is open in Run")).toBeDefined();
 });
 
-it("offers only fitting controls and keeps a range across them", () => {
+it("offers compatible field types and keeps the range across them", () => {
   const steps: AppControl = { kind: "number", isWhole: true, isSlider: false, min: 1, max: 50 };
-  expect(getLooks(steps)).toEqual(["number", "slider", "seed"]);
-  const slider = withLook("slider", steps, steps);
+  expect(getVariants(steps)).toEqual(["number", "slider", "seed"]);
+  const slider = withVariant("slider", steps, steps);
   expect(slider).toEqual({ ...steps, isSlider: true });
-  expect(getLook(slider)).toBe("slider");
-  const unknown: AppControl = { kind: "number", isWhole: false, isSlider: false };
-  expect(withLook("slider", steps, unknown)).toMatchObject({ isWhole: true });
-  expect(withLook("number", withLook("seed", slider, steps), steps)).toEqual(steps);
+  expect(getVariant(slider)).toBe("slider");
+  const unlimitedNumber: AppControl = { kind: "number", isWhole: false, isSlider: false };
+  expect(withVariant("slider", steps, unlimitedNumber)).toMatchObject({ isWhole: true });
+  expect(withVariant("number", withVariant("seed", slider, steps), steps)).toEqual(steps);
 });
 
-it("writes choices a line each, and reads them back with their types", () => {
+it("writes one choice per line and reads each back with its type", () => {
   const choices = [{ value: 2, label: "Two" }, { value: "euler" }, { value: "a = b" }];
   const control: AppControl = { kind: "choice", choices };
   expect(formatChoices(control)).toBe("2 = Two\neuler\na = b");
   expect(parseChoices(formatChoices(control), control)).toEqual(choices);
 });
 
-describe("an edited app", () => {
-  const view = (title: string, version: number) => ({
+describe("app editor", () => {
+  const createView = (title: string, version: number) => ({
     id: "app-1",
     title,
     version,
@@ -171,7 +172,7 @@ describe("an edited app", () => {
     connectionId: "home",
     inputs: [],
   });
-  const workflow = (version: number) => ({
+  const createWorkflow = (version: number) => ({
     title: version === 1 ? "Fox" : "Owl",
     text: "",
     tags: [],
@@ -182,39 +183,39 @@ describe("an edited app", () => {
   });
   const jsonResponse = (value: unknown) => new Response(writeExactJson(value));
 
-  /** `read`: the stored app and workflow at the moment of each read. */
-  async function edit(read: { app: () => { title: string; version: number }; workflow: () => number }, cache: Map<string, never>) {
+  /** `read` returns the stored app and workflow version at each read. */
+  async function openEditor(read: { app: () => { title: string; version: number }; workflow: () => number }, cache: Map<string, never>) {
     vi.stubGlobal("fetch", async (address: string) => {
-      if (address === "/api/apps/app-1") return jsonResponse({ app: view(read.app().title, read.app().version) });
-      if (address === "/api/apps/app-1/workflow") return jsonResponse(workflow(read.workflow()));
+      if (address === "/api/apps/app-1") return jsonResponse({ app: createView(read.app().title, read.app().version) });
+      if (address === "/api/apps/app-1/workflow") return jsonResponse(createWorkflow(read.workflow()));
       if (address === "/api/apps/app-1/versions") return jsonResponse({ versions: [] });
       return new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 });
     });
     await act(async () => {
       renderInApp(
-        <AtPage pathname="/apps/app-1/edit">
+        <PageProvider pathname="/apps/app-1/edit">
           <SWRConfig value={{ provider: () => cache }}>
             <ConnectionProvider currentId="home" connections={[{ id: "home", name: "Studio", embedded: true }]}>
               <EditAppScreen id="app-1" />
             </ConnectionProvider>
           </SWRConfig>
-        </AtPage>,
+        </PageProvider>,
       );
     });
     return screen.findByLabelText<HTMLInputElement>("Title");
   }
 
-  it("is reloaded each time it is opened", async () => {
+  it("reloads the app each time it is opened", async () => {
     const cache = new Map<string, never>();
-    expect((await edit({ app: () => ({ title: "Fox", version: 1 }), workflow: () => 1 }, cache)).value).toBe("Fox");
+    expect((await openEditor({ app: () => ({ title: "Fox", version: 1 }), workflow: () => 1 }, cache)).value).toBe("Fox");
     cleanup();
-    expect((await edit({ app: () => ({ title: "Owl", version: 2 }), workflow: () => 2 }, cache)).value).toBe("Owl");
+    expect((await openEditor({ app: () => ({ title: "Owl", version: 2 }), workflow: () => 2 }, cache)).value).toBe("Owl");
   });
 
-  it("is one consistent version when saved during the read", async () => {
+  it("shows one consistent version when the app is saved during the read", async () => {
     let reads = 0;
     const currentApp = () => (reads > 0 ? { title: "Owl", version: 2 } : { title: "Fox", version: 1 });
-    const title = await edit({ app: currentApp, workflow: () => ((reads += 1), 2) }, new Map<string, never>());
+    const title = await openEditor({ app: currentApp, workflow: () => ((reads += 1), 2) }, new Map<string, never>());
     expect([title.value, reads]).toEqual(["Owl", 2]);
   });
 });

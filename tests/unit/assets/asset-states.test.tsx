@@ -8,13 +8,13 @@ import { AssetPreview } from "@/components/assets/detail/asset-preview";
 import { JobSiblings } from "@/components/assets/detail/job-siblings";
 import { type AssetsSource } from "@/components/assets/gallery/chunk-store";
 import { Gallery } from "@/components/assets/gallery/gallery";
-import { useEndless } from "@/components/assets/gallery/use-endless";
-import { type Picking } from "@/components/assets/gallery/use-picking";
+import { type AssetSelection } from "@/components/assets/gallery/use-asset-selection";
+import { useEndlessAssets } from "@/components/assets/gallery/use-assets-source";
 import { createSelection } from "@/components/data-table/selection";
 import { assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { stubElementSizes } from "@/tests/support/jsdom-parts";
-import { inApp, renderInApp } from "../components/render";
+import { stubResizeObserver } from "@/tests/support/stub-resize-observer";
+import { renderInApp,wrapInApp } from "../components/render";
 
 const listedAsset: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
 
@@ -24,39 +24,39 @@ function showPanel(id: string, respond: () => Response, canChange = false) {
   renderInApp(<AssetPanel id={id} listedAsset={{ ...listedAsset, id }} connectionId={`of-${id}`} canChange={canChange} {...handlers} />);
 }
 
-it("reports a failed asset above the list", async () => {
+it("shows an error above the listed asset when its details fail to load", async () => {
   showPanel("a1", () => Response.json({ code: "INTERNAL", message: "broken" }, { status: 500 }));
   expect((await screen.findByRole("alert", {}, { timeout: 10_000 })).textContent).toContain("broke");
   expect(screen.getByRole("heading", { name: "hero.png" })).toBeDefined();
 });
 
-it("clears a removed asset's details", async () => {
+it("shows a message when the asset is not found", async () => {
   showPanel("a2", () => Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 }));
   expect(await screen.findByText("Asset not found", {}, { timeout: 10_000 })).toBeDefined();
   expect(screen.queryByRole("heading", { name: "hero.png" })).toBeNull();
 });
 
-it.each([true, false])("shows the field of a metadata key (%s) only to editors", async (may) => {
+it.each([true, false])("names a metadata field with a key only when the member can edit: %s", async (canChange) => {
   const metadata = { note: "kept", partner: { api_key: "[REDACTED]" } };
-  showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), may);
+  showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), canChange);
   expect(await screen.findByText("[REDACTED]", {}, { timeout: 10_000 })).toBeDefined();
-  expect(screen.queryAllByText(/Its metadata contains a key or token: partner\.api_key\./)).toHaveLength(may ? 1 : 0);
+  expect(screen.queryAllByText(/Its metadata contains a key or token: partner\.api_key\./)).toHaveLength(canChange ? 1 : 0);
 });
 
 describe("asset preview", () => {
-  beforeEach(stubElementSizes);
+  beforeEach(stubResizeObserver);
 
   let connections = 0;
-  function show(name: string, kind: AssetView["kind"], { files = true } = {}) {
+  function show(name: string, kind: AssetView["kind"], { files: canReadFiles = true } = {}) {
     vi.stubGlobal("fetch", async (input: string) => {
-      if (input.includes("/capabilities")) return Response.json({ "tags.list": files });
-      return files ? new Response("some words") : Response.json({ code: "NOT_FOUND", message: "Not Found" }, { status: 404 });
+      if (input.includes("/capabilities")) return Response.json({ "tags.list": canReadFiles });
+      return canReadFiles ? new Response("some words") : Response.json({ code: "NOT_FOUND", message: "Not Found" }, { status: 404 });
     });
     const asset: AssetView = { id: "a", name, kind, tags: [], immutable: false, metadata: {}, sizeBytes: 10, hash: "blake3:00" };
     renderInApp(<AssetPreview asset={asset} connectionId={`c${++connections}`} isLarge />);
   }
 
-  it("shows a text, or its name and size when files cannot be read", async () => {
+  it("shows text content, or the file size when files can't be read", async () => {
     show("note.txt", "text");
     expect(await screen.findByText("some words")).toBeDefined();
     cleanup();
@@ -65,7 +65,7 @@ describe("asset preview", () => {
     await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
   });
 
-  it.each(["video", "audio"] as const)("replaces a %s player with a message when it cannot play", async (kind) => {
+  it.each(["video", "audio"] as const)("replaces the %s player with a message when playback fails", async (kind) => {
     show(`it.${kind}`, kind);
     const player = () => document.querySelector<HTMLMediaElement>(kind);
     expect(player()?.preload).toBe("metadata");
@@ -73,7 +73,7 @@ describe("asset preview", () => {
     expect(screen.getByText(/^Can't play this here/)).toBeDefined();
     expect(player()).toBeNull();
     cleanup();
-    // jsdom plays no media and so reports no error.
+    // jsdom doesn't play media, so the test sets the error.
     Object.defineProperty(HTMLMediaElement.prototype, "error", { configurable: true, value: { code: 4 } });
     show(`it.${kind}`, kind);
     Reflect.deleteProperty(HTMLMediaElement.prototype, "error");
@@ -81,32 +81,32 @@ describe("asset preview", () => {
   });
 });
 
-// A comparison opened by URL, whose pictures must be loaded first.
+// A comparison that is opened by URL loads its pictures first.
 describe("assets compare", () => {
-  beforeEach(stubElementSizes);
+  beforeEach(stubResizeObserver);
 
-  const toResponse = (id: string) => Response.json({ id, name: `${id}.png`, tags: [], mime_type: "image/png" });
-  const respondDown = () => Response.json({ code: "UPSTREAM_ERROR", message: "down" }, { status: 502 });
+  const createAssetResponse = (id: string) => Response.json({ id, name: `${id}.png`, tags: [], mime_type: "image/png" });
+  const createErrorResponse = () => Response.json({ code: "UPSTREAM_ERROR", message: "down" }, { status: 502 });
   function show(name: string) {
     const onClose = vi.fn();
-    renderInApp(<AssetsCompare named={name} find={() => undefined} connectionId="c" onClose={onClose} />);
+    renderInApp(<AssetsCompare idList={name} findAsset={() => undefined} connectionId="c" onClose={onClose} />);
     return onClose;
   }
 
-  it("retries an unreadable asset when compared again", async () => {
-    vi.stubGlobal("fetch", async () => respondDown());
+  it("reloads a failed asset when the comparison is opened again", async () => {
+    vi.stubGlobal("fetch", async () => createErrorResponse());
     const onClose = show("one,two");
     await waitFor(() => expect(onClose).toHaveBeenCalled(), { timeout: 10_000 });
     cleanup();
-    vi.stubGlobal("fetch", async (address: string) => toResponse(address.includes("one") ? "one" : "two"));
-    const isClosed = show("one,two");
+    vi.stubGlobal("fetch", async (address: string) => createAssetResponse(address.includes("one") ? "one" : "two"));
+    const onSecondClose = show("one,two");
     expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" })).toBeDefined();
-    expect(isClosed).not.toHaveBeenCalled();
+    expect(onSecondClose).not.toHaveBeenCalled();
   });
 
-  it("keeps loaded assets when one is lost", async () => {
+  it("compares the loaded assets when one fails to load", async () => {
     vi.stubGlobal("fetch", async (address: string) =>
-      address.includes("gone") ? respondDown() : toResponse(address.includes("one") ? "one" : "two"),
+      address.includes("gone") ? createErrorResponse() : createAssetResponse(address.includes("one") ? "one" : "two"),
     );
     const onClose = show("one,gone,two");
     expect(await screen.findByRole("dialog", { name: "Comparing 2 pictures" }, { timeout: 10_000 })).toBeDefined();
@@ -114,8 +114,8 @@ describe("assets compare", () => {
   });
 });
 
-// The assets page opened during an outage: the list loads by itself afterwards.
-describe("outage", () => {
+// A page that is opened during an outage loads its list afterwards without user action.
+describe("assets list during an outage", () => {
   let isUnavailable = true;
   beforeEach(() => {
     vi.useFakeTimers({ now: 1_000_000 });
@@ -129,10 +129,12 @@ describe("outage", () => {
 
   const wrapper = ({ children }: { children: ReactNode }) => createElement(SWRConfig, { value: { provider: () => new Map() } }, children);
 
-  it.each([0, 60])("loads a list opened at %i during an outage within ten seconds", async (offset) => {
+  it.each([0, 60])("loads the list at offset %i within 10 seconds after the outage", async (offset) => {
     const query = assetsQuerySchema.parse({ offset: String(offset), name_contains: `outage ${offset}` });
     const first = { ok: false, failure: { code: "SERVICE_UNAVAILABLE", message: "", status: 503 } } as const;
-    const { result } = renderHook(() => useEndless({ query, connectionId: "one", first, isOn: true }), { wrapper });
+    const { result } = renderHook(() => useEndlessAssets({ query, connectionId: "one", initialResult: first, isEnabled: true }), {
+      wrapper,
+    });
     await act(() => vi.advanceTimersByTimeAsync(100_000));
     expect(result.current.failure?.code).toBe("SERVICE_UNAVAILABLE");
     isUnavailable = false;
@@ -167,8 +169,8 @@ describe("gallery", () => {
       ...{ version, count: 3, total: 3, newCount: 0, failure: undefined, atMs: 0, offset: 0, isEmpty: false },
       at: (index) => loaded[index],
       indexOf: (id) => loaded.findIndex((asset) => asset.id === id),
-      rows: () => [...loaded],
-      range: () => Promise.resolve([]),
+      getRows: () => [...loaded],
+      loadRange: () => Promise.resolve([]),
       request: () => undefined,
       refresh: () => undefined,
       patch: () => undefined,
@@ -176,34 +178,34 @@ describe("gallery", () => {
   }
 
   function renderGallery() {
-    const handlers = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
-    const picking: Picking = { ...handlers, store: createSelection(), chosen: () => [], isReading: false };
-    const otherHandlers = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onRest: vi.fn(), onReady: vi.fn() };
+    const handlers = { toggle: vi.fn(), extendTo: vi.fn(), updateBand: vi.fn(), finishBand: vi.fn(), selectAll: vi.fn() };
+    const picking: AssetSelection = { ...handlers, store: createSelection(), getSelectedAssets: () => [], isLoading: false };
+    const otherHandlers = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onScrollEnd: vi.fn(), onReady: vi.fn() };
     const look = { size: "medium", fit: "cover", startIndex: 0 } as const;
     const part = (loaded: readonly AssetView[]) => (
-      <Gallery {...look} {...otherHandlers} picking={picking} source={createList(loaded, loaded.length)} />
+      <Gallery {...look} {...otherHandlers} selection={picking} source={createList(loaded, loaded.length)} />
     );
     return { part, ...handlers, ...otherHandlers };
   }
 
-  it("keeps the focus on a tile while its asset loads", () => {
+  it("keeps the focus on a tile when its asset loads", () => {
     const { part } = renderGallery();
     const renderResult = renderInApp(part([]));
     const first = renderResult.container.querySelector<HTMLElement>('a[data-index="0"]');
     first?.focus();
     expect(document.activeElement).toBe(first);
-    renderResult.rerender(inApp(part(assets)));
+    renderResult.rerender(wrapInApp(part(assets)));
     expect(screen.getByRole("link", { name: /^0\.png/ })).toBe(document.activeElement);
   });
 
-  it("doesn't focus a tile that would lose focus on loading", () => {
+  it("doesn't focus a tile when it would lose the focus on load", () => {
     const { part } = renderGallery();
     const renderResult = renderInApp(part([]));
     renderResult.container.querySelector<HTMLElement>('a[data-index="1"]')?.focus();
     expect(document.activeElement).toBe(document.body);
   });
 
-  it("acts once while a key is held and keeps moving", () => {
+  it("triggers an action once when a key is held, but repeats moves", () => {
     const { part, toggle, onView, onPage } = renderGallery();
     renderInApp(part(assets));
     const tile = screen.getByRole("link", { name: /^0\.png/ });
@@ -216,49 +218,49 @@ describe("gallery", () => {
   });
 });
 
-type Answer = { status?: number; body: unknown };
-let jobs = 0;
-/** Chooses the response by the end of the path; each render requests a new job. */
-function show(answers: Readonly<Record<string, Answer>>, asset: { id: string; name: string; hash?: string }) {
-  const jobId = `job-${++jobs}`;
+type ResponseSpec = { status?: number; body: unknown };
+let jobCount = 0;
+/** Selects the response by the path after the job's id. Each call uses a new job id. */
+function showSiblings(responses: Readonly<Record<string, ResponseSpec>>, asset: { id: string; name: string; hash?: string }) {
+  const jobId = `job-${++jobCount}`;
   vi.stubGlobal("fetch", async (input: string) => {
     const { pathname } = new URL(input, "http://console");
-    const under = pathname.slice(pathname.indexOf(jobId) + jobId.length);
-    const none = under === "/assets" ? { status: 501, body: { code: "NOT_IMPLEMENTED" } } : { body: { code: "NOT_FOUND" } };
-    const { status = 404, body } = answers[under] ?? none;
+    const subpath = pathname.slice(pathname.indexOf(jobId) + jobId.length);
+    const defaultResponse = subpath === "/assets" ? { status: 501, body: { code: "NOT_IMPLEMENTED" } } : { body: { code: "NOT_FOUND" } };
+    const { status = 404, body } = responses[subpath] ?? defaultResponse;
     return Response.json(body, { status });
   });
   renderInApp(<JobSiblings jobId={jobId} asset={asset} connectionId="c" />);
 }
-const output = (at: number) => ({ id: `a${at}`, name: `out_${at}.png`, mime_type: "image/png" });
+const createOutput = (at: number) => ({ id: `a${at}`, name: `out_${at}.png`, mime_type: "image/png" });
 
-it("shows a job's other outputs and links to the job for more", async () => {
+it("links to the job when it has more outputs than fit", async () => {
   expect.hasAssertions();
-  show(
-    { "/assets": { status: 200, body: { assets: Array.from({ length: 62 }, (_, at) => output(at)) } } },
+  showSiblings(
+    { "/assets": { status: 200, body: { assets: Array.from({ length: 62 }, (_, at) => createOutput(at)) } } },
     { id: "a3", name: "out_3.png" },
   );
   expect(screen.getByRole("status", { name: "Loading the other outputs" })).toBeDefined();
   expect(await screen.findAllByRole("listitem")).toHaveLength(60);
   expect(screen.queryByRole("img", { name: "out_3.png" })).toBeNull();
-  expect(screen.getByRole("link", { name: /Show all outputs/ }).getAttribute("href")).toBe(`/jobs/job-${jobs}`);
+  expect(screen.getByRole("link", { name: /Show all outputs/ }).getAttribute("href")).toBe(`/jobs/job-${jobCount}`);
 });
 
-it("shows no more link for a job with exactly as many outputs", async () => {
-  show(
-    { "/assets": { status: 200, body: { assets: Array.from({ length: 61 }, (_, at) => output(at)) } } },
+it("shows no link to the job when all its outputs fit", async () => {
+  showSiblings(
+    { "/assets": { status: 200, body: { assets: Array.from({ length: 61 }, (_, at) => createOutput(at)) } } },
     { id: "a3", name: "out_3.png" },
   );
   expect(await screen.findAllByRole("listitem")).toHaveLength(60);
   expect(screen.queryByRole("link", { name: /Show all outputs/ })).toBeNull();
 });
 
-it("recognizes the asset by content when only files are named", async () => {
+it("recognizes the asset by hash when the job lists only files", async () => {
   const images = [
     { filename: `${"ab".repeat(32)}.png`, subfolder: "", type: "output", display_name: "one.png" },
     { filename: `${"cd".repeat(32)}.png`, subfolder: "", type: "output", display_name: "two.png" },
   ];
-  show(
+  showSiblings(
     { "": { status: 200, body: { outputs: { "9": { images } } } } },
     { id: "x", name: "renamed.png", hash: `blake3:${"ab".repeat(32)}` },
   );
@@ -266,8 +268,8 @@ it("recognizes the asset by content when only files are named", async () => {
   expect(screen.getByTitle("two.png")).toBeDefined();
 });
 
-it("shows an outage and retries instead of an empty list", async () => {
-  show({ "/assets": { status: 500, body: { code: "INTERNAL", message: "broken" } } }, { id: "x", name: "x.png" });
+it("shows an error and a retry button when outputs fail to load", async () => {
+  showSiblings({ "/assets": { status: 500, body: { code: "INTERNAL", message: "broken" } } }, { id: "x", name: "x.png" });
   expect((await screen.findByRole("alert", {}, { timeout: 10_000 })).textContent).toContain("broken");
   expect(screen.getByRole("button", { name: "Try again" })).toBeDefined();
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { ASSETS_PER_CHUNK, createChunkStore, MAX_CHUNKS, type ReadPage } from "@/components/assets/gallery/chunk-store";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 
 const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} });
 
-/** A fake service with delayed responses, whose list can grow at the top. */
-function service(length: number) {
+/** A fake service whose responses can be held back and whose list can grow at the top. */
+function createService(length: number) {
   const ids = Array.from({ length }, (_, index) => `a${index}`);
   const offsets: number[] = [];
   const aborted: number[] = [];
@@ -23,211 +23,211 @@ function service(length: number) {
     return ok({ assets: page.map(asset), total: ids.length, hasMore: offset + page.length < ids.length });
   };
   return {
-    ...{ read: readPage, offsets, aborted, ids },
+    ...{ readPage, offsets, aborted, ids },
     refuse: (failure: ApiFailure | undefined) => (refusal = failure),
     hold() {
-      let open = () => undefined as void;
-      gate = new Promise((resolve) => (open = resolve));
-      return () => open();
+      let releaseResponses = () => undefined as void;
+      gate = new Promise((resolve) => (releaseResponses = resolve));
+      return () => releaseResponses();
     },
   };
 }
 const abortSignal = new AbortController().signal;
-const waitForRest = (store: { at: (index: number) => AssetView | undefined }, index: number) =>
+const waitForRow = (store: { at: (index: number) => AssetView | undefined }, index: number) =>
   until(`row ${index}`, () => store.at(index) !== undefined);
 
-describe("the rows of a long list", () => {
-  it("are read once per chunk where scrolling stops", async () => {
-    const { read: readPage, offsets } = service(1_000_000);
-    const store = createChunkStore(readPage, { leads: true });
+describe("chunk store", () => {
+  it("reads each chunk once where scrolling stops", async () => {
+    const { readPage, offsets } = createService(1_000_000);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
     store.request(412_000, 412_070);
     store.request(412_005, 412_075);
-    await waitForRest(store, 412_060);
+    await waitForRow(store, 412_060);
     expect(store.at(412_000)?.id).toBe("a412000");
     expect(offsets).toEqual([411_960, 412_020]);
-    expect(store.count()).toBe(1_000_000);
+    expect(store.getCount()).toBe(1_000_000);
     expect(store.at(0)).toBeUndefined();
   });
 
-  it("are dropped when scrolled past before they arrive", async () => {
-    const { read: readPage, offsets, aborted, hold } = service(100_000);
-    const store = createChunkStore(readPage, { leads: true });
-    const open = hold();
+  it("aborts a read when its rows are scrolled past", async () => {
+    const { readPage, offsets, aborted, hold } = createService(100_000);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const releaseResponses = hold();
     store.request(0, 60);
     store.request(60_000, 60_060);
     expect(aborted).toEqual([0]);
-    open();
-    await waitForRest(store, 60_000);
+    releaseResponses();
+    await waitForRow(store, 60_000);
     expect(store.at(0)).toBeUndefined();
     expect(offsets).toEqual([0, 60_000]);
   });
 
-  it("are read for the gallery behind a full view and not once closed", async () => {
-    const { read: readPage, offsets, aborted, hold } = service(1_000);
-    const store = createChunkStore(readPage, { leads: true });
-    const open = hold();
+  it("aborts the slideshow's reads but not the gallery's when it closes", async () => {
+    const { readPage, offsets, aborted, hold } = createService(1_000);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const releaseResponses = hold();
     store.request(70, 150);
     store.request(88, 112, "full view");
     store.request(888, 912, "full view");
     expect(offsets).toEqual([60, 120, 840, 900]);
     store.request(0, 0, "full view");
     expect(aborted).toEqual([840, 900]);
-    open();
-    await waitForRest(store, 130);
-    await waitForRest(store, 70);
+    releaseResponses();
+    await waitForRow(store, 130);
+    await waitForRow(store, 70);
     expect(store.at(888)).toBeUndefined();
   });
 
-  it("are not requested again after a refusal with each step of a full view", async () => {
-    const { read: readPage, offsets } = service(1_000);
-    const half: ReadPage = async (range, signal) => {
+  it("doesn't retry a refused chunk when the slideshow moves", async () => {
+    const { readPage, offsets } = createService(1_000);
+    const readPartly: ReadPage = async (range, signal) => {
       const page = await readPage(range, signal);
       return range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : page;
     };
-    const store = createChunkStore(half, { leads: true });
+    const store = createChunkStore(readPartly, { hidesNewRows: true });
     store.request(70, 150);
-    await until("it is refused", () => store.failure() !== undefined);
+    await until("the chunk is refused", () => store.getFailure() !== undefined);
     store.request(600, 620, "full view");
-    await waitForRest(store, 600);
+    await waitForRow(store, 600);
     expect(offsets).toEqual([60, 120, 600]);
-    expect(store.failure()?.code).toBe("X");
+    expect(store.getFailure()?.code).toBe("X");
     store.request(0, 0);
-    expect(store.failure()).toBeUndefined();
+    expect(store.getFailure()).toBeUndefined();
   });
 
-  it("stay bounded while scrolling", async () => {
-    const { read: readPage } = service(100_000);
-    const store = createChunkStore(readPage, { leads: true });
+  it("keeps a limited number of chunks while scrolling", async () => {
+    const { readPage } = createService(100_000);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
     for (let index = 0; index < 100 * ASSETS_PER_CHUNK; index += ASSETS_PER_CHUNK) {
       store.request(index, index + ASSETS_PER_CHUNK);
-      await waitForRest(store, index);
+      await waitForRow(store, index);
     }
-    expect(store.loadedChunks()).toBeLessThanOrEqual(MAX_CHUNKS + 1);
+    expect(store.getLoadedChunkCount()).toBeLessThanOrEqual(MAX_CHUNKS + 1);
     expect(store.at(0)).toBeUndefined();
     expect(store.at(99 * ASSETS_PER_CHUNK)?.id).toBe(`a${99 * ASSETS_PER_CHUNK}`);
   });
 
-  it("keep their offsets when others arrive until the list is refreshed", async () => {
-    const { read: readPage, ids } = service(1_000);
-    const store = createChunkStore(readPage, { leads: true });
+  it("keeps offsets when rows are added until the list is refreshed", async () => {
+    const { readPage, ids } = createService(1_000);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
     store.request(0, 60);
-    await waitForRest(store, 0);
+    await waitForRow(store, 0);
     ids.unshift("new0", "new1", "new2");
     store.request(600, 660);
-    await waitForRest(store, 600);
+    await waitForRow(store, 600);
     expect(store.at(600)?.id).toBe("a600");
-    expect(store.count()).toBe(1_000);
-    store.adopt({ assets: ids.slice(0, 60).map(asset), total: ids.length });
+    expect(store.getCount()).toBe(1_000);
+    store.replaceList({ assets: ids.slice(0, 60).map(asset), total: ids.length });
     expect(store.at(0)?.id).toBe("new0");
-    expect(store.count()).toBe(1_003);
-    await until("the row where it stands now", () => store.at(603)?.id === "a600");
+    expect(store.getCount()).toBe(1_003);
+    await until("the row at its new index", () => store.at(603)?.id === "a600");
   });
 
-  it("include those shown at selection although others arrived since", async () => {
-    const { read: readPage, ids } = service(2_000);
-    const store = createChunkStore(readPage, { leads: true });
+  it("reads a range by the original offsets when rows are added", async () => {
+    const { readPage, ids } = createService(2_000);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
     store.request(0, 60);
-    await waitForRest(store, 0);
+    await waitForRow(store, 0);
     ids.unshift("new0", "new1", "new2");
-    const range = await store.range(50, 1_200, abortSignal);
+    const range = await store.loadRange(50, 1_200, abortSignal);
     expect([range.length, range[0]?.id, range.at(-1)?.id]).toEqual([1_150, "a50", "a1199"]);
     expect(new Set(range.map(({ id }) => id)).size).toBe(1_150);
   });
 
-  it("are named when missing among others", async () => {
-    const { read: readPage } = service(1_000);
+  it("reports a failed chunk only while its rows are in view", async () => {
+    const { readPage } = createService(1_000);
     let isUnavailable = true;
-    const half: ReadPage = async (range, signal) =>
+    const readPartly: ReadPage = async (range, signal) =>
       isUnavailable && range.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : readPage(range, signal);
-    const store = createChunkStore(half, { leads: true });
+    const store = createChunkStore(readPartly, { hidesNewRows: true });
     store.request(70, 150);
-    await waitForRest(store, 70);
-    expect(store.failure()?.code).toBe("X");
+    await waitForRow(store, 70);
+    expect(store.getFailure()?.code).toBe("X");
     store.request(300, 330);
-    await waitForRest(store, 300);
-    expect(store.failure()).toBeUndefined();
+    await waitForRow(store, 300);
+    expect(store.getFailure()).toBeUndefined();
     isUnavailable = false;
     store.request(70, 150);
-    await waitForRest(store, 130);
-    expect(store.failure()).toBeUndefined();
+    await waitForRow(store, 130);
+    expect(store.getFailure()).toBeUndefined();
   });
 
-  it("include only rows up to where the service refuses", async () => {
-    const { read: readPage, refuse } = service(2_000);
-    const store = createChunkStore(readPage, { leads: true });
+  it("returns no rows beyond the loaded ones when the service refuses", async () => {
+    const { readPage, refuse } = createService(2_000);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
     store.request(0, 60);
-    await waitForRest(store, 0);
+    await waitForRow(store, 0);
     refuse({ status: 503, code: "X", message: "down" });
-    expect(await store.range(0, 60, abortSignal)).toHaveLength(60);
-    expect(await store.range(0, 90, abortSignal)).toEqual([]);
+    expect(await store.loadRange(0, 60, abortSignal)).toHaveLength(60);
+    expect(await store.loadRange(0, 90, abortSignal)).toEqual([]);
   });
 
-  it("stop loading when their range is dropped", async () => {
-    const { read: readPage, offsets, aborted, hold } = service(5_000);
-    const store = createChunkStore(readPage, { leads: true });
-    const open = hold();
+  it("stops loading a range when it is aborted", async () => {
+    const { readPage, offsets, aborted, hold } = createService(5_000);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const releaseResponses = hold();
     const control = new AbortController();
-    const range = store.range(0, 3_000, control.signal);
+    const range = store.loadRange(0, 3_000, control.signal);
     control.abort();
-    open();
+    releaseResponses();
     await range;
     expect([offsets, aborted]).toEqual([[0], [0]]);
   });
 
-  it("stay while they are reread and accept a shorter length", async () => {
-    const { read: readPage, ids } = service(300);
-    const store = createChunkStore(readPage, { leads: true });
+  it("keeps rows while they are reloaded and accepts a shorter list", async () => {
+    const { readPage, ids } = createService(300);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
     store.request(0, 60);
-    await waitForRest(store, 0);
+    await waitForRow(store, 0);
     ids.splice(0, 2);
     store.refresh();
     expect(store.at(0)?.id).toBe("a0");
-    expect(store.count()).toBe(300);
-    await until("the list anew", () => store.at(0)?.id === "a2");
-    expect(store.count()).toBe(298);
+    expect(store.getCount()).toBe(300);
+    await until("the reloaded list", () => store.at(0)?.id === "a2");
+    expect(store.getCount()).toBe(298);
   });
 
-  it("are retried after a refusal and do not end the list", async () => {
-    const away = service(200);
-    const store = createChunkStore(away.read, { leads: false });
-    away.refuse({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502 });
+  it("reloads rows on refresh after a refusal", async () => {
+    const failingService = createService(200);
+    const store = createChunkStore(failingService.readPage, { hidesNewRows: false });
+    failingService.refuse({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502 });
     store.request(0, 60);
-    await until("the refusal", () => store.failure() !== undefined);
-    expect(store.count()).toBeGreaterThan(0);
-    away.refuse(undefined);
+    await until("the refusal", () => store.getFailure() !== undefined);
+    expect(store.getCount()).toBeGreaterThan(0);
+    failingService.refuse(undefined);
     store.refresh();
-    await waitForRest(store, 0);
-    expect(store.failure()).toBeUndefined();
-    expect(store.count()).toBe(200);
+    await waitForRow(store, 0);
+    expect(store.getFailure()).toBeUndefined();
+    expect(store.getCount()).toBe(200);
   });
 
-  it("continue past what was seen when the service has no total", async () => {
+  it("extends the list past the loaded rows when the total is unknown", async () => {
     const readPage: ReadPage = async ({ offset, limit }) => {
       const assets = Array.from({ length: Math.max(0, Math.min(limit, 70 - offset)) }, (_, at) => asset(`a${offset + at}`));
       return ok({ assets, hasMore: offset + assets.length < 70 });
     };
-    const store = createChunkStore(readPage, { leads: false });
+    const store = createChunkStore(readPage, { hidesNewRows: false });
     store.request(0, 60);
-    await waitForRest(store, 0);
-    expect(store.count()).toBe(120);
+    await waitForRow(store, 0);
+    expect(store.getCount()).toBe(120);
     store.request(60, 120);
-    await waitForRest(store, 69);
-    expect(store.count()).toBe(70);
+    await waitForRow(store, 69);
+    expect(store.getCount()).toBe(70);
   });
 
-  it("are known to be empty from the first response", () => {
-    const store = createChunkStore(service(0).read, { leads: true });
-    expect(store.loadedChunks()).toBe(0);
+  it("is empty when the first response has no rows", () => {
+    const store = createChunkStore(createService(0).readPage, { hidesNewRows: true });
+    expect(store.getLoadedChunkCount()).toBe(0);
     store.seed({ assets: [], total: 0, hasMore: false }, 0);
-    expect([store.loadedChunks(), store.count(), store.total()]).toEqual([1, 0, 0]);
+    expect([store.getLoadedChunkCount(), store.getCount(), store.getTotal()]).toEqual([1, 0, 0]);
   });
 
-  it("change their position", async () => {
-    const { read: readPage } = service(100);
-    const store = createChunkStore(readPage, { leads: true });
+  it("updates a row in place", async () => {
+    const { readPage } = createService(100);
+    const store = createChunkStore(readPage, { hidesNewRows: true });
     store.request(0, 60);
-    await waitForRest(store, 5);
-    store.patch("a5", (now) => ({ ...now, tags: ["approved"] }));
+    await waitForRow(store, 5);
+    store.patch("a5", (current) => ({ ...current, tags: ["approved"] }));
     expect(store.at(5)?.tags).toEqual(["approved"]);
     expect(store.indexOf("a5")).toBe(5);
     expect(store.indexOf("a99")).toBe(-1);

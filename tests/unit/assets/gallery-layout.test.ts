@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { galleryLayout, getRowsToDraw, MAX_TILES, rowsAround, tileSizes } from "@/components/assets/gallery/gallery-layout";
-import { follow, MAX_PX, pagePx, toFullScroll, toScroll } from "@/components/assets/gallery/gallery-scroll";
-import { createMotion, REST_MS } from "@/components/assets/gallery/motion";
+import { computeGalleryLayout, getRowsAround, getRowsToDraw, MAX_TILES, tileSizes } from "@/components/assets/gallery/gallery-layout";
+import { MAX_PX, toFullScroll, toPageHeight, toScroll,updatePosition } from "@/components/assets/gallery/gallery-scroll";
 import { findTilesUnder } from "@/components/assets/gallery/rubber-band";
-import { evenly } from "@/tests/support/evenly";
+import { createScrollMotion, SETTLE_MS } from "@/components/assets/gallery/scroll-motion";
+import { uniformFloat } from "@/tests/support/uniform-float";
 import { until } from "@/tests/support/until";
 
 const screens = fc.record({
@@ -13,39 +13,45 @@ const screens = fc.record({
   size: fc.constantFrom(...tileSizes),
 });
 
-describe("the layout of a gallery", () => {
+describe("gallery layout", () => {
   it("draws at most 150 tiles on any screen and covers the view", () => {
     fc.assert(
-      fc.property(screens, fc.integer({ min: 0, max: 1_000_000 }), evenly(-0.1, 1.1), fc.boolean(), (screen, count, share, isBare) => {
-        const { columns, rowPx } = galleryLayout(screen);
-        const rows = Math.ceil(count / columns);
-        const atPx = share * rows * rowPx;
-        const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isBare });
-        expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MAX_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
-        expect(to).toBeGreaterThanOrEqual(from);
-        if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
-        const first = Math.floor(Math.max(0, atPx) / rowPx);
-        const last = Math.min(rows - 1, Math.floor((atPx + screen.screenPx - 1) / rowPx));
-        if (first <= last && last >= 0 && first < rows) {
-          expect(from).toBeLessThanOrEqual(first);
-          expect(to).toBeGreaterThan(last);
-        }
-      }),
+      fc.property(
+        screens,
+        fc.integer({ min: 0, max: 1_000_000 }),
+        uniformFloat(-0.1, 1.1),
+        fc.boolean(),
+        (screen, count, scrolledShare, isBare) => {
+          const { columns, rowPx } = computeGalleryLayout(screen);
+          const rows = Math.ceil(count / columns);
+          const atPx = scrolledShare * rows * rowPx;
+          const { from, to } = getRowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isVisibleOnly: isBare });
+          expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MAX_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
+          expect(to).toBeGreaterThanOrEqual(from);
+          if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
+          const first = Math.floor(Math.max(0, atPx) / rowPx);
+          const last = Math.min(rows - 1, Math.floor((atPx + screen.screenPx - 1) / rowPx));
+          if (first <= last && last >= 0 && first < rows) {
+            expect(from).toBeLessThanOrEqual(first);
+            expect(to).toBeGreaterThan(last);
+          }
+        },
+      ),
     );
   });
 
-  it("draws only rows in view on request, else rows around them", () => {
-    const at = { atPx: 155_000, screenPx: 900, rowPx: 155, columns: 7, rows: 142_858 };
-    expect(rowsAround({ ...at, isBare: true })).toEqual({ from: 1000, to: 1006 });
-    expect(rowsAround(at)).toEqual({ from: 997, to: 1009 });
+  it("adds rows around the view unless only the view is requested", () => {
+    const view = { atPx: 155_000, screenPx: 900, rowPx: 155, columns: 7, rows: 142_858 };
+    expect(getRowsAround({ ...view, isVisibleOnly: true })).toEqual({ from: 1000, to: 1006 });
+    expect(getRowsAround(view)).toEqual({ from: 997, to: 1009 });
   });
 
-  it("draws the view and one extra row within the limit", () => {
+  it("draws the view and one extra row within the tile limit", () => {
     for (const size of tileSizes) {
       for (let widthPx = 280; widthPx < 8_000; widthPx += 97) {
         for (let screenPx = 400; screenPx < 4_400; screenPx += 211) {
-          const { columns, rowPx } = galleryLayout({ widthPx, screenPx, size });
-          const { from, to } = rowsAround({ atPx: 100.6 * rowPx, screenPx, rowPx, columns, rows: 1_000 });
+          const { columns, rowPx } = computeGalleryLayout({ widthPx, screenPx, size });
+          const { from, to } = getRowsAround({ atPx: 100.6 * rowPx, screenPx, rowPx, columns, rows: 1_000 });
           expect(from).toBeLessThan(100);
           if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
         }
@@ -53,7 +59,7 @@ describe("the layout of a gallery", () => {
     }
   });
 
-  it("draws the view and the rows already drawn in one frame", () => {
+  it("keeps drawn rows near the view and adds the rows in view", () => {
     const [inView, targetRows] = [
       { from: 100, to: 110 },
       { from: 90, to: 120 },
@@ -65,20 +71,20 @@ describe("the layout of a gallery", () => {
     expect(getRowsToDraw(inView, targetRows, { from: 105, to: 130 })).toEqual({ from: 100, to: 120 });
   });
 
-  it("has two columns on a phone and seven on a laptop", () => {
-    expect(galleryLayout({ widthPx: 358, screenPx: 844, size: "medium" }).columns).toBe(2);
-    expect(galleryLayout({ widthPx: 1192, screenPx: 900, size: "medium" })).toEqual({ columns: 7, rowPx: 155, picturePx: 120 });
-    expect(galleryLayout({ widthPx: 358, screenPx: 844, size: "large" }).columns).toBe(1);
+  it("uses two columns on a phone and seven on a laptop", () => {
+    expect(computeGalleryLayout({ widthPx: 358, screenPx: 844, size: "medium" }).columns).toBe(2);
+    expect(computeGalleryLayout({ widthPx: 1192, screenPx: 900, size: "medium" })).toEqual({ columns: 7, rowPx: 155, picturePx: 120 });
+    expect(computeGalleryLayout({ widthPx: 358, screenPx: 844, size: "large" }).columns).toBe(1);
   });
 });
 
-describe("a list longer than any page", () => {
+describe("scrolling a list that exceeds the browser's height limit", () => {
   const lists = fc.integer({ min: 1_000, max: 400_000_000 });
 
-  it("stays below the browser's height limit and maps offsets back", () => {
+  it("stays below the height limit and maps offsets back", () => {
     fc.assert(
-      fc.property(lists, evenly(0, 1), (fullPx, share) => {
-        expect(pagePx(fullPx)).toBeLessThanOrEqual(8_000_000);
+      fc.property(lists, uniformFloat(0, 1), (fullPx, share) => {
+        expect(toPageHeight(fullPx)).toBeLessThanOrEqual(8_000_000);
         const atPx = share * fullPx;
         expect(toScroll(atPx, fullPx)).toBeLessThanOrEqual(MAX_PX);
         expect(Math.abs(toFullScroll(toScroll(atPx, fullPx), fullPx) - atPx)).toBeLessThan(1);
@@ -86,77 +92,77 @@ describe("a list longer than any page", () => {
     );
   });
 
-  it("is clamped to the page", () => {
+  it("maps the first and last offset to the ends of the page", () => {
     expect(toFullScroll(0, 30_000_000)).toBe(0);
     expect(toFullScroll(MAX_PX, 30_000_000)).toBe(30_000_000);
     expect(toFullScroll(-103, 30_000_000)).toBe(-103);
   });
 
-  it("moves a pixel a pixel under a wheel or a finger, and in proportion under a leap", () => {
+  it("moves by pixels on small scrolls and in proportion on long jumps", () => {
     const extent = { fullPx: 80_000_000, screenPx: 800 };
     const middle = { scrollPx: 4_000_000, atPx: toFullScroll(4_000_000, extent.fullPx) };
-    expect(follow(middle, 4_000_120, extent)).toEqual({ scrollPx: 4_000_120, atPx: middle.atPx + 120 });
-    expect(follow(middle, 4_100_000, extent).atPx).toBe(toFullScroll(4_100_000, extent.fullPx));
+    expect(updatePosition(middle, 4_000_120, extent)).toEqual({ scrollPx: 4_000_120, atPx: middle.atPx + 120 });
+    expect(updatePosition(middle, 4_100_000, extent).atPx).toBe(toFullScroll(4_100_000, extent.fullPx));
   });
 });
 
-describe("debouncing until the gallery stops scrolling", () => {
-  it("runs once scrolling stops", async () => {
+describe("rest listener", () => {
+  it("calls the listener once when scrolling stops", async () => {
     let ms = 0;
-    const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
+    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => act() });
     const called: string[] = [];
-    for (let px = 0; px < 50_000; px += 5_000) motion.moved((ms += 16) && px);
-    expect(motion.isFlying()).toBe(true);
-    motion.onRest(() => called.push("stays"));
-    const leave = motion.onRest(() => called.push("left"));
-    leave();
+    for (let px = 0; px < 50_000; px += 5_000) motion.recordPosition((ms += 16) && px);
+    expect(motion.isScrollingFast()).toBe(true);
+    motion.onSettle(() => called.push("stays"));
+    const cancel = motion.onSettle(() => called.push("left"));
+    cancel();
     expect(called).toEqual([]);
-    ms += REST_MS * 2;
+    ms += SETTLE_MS * 2;
     await until("the call", () => called.length > 0);
     expect(called).toEqual(["stays"]);
-    expect(motion.isFlying()).toBe(false);
+    expect(motion.isScrollingFast()).toBe(false);
     motion.stop();
   });
 
-  it("are also called during slow scrolling", async () => {
+  it("calls the listener during slow scrolling", async () => {
     let ms = 0;
-    const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
+    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => act() });
     let isCalled = false;
-    motion.onRest(() => (isCalled = true));
-    for (let px = 0; px < 40; px += 4) motion.moved((ms += 16) && px);
+    motion.onSettle(() => (isCalled = true));
+    for (let px = 0; px < 40; px += 4) motion.recordPosition((ms += 16) && px);
     await until("the call", () => isCalled);
-    expect(motion.isFlying()).toBe(false);
+    expect(motion.isScrollingFast()).toBe(false);
     motion.stop();
   });
 });
 
-describe("the rest time", () => {
-  it("is timed per tile", async () => {
+describe("rest time", () => {
+  it("is measured per tile", async () => {
     let ms = 0;
-    const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
+    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => act() });
     const called: string[] = [];
-    motion.onRest(() => called.push("first"));
-    ms += REST_MS - 10;
-    motion.onRest(() => called.push("later"));
+    motion.onSettle(() => called.push("first"));
+    ms += SETTLE_MS - 10;
+    motion.onSettle(() => called.push("later"));
     ms += 10;
     await until("the first call", () => called.length > 0);
     expect(called).toEqual(["first"]);
-    ms += REST_MS;
+    ms += SETTLE_MS;
     await until("the second call", () => called.length === 2);
     motion.stop();
   });
 
-  it("restarts while scrolling fast, also for waiting tiles", async () => {
+  it("restarts when scrolling fast, also for waiting tiles", async () => {
     let ms = 0;
     const frames: (() => void)[] = [];
-    const motion = createMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
+    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
     let calls = 0;
-    motion.onRest(() => (calls += 1));
-    for (let px = 0; px <= 100; px += 20) motion.moved((ms += 16) && px);
-    expect(motion.isFlying()).toBe(true);
-    ms += REST_MS * 2;
-    // The timer of the rest fires after the timer of `until`.
-    await until("the timer of a rest", () => frames.length > 0);
+    motion.onSettle(() => (calls += 1));
+    for (let px = 0; px <= 100; px += 20) motion.recordPosition((ms += 16) && px);
+    expect(motion.isScrollingFast()).toBe(true);
+    ms += SETTLE_MS * 2;
+    // The rest timer fires after the timer of `until`.
+    await until("the rest timer", () => frames.length > 0);
     expect(calls).toBe(0);
     frames.shift()?.();
     frames.shift()?.();
@@ -165,35 +171,35 @@ describe("the rest time", () => {
   });
 });
 
-describe("a slow frame", () => {
-  it("isn't called when scrolling fast: rows passed request nothing", async () => {
+describe("slow frame", () => {
+  it("doesn't call the listener when scrolling is fast", async () => {
     let ms = 0;
     const frames: (() => void)[] = [];
-    const frame = () => frames.shift()?.();
-    const motion = createMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
+    const runFrame = () => frames.shift()?.();
+    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
     let calls = 0;
-    motion.moved((ms += 16) && 5_000);
-    motion.onRest(() => (calls += 1));
-    ms += REST_MS * 2;
-    await until("the timer of a rest", () => frames.length > 0);
-    frame();
-    motion.moved((ms += 16) && 90_000);
-    frame();
-    expect(motion.isFlying()).toBe(true);
+    motion.recordPosition((ms += 16) && 5_000);
+    motion.onSettle(() => (calls += 1));
+    ms += SETTLE_MS * 2;
+    await until("the rest timer", () => frames.length > 0);
+    runFrame();
+    motion.recordPosition((ms += 16) && 90_000);
+    runFrame();
+    expect(motion.isScrollingFast()).toBe(true);
     expect(calls).toBe(0);
-    ms += REST_MS * 2;
-    await until("the timer of a rest", () => frames.length > 0);
-    frame();
-    frame();
+    ms += SETTLE_MS * 2;
+    await until("the rest timer", () => frames.length > 0);
+    runFrame();
+    runFrame();
     expect(calls).toBe(1);
     motion.stop();
   });
 });
 
-describe("a rubber band", () => {
+describe("rubber band", () => {
   const grid = { columns: 3, rowPx: 100, picturePx: 65, widthPx: 320, count: 8 };
 
-  it("selects the tiles it touches in list order in any direction", () => {
+  it("selects the tiles that it touches in list order", () => {
     const [a, b] = [
       { x: 150, y: 20 },
       { x: 300, y: 120 },

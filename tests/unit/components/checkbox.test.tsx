@@ -4,14 +4,14 @@ import { renderToString } from "react-dom/server";
 import { expect, onTestFinished, test } from "vitest";
 import { Checkbox } from "@/components/ui/controls/fields";
 
-test("shows the true state of a box pressed before hydration", async () => {
-  const box: ReactElement = <Checkbox aria-label="all" checked={false} onChange={() => undefined} />;
-  const host = document.body.appendChild(document.createElement("div"));
-  host.innerHTML = renderToString(box);
-  const inputElement = host.querySelector("input");
-  if (!inputElement) throw new Error("no box");
+test("shows the actual state when it was clicked before hydration", async () => {
+  const element: ReactElement = <Checkbox aria-label="all" checked={false} onChange={() => undefined} />;
+  const container = document.body.appendChild(document.createElement("div"));
+  container.innerHTML = renderToString(element);
+  const inputElement = container.querySelector("input");
+  if (!inputElement) throw new Error("The checkbox has no input.");
   inputElement.checked = true;
-  const root = await act(() => hydrateRoot(host, box));
+  const root = await act(() => hydrateRoot(container, element));
   onTestFinished(() => act(() => root.unmount()));
   expect(inputElement.checked).toBe(false);
 });

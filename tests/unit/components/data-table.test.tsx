@@ -1,7 +1,7 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
-import { pageRange, Paging } from "@/components/data-table/paging";
+import { getPageRange, Paging } from "@/components/data-table/paging";
 import { reuseRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection";
 import { createColumns } from "@/components/data-table/table-columns";
@@ -10,9 +10,9 @@ import { createListState } from "@/components/frame/list/list-state";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
 import { type JobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
-import { readList } from "@/components/jobs/list/list-address";
-import { jobsAddress } from "@/components/jobs/list/use-job-list";
-import { inApp, renderInApp } from "./render";
+import { parseListQuery } from "@/components/jobs/list/list-urls";
+import { createJobListAddress } from "@/components/jobs/list/use-job-list";
+import { renderInApp,wrapInApp } from "./render";
 
 type Fruit = { id: string; name: string; count: number };
 const column = createColumns<Fruit>();
@@ -27,24 +27,24 @@ const apple = { id: "a", name: "Apple", count: 3 };
 const pear = { id: "b", name: "Pear", count: 12 };
 const fig = { id: "c", name: "Fig", count: 1 };
 
-describe("the table", () => {
-  it("keeps a row's element when a response moves and changes it", () => {
+describe("table", () => {
+  it("reuses a row's element when its position and data change", () => {
     const { container, rerender } = renderInApp(table([apple, pear]));
     const before = container.querySelector('[data-row="b"]');
-    rerender(inApp(table([{ ...pear, count: 13 }, apple])));
+    rerender(wrapInApp(table([{ ...pear, count: 13 }, apple])));
     expect(container.querySelector('[data-row="b"]')).toBe(before);
     expect(before?.textContent).toBe("Pear13");
   });
 
-  it("moves by j, k and arrows, and selects with shift", () => {
-    const walked = column.columns([
+  it("moves with j, k and arrow keys, and selects with Shift", () => {
+    const selectableColumns = column.columns([
       column.display({ id: "pick", header: "Pick", cell: ({ row }) => <input type="checkbox" aria-label={row.original.name} /> }),
       column.display({ id: "open", header: "Open", cell: ({ row }) => <a href={`#${row.id}`}>{row.original.name}</a> }),
     ]);
-    renderInApp(<DataTable caption="Fruit" columns={walked} rows={[apple, pear, fig]} rowId={(row) => row.id} />);
+    renderInApp(<DataTable caption="Fruit" columns={selectableColumns} rows={[apple, pear, fig]} rowId={(row) => row.id} />);
     const press = (key: string, overrides = {}) => fireEvent.keyDown(document.activeElement ?? document.body, { key, ...overrides });
     const focusedText = () => document.activeElement?.textContent;
-    // With the focus outside of the rows, an arrow scrolls the page.
+    // When the focus is outside the rows, an arrow key scrolls the page.
     expect(press("ArrowDown")).toBe(true);
     press("j");
     expect(focusedText()).toBe("Apple");
@@ -94,8 +94,8 @@ describe("paging", () => {
       { offset: 0, limit: 100, count: 0, total: 0 },
       { from: 0, to: 0 },
     ],
-  ])("of %o shows %o", (page, range) => {
-    expect(pageRange(page)).toEqual(range);
+  ])("converts %o to %o", (page, range) => {
+    expect(getPageRange(page)).toEqual(range);
   });
 
   it("shows the range and links adjacent pages", () => {
@@ -106,13 +106,13 @@ describe("paging", () => {
   });
 });
 
-describe("a thousand rows", () => {
+describe("long table", () => {
   type Item = { id: string };
   const column = createColumns<Item>();
   const columns = column.columns([column.accessor("id", { header: "Id" })]);
   const items = Array.from({ length: 1000 }, (_, index) => ({ id: `job-${index}` }));
 
-  it("are drawn in view and kept as text elsewhere for page search", () => {
+  it("renders rows in view and keeps the text of others for page search", () => {
     const { container } = renderInApp(
       <DataTable caption="Jobs" columns={columns} rows={items} rowId={({ id }) => id} placeholderText={({ id }) => id} />,
     );
@@ -129,31 +129,31 @@ describe("a thousand rows", () => {
       return index - key * ROWS_PER_GROUP >= from && index - key * ROWS_PER_GROUP < to;
     });
 
-  it("cover the screen from its upper to its lower edge", () => {
+  it("computes the rows in view from the scroll offset", () => {
     expect(toView({ top: 100, ...geometry })).toEqual({ from: 0, to: 18, first: 0, last: 999 });
     expect(toView({ top: -25_000, ...geometry })).toMatchObject({ from: 500, to: 520 });
     expect(toView({ top: -99_000, ...geometry })).toMatchObject({ from: 999, to: 999 });
     expect(toView({ top: -25_000, ...geometry, base: -3 })).toEqual({ from: 497, to: 517, first: -3, last: 996 });
   });
 
-  it("are drawn one by one, view first, then a screen below and above", () => {
+  it("renders rows one by one, first in view and then around it", () => {
     const rowWindow = createRowWindow(0);
     const view = { from: 505, to: 514, first: 0, last: 999 };
-    for (let count = 0; count < 10; count += 1) expect(rowWindow.makeOne(view)).toBe(true);
+    for (let count = 0; count < 10; count += 1) expect(rowWindow.completeNextRow(view)).toBe(true);
     expect(getCompleteRows(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 505 + at));
-    while (rowWindow.makeOne(view));
+    while (rowWindow.completeNextRow(view));
     expect([getCompleteRows(rowWindow, view)[0], getCompleteRows(rowWindow, view).at(-1)]).toEqual([490, 529]);
-    expect(rowWindow.dropOne(view, () => false)).toBe(false);
+    expect(rowWindow.dropFarGroup(view, () => false)).toBe(false);
   });
 
-  it("are removed when far away, but not while in use", () => {
+  it("removes rows far from the view unless they are in use", () => {
     const rowWindow = createRowWindow(4);
     const view = { from: 505, to: 514, first: 0, last: 999 };
-    while (rowWindow.dropOne(view, (key) => key === 2));
+    while (rowWindow.dropFarGroup(view, (key) => key === 2));
     expect(getCompleteRows(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 20 + at));
   });
 
-  it("are drawn whole above the list without replacing elements", () => {
+  it("adds new rows above the list without replacing groups", () => {
     const before = groupRows(items, ({ id }) => id);
     const after = groupRows([{ id: "new" }, ...items.slice(0, -1)], ({ id }) => id, before);
     expect(after.groups.slice(0, 2).map(({ key, rows }) => [key, rows.length])).toEqual([
@@ -166,14 +166,14 @@ describe("a thousand rows", () => {
     expect(rowWindow.getSpan(50)).toEqual({ from: 0, to: 0 });
   });
 
-  it("keep their identity except the changed row's group", () => {
+  it("replaces only the group of a changed row", () => {
     const before = groupRows(items, ({ id }) => id);
     const changedItems = items.map((item, at) => (at === 15 ? { ...item } : item));
     const after = groupRows(changedItems, ({ id }) => id, before);
     expect(after.groups.filter((group, at) => group !== before.groups[at]).map(({ key }) => key)).toEqual([1]);
   });
 
-  it("keep their identity when unchanged", () => {
+  it("reuses rows that have not changed", () => {
     const before = [
       { id: "a", preview: { name: "x" } },
       { id: "b", preview: { name: "y" } },
@@ -188,11 +188,11 @@ describe("a thousand rows", () => {
   });
 });
 
-describe("row making", () => {
+describe("row rendering", () => {
   const ROW_PX = 46;
   const rows: JobRow[] = Array.from({ length: 400 }, (_, at) => ({
     id: `job-${String(at).padStart(4, "0")}`,
-    word: "completed",
+    rawStatus: "completed",
     state: "completed",
     workflow: "Portraits",
     createdMs: 1_767_225_600_000,
@@ -205,9 +205,9 @@ describe("row making", () => {
   let frames: ((atMs: number) => void)[] = [];
   let nowMs = 0;
   let scrolledPx = 0;
-  let msOfWork = 9;
-  /** One frame, `gapMs` after the one before it. */
-  function frame(gapMs: number): void {
+  let rowDurationMs = 9;
+  /** Runs one frame, `gapMs` after the previous one. */
+  function runFrame(gapMs: number): void {
     nowMs += gapMs;
     act(() => frames.splice(0).forEach((callback) => callback(nowMs)));
   }
@@ -220,10 +220,10 @@ describe("row making", () => {
     [frames, nowMs, scrolledPx] = [[], 1_000, 0];
     vi.stubGlobal("requestAnimationFrame", (callback: (atMs: number) => void) => frames.push(callback));
     vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
-    // A slow machine: a row takes longer than a frame's share.
-    msOfWork = 9;
-    let workedMs = 0;
-    vi.spyOn(performance, "now").mockImplementation(() => (workedMs += msOfWork));
+    // On a slow machine, one row takes longer than the time budget of a frame.
+    rowDurationMs = 9;
+    let elapsedMs = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (elapsedMs += rowDurationMs));
     vi.spyOn(Element.prototype, "getBoundingClientRect").mockImplementation(function (this: Element) {
       const bodies = [...document.querySelectorAll("tbody")];
       const at = bodies.findIndex((body) => body === this);
@@ -237,60 +237,60 @@ describe("row making", () => {
       <JobListTable
         caption="Jobs"
         rows={rows}
-        state={createListState(readList("jobs", new URLSearchParams()).query, jobsAddress("jobs", {}))}
+        state={createListState(parseListQuery("jobs", new URLSearchParams()).query, createJobListAddress("jobs", {}))}
         connection="c1"
         selection={createSelection()}
         choice={DEFAULT_CHOICE}
         onChoiceChange={() => undefined}
-        openPanel={{ ...noPanel, settle: () => undefined }}
+        openPanel={{ ...noPanel, syncWithUrl: () => undefined }}
       />,
     );
   }
-  const renderedRows = () => [...document.querySelectorAll<HTMLElement>("tr[data-row]")].map((row) => row.dataset.row);
-  const getWordsAt = (index: number) => [...document.querySelectorAll("tbody")][Math.floor(index / 10)]?.textContent;
+  const getRenderedIds = () => [...document.querySelectorAll<HTMLElement>("tr[data-row]")].map((row) => row.dataset.row);
+  const getGroupText = (index: number) => [...document.querySelectorAll("tbody")][Math.floor(index / 10)]?.textContent;
 
-  describe("a slow machine", () => {
-    it("creates one row per frame, rows in view first", () => {
+  describe("slow machine", () => {
+    it("renders one row per frame, starting with rows in view", () => {
       show();
       scrollTo(200 * ROW_PX);
       const counts: number[] = [];
       for (let at = 0; at < 17; at += 1) {
-        const before = new Set(renderedRows());
-        frame(100);
-        counts.push(renderedRows().filter((id) => !before.has(id)).length);
+        const before = new Set(getRenderedIds());
+        runFrame(100);
+        counts.push(getRenderedIds().filter((id) => !before.has(id)).length);
       }
       expect(Math.max(...counts)).toBe(1);
-      expect(renderedRows()).toEqual(expect.arrayContaining(["job-0200", "job-0216"]));
+      expect(getRenderedIds()).toEqual(expect.arrayContaining(["job-0200", "job-0216"]));
     });
 
-    it("shows the text of incomplete rows", () => {
+    it("shows the text of rows that are not rendered yet", () => {
       show();
       scrollTo(150 * ROW_PX);
-      frame(30);
-      expect(renderedRows()).not.toContain("job-0160");
-      expect(getWordsAt(160)).toContain("job-0160");
+      runFrame(30);
+      expect(getRenderedIds()).not.toContain("job-0160");
+      expect(getGroupText(160)).toContain("job-0160");
     });
   });
 
-  describe("rows are complete in view", () => {
-    const wholeWhile = (rowsAFrame: number, gapMs: number) => {
-      msOfWork = 0;
+  describe("fast machine", () => {
+    const expectCompleteRows = (rowsPerFrame: number, gapMs: number) => {
+      rowDurationMs = 0;
       show();
       const visibleCount = Math.floor(window.innerHeight / ROW_PX);
       for (let at = 0; at < 20; at += 1) {
-        scrollTo(at * rowsAFrame * ROW_PX);
-        frame(gapMs);
-        const first = at * rowsAFrame;
-        expect(renderedRows()).toEqual(expect.arrayContaining(rows.slice(first, first + visibleCount).map(({ id }) => id)));
+        scrollTo(at * rowsPerFrame * ROW_PX);
+        runFrame(gapMs);
+        const first = at * rowsPerFrame;
+        expect(getRenderedIds()).toEqual(expect.arrayContaining(rows.slice(first, first + visibleCount).map(({ id }) => id)));
       }
     };
 
-    it("catches up when frames arrive in time at any speed", () => {
-      wholeWhile(6, 17);
+    it("renders all rows in view when scrolling fast at a normal frame rate", () => {
+      expectCompleteRows(6, 17);
     });
 
-    it("catches up when the list is slow, however late frames are", () => {
-      wholeWhile(1, 60);
+    it("renders all rows in view when scrolling slowly at a low frame rate", () => {
+      expectCompleteRows(1, 60);
     });
   });
 });

@@ -1,26 +1,26 @@
 import { cleanup, screen } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import { FailureMessage, faultOwners, toFaultCode } from "@/components/frame/failure/failure-message";
-import { Part } from "@/components/overview/part";
+import { FailureMessage, failureOwners, toFailureCode } from "@/components/frame/failure/failure-message";
+import { OverviewCard } from "@/components/overview/overview-card";
 import { errorStatus } from "@/lib/contract/failure";
 import errors from "@/lib/messages/en/errors.json";
 import { renderInApp } from "./render";
 
-const sentences: Readonly<Record<string, unknown>> = errors;
+const messagesByCode: Readonly<Record<string, unknown>> = errors;
 const codes = [...Object.keys(errorStatus), "CONSOLE_UNREACHABLE", "ABORTED", "FILE_UNREADABLE", "QUEUE_FULL", "UNKNOWN"];
 
-describe("a failure message", () => {
-  it.each(codes)("explains %s with a remedy and its owner", (code) => {
-    expect(sentences[code]).toEqual({ title: expect.stringMatching(/\S/), next: expect.stringMatching(/[.]$/) });
-    expect(errors.owner).toHaveProperty(faultOwners[toFaultCode({ code })]);
+describe("failure message", () => {
+  it.each(codes)("has a title, a remedy and an owner for %s", (code) => {
+    expect(messagesByCode[code]).toEqual({ title: expect.stringMatching(/\S/), next: expect.stringMatching(/[.]$/) });
+    expect(errors.owner).toHaveProperty(failureOwners[toFailureCode({ code })]);
   });
 
-  it("has no message for a code that is never sent", () => {
+  it("has no message for an unused code", () => {
     const allowedKeys = new Set([...codes, "owner", "at", "reason", "wait", "signIn", "openSettings"]);
     expect(Object.keys(errors).filter((key) => !allowedKeys.has(key))).toEqual([]);
   });
 
-  it("shows the other side's message, marked as its own words", () => {
+  it("shows the service's own message as the reason", () => {
     renderInApp(<FailureMessage failure={{ code: "UPSTREAM_ERROR", message: "disk on fire", requestId: "r-1" }} />);
     const alert = screen.getByRole("alert");
     expect(alert.textContent).toContain("The service failed");
@@ -28,7 +28,7 @@ describe("a failure message", () => {
     expect(alert.textContent).toContain("r-1");
   });
 
-  it("offers a download for a response too large to show", () => {
+  it("offers a download when a response is too large to show", () => {
     const details = { download: "/api/jobs/job-1?raw=true&connection=c" };
     renderInApp(<FailureMessage failure={{ code: "UPSTREAM_TOO_LARGE", message: "too large", details }} />);
     const link = screen.getByRole("link", { name: "Download response" });
@@ -41,18 +41,18 @@ describe("a failure message", () => {
     }
   });
 
-  it("shows an unreachable service once with other reasons", () => {
+  it("omits the service's message when it can't be reached", () => {
     const getText = (code: string, message: string) => {
       const live = { value: undefined, atMs: 1, isValidating: false, refresh: async () => undefined, patch: () => undefined };
       renderInApp(
-        <Part
+        <OverviewCard
           title="Failed"
-          all={{ href: "/jobs", text: "All" }}
+          listLink={{ href: "/jobs", text: "All" }}
           live={{ ...live, failure: { code, message, status: 502 } }}
           skeleton={null}
         >
           {() => null}
-        </Part>,
+        </OverviewCard>,
       );
       const text = screen.getByRole("alert").querySelector("p")?.textContent;
       cleanup();
@@ -73,12 +73,12 @@ describe("a failure message", () => {
     [400, "odd_word", "", "The service did not accept the request"],
     [402, "insufficient_credits", "", "The service requires payment"],
     [418, "TEAPOT", "", "The service refused the request"],
-  ])("falls back to the status: %i %s", (status, code, message, title) => {
+  ])("falls back to the status when the code is unknown: %i %s", (status, code, message, title) => {
     renderInApp(<FailureMessage failure={{ code, message, status }} />);
     expect(screen.getByRole("alert").textContent).toContain(title);
   });
 
-  it("shows its details", () => {
+  it("shows the details of the failure", () => {
     const details = [{ path: "width", message: "too large" }];
     renderInApp(<FailureMessage failure={{ code: "BAD_REQUEST", message: "no", details }} />);
     expect(screen.getByRole("alert").textContent).toContain("width: too large");
@@ -89,18 +89,18 @@ describe("a failure message", () => {
 
   it("shows the wait that a service requested", () => {
     renderInApp(<FailureMessage failure={{ code: "RATE_LIMITED", message: "", status: 429, retryAfterMs: 40_000 }} />);
-    expect(screen.getByRole("alert").textContent).toContain("The service requested a wait of 40 s.");
+    expect(screen.getByRole("alert").textContent).toContain("You can retry in 40 s.");
   });
 
-  it("offers Retry and links to settings for connection faults", () => {
-    const retry = vi.fn();
-    renderInApp(<FailureMessage failure={{ code: "UPSTREAM_REFUSED_KEY", message: "" }} onRetry={retry} />);
+  it("offers Retry and a link to settings when the connection has an error", () => {
+    const onRetry = vi.fn();
+    renderInApp(<FailureMessage failure={{ code: "UPSTREAM_REFUSED_KEY", message: "" }} onRetry={onRetry} />);
     screen.getByRole("button", { name: "Try again" }).click();
-    expect(retry).toHaveBeenCalledOnce();
+    expect(onRetry).toHaveBeenCalledOnce();
     expect(screen.getByRole("link", { name: "Open settings" }).getAttribute("href")).toBe("/settings");
   });
 
-  it("links to sign-in and back when the session has ended", () => {
+  it("links to sign-in with a return URL when the session has ended", () => {
     renderInApp(<FailureMessage failure={{ code: "UNAUTHORIZED", message: "" }} />);
     expect(screen.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe("/sign-in?callbackUrl=%2F");
   });

@@ -9,7 +9,7 @@ import { Avatar } from "@/components/ui/card";
 import { useCloseWarning } from "@/components/ui/hooks/page-events";
 import { Toasts } from "@/components/ui/toasts";
 import { notifyResponse } from "@/lib/browser/api";
-import { AtPage } from "@/tests/support/at-page";
+import { PageProvider } from "@/tests/support/page-provider";
 import { until } from "@/tests/support/until";
 import { renderInApp } from "./render";
 
@@ -21,7 +21,7 @@ it.each([
   ["e\u0301mile zola", "E\u0301Z"],
   ["grace.hopper@example.com", "GC"],
   ["***", ""],
-])("marks %s by %s, hidden from screen readers", (name, initials) => {
+])("shows %s as %s and hides it from screen readers", (name, initials) => {
   const { container } = render(<Avatar name={name} />);
   expect(container.textContent).toBe(initials);
   expect(container.firstElementChild?.getAttribute("aria-hidden")).toBe("true");
@@ -30,21 +30,21 @@ it.each([
 const home = { id: "home", name: "Studio", embedded: true };
 const renderFrame = (pathname: string, search: string, connections = [home]) =>
   renderInApp(
-    <AtPage pathname={pathname} search={new URLSearchParams(search)}>
+    <PageProvider pathname={pathname} search={new URLSearchParams(search)}>
       <ConnectionProvider currentId={connections[0]?.id} connections={connections}>
         <ConnectionGuard>the page</ConnectionGuard>
       </ConnectionProvider>
-    </AtPage>,
+    </PageProvider>,
   );
 
-it("explains an unknown connection and links to the one in use", async () => {
+it("explains an unknown connection and links to the current one", async () => {
   renderFrame("/jobs", "status=failed&connection=ghost");
   expect(await screen.findByRole("heading", { name: "You have no access to this connection" })).toBeDefined();
   expect(screen.getByRole("link", { name: "Open on Studio" }).getAttribute("href")).toBe("/jobs?status=failed");
   expect(screen.queryByText("the page")).toBeNull();
 });
 
-it("leads to Settings where there is no connection at all", async () => {
+it("links to Settings when there is no connection", async () => {
   renderFrame("/queue", "connection=ghost", []);
   expect((await screen.findByRole("link", { name: "Open settings" })).getAttribute("href")).toBe("/settings");
 });
@@ -53,21 +53,21 @@ it.each([
   ["/jobs", ""],
   ["/jobs", "connection=home"],
   ["/settings/members", "connection=ghost"],
-])("shows %s?%s as it is", (pathname, search) => {
+])("shows the page at %s?%s", (pathname, search) => {
   renderFrame(pathname, search);
   expect(screen.getByText("the page")).toBeDefined();
 });
 
 describe("sign out", () => {
   let requests: string[];
-  /** Signing out is refused, so that the page stays open for the test. */
-  let refuse: () => void;
+  /** Rejects the sign-out request, so that the page stays open for the test. */
+  let rejectSignOut: () => void;
   beforeEach(() => {
     requests = [];
     vi.stubGlobal("fetch", async (path: string) => {
       requests.push(path);
       if (path.endsWith("/csrf")) return Response.json({ csrfToken: "t" });
-      await new Promise<void>((resolve) => (refuse = resolve));
+      await new Promise<void>((resolve) => (rejectSignOut = resolve));
       return Response.json({}, { status: 503 });
     });
   });
@@ -84,38 +84,38 @@ describe("sign out", () => {
   const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
   const isSignedOut = () => requests.some((path) => path.endsWith("/signout"));
 
-  test("confirms once before signing out ends running work", async () => {
+  test("asks for confirmation when signing out would end running work", async () => {
     renderInApp(<Frame isUnfinished />);
     await press("Sign out");
     expect(requests).toEqual([]);
     expect(screen.getByText(/^Unfinished work/)).toBeTruthy();
     await press("Sign out anyway");
-    await until("the session is ended", isSignedOut);
-    const warnsOnLeaving = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
-    expect(warnsOnLeaving()).toBe(false);
-    // The session could not be ended, so unsaved work is guarded again.
-    refuse();
+    await until("the sign-out request", isSignedOut);
+    const hasCloseWarning = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
+    expect(hasCloseWarning()).toBe(false);
+    // Signing out failed, so the page warns about unsaved work again.
+    rejectSignOut();
     await screen.findByText(/^Couldn't sign out/);
-    expect(warnsOnLeaving()).toBe(true);
+    expect(hasCloseWarning()).toBe(true);
   });
 
   test("signs out without confirmation when nothing would be lost", async () => {
     renderInApp(<Frame isUnfinished={false} />);
     await press("Sign out");
-    await until("the session is ended", isSignedOut);
+    await until("the sign-out request", isSignedOut);
   });
 });
 
-const hasIn = (answers: Readonly<Record<string, boolean | null>>) =>
+const mockCapabilities = (capabilities: Readonly<Record<string, boolean | null>>) =>
   vi.stubGlobal("fetch", async (path: string) => {
     const connection = new URL(path, "http://console").searchParams.get("connection") ?? "";
-    return connection in answers ? Response.json({ "assets.edit": answers[connection] }) : new Promise(() => undefined);
+    return connection in capabilities ? Response.json({ "assets.edit": capabilities[connection] }) : new Promise(() => undefined);
   });
-const renderCapabilities = (first: string) =>
-  renderHook(({ connection }) => useCapabilities(connection, ["assets.edit"]), { initialProps: { connection: first } });
+const renderCapabilities = (initialConnection: string) =>
+  renderHook(({ connection }) => useCapabilities(connection, ["assets.edit"]), { initialProps: { connection: initialConnection } });
 
-it("keeps capabilities of two services apart", async () => {
-  hasIn({ whole: true });
+it("returns no capabilities of another service when the connection changes", async () => {
+  mockCapabilities({ whole: true });
   const { result, rerender } = renderCapabilities("whole");
   expect(result.current.has("assets.edit")).toBeUndefined();
   await waitFor(() => expect(result.current.has("assets.edit")).toBe(true));
@@ -123,21 +123,21 @@ it("keeps capabilities of two services apart", async () => {
   expect([result.current.has("assets.edit"), result.current.isLoading]).toEqual([undefined, true]);
 });
 
-it("hides an absent capability everywhere after its refusal only", async () => {
-  hasIn({ older: true, unknown: null });
+it("removes a capability only when its own service returns NOT_IMPLEMENTED", async () => {
+  mockCapabilities({ older: true, unknown: null });
   const [first, second] = [renderCapabilities("older"), renderCapabilities("older")];
   await waitFor(() => expect(first.result.current.has("assets.edit")).toBe(true));
-  const refuse = (code: string, status: number, connection: string) => {
+  const reportFailure = (code: string, status: number, connection: string) => {
     const failure = { code, message: "", status, details: { capability: "assets.edit" } };
     act(() => notifyResponse({ path: `/api/assets/a?connection=${connection}`, method: "PUT", status, failure }));
   };
-  refuse("NOT_FOUND", 404, "older");
-  refuse("NOT_IMPLEMENTED", 501, "another");
+  reportFailure("NOT_FOUND", 404, "older");
+  reportFailure("NOT_IMPLEMENTED", 501, "another");
   expect(first.result.current.has("assets.edit")).toBe(true);
-  refuse("NOT_IMPLEMENTED", 501, "older");
+  reportFailure("NOT_IMPLEMENTED", 501, "older");
   for (const { result } of [first, second])
     expect([result.current.has("assets.edit"), result.current.isRefused("assets.edit")]).toEqual([false, true]);
-  const unknown = renderCapabilities("unknown");
-  await waitFor(() => expect(unknown.result.current.isLoading).toBe(false));
-  expect(unknown.result.current.has("assets.edit")).toBeUndefined();
+  const unknownCapability = renderCapabilities("unknown");
+  await waitFor(() => expect(unknownCapability.result.current.isLoading).toBe(false));
+  expect(unknownCapability.result.current.has("assets.edit")).toBeUndefined();
 });

@@ -9,117 +9,120 @@ import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
 import { type JobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
 import { JobsFilters } from "@/components/jobs/list/jobs-filters";
-import { listApiPath, listHref, noFilters, readList, requestQuery } from "@/components/jobs/list/list-address";
-import { jobsAddress } from "@/components/jobs/list/use-job-list";
+import { getListApiPath, getListHref, noFilters, parseListQuery, toRequestQuery } from "@/components/jobs/list/list-urls";
+import { createJobListAddress } from "@/components/jobs/list/use-job-list";
 import { type SavedView } from "@/lib/contract/console";
 import { renderInApp } from "./render";
 
 describe("list state", () => {
-  const all = readList("jobs", new URLSearchParams()).query;
-  let painted: (() => void)[] = [];
-  const paint = () => act(() => painted.splice(0).forEach((act) => act()));
+  const defaultQuery = parseListQuery("jobs", new URLSearchParams()).query;
+  let frameCallbacks: (() => void)[] = [];
+  const runFrame = () => act(() => frameCallbacks.splice(0).forEach((act) => act()));
 
   beforeEach(() => {
-    painted = [];
+    frameCallbacks = [];
     window.history.replaceState(null, "", "/jobs");
-    vi.stubGlobal("requestAnimationFrame", (act: () => void) => painted.push(act));
+    vi.stubGlobal("requestAnimationFrame", (act: () => void) => frameCallbacks.push(act));
     vi.stubGlobal("setTimeout", (act: () => void) => (act(), 0));
     vi.stubGlobal("scrollTo", () => undefined);
     vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   });
-  const address = () => window.location.pathname + window.location.search;
+  const getUrl = () => window.location.pathname + window.location.search;
 
-  describe("an address", () => {
-    it("requests ended jobs of the history with the filters of Jobs", () => {
+  describe("list URL", () => {
+    it("reads the filters of the history and requests only ended jobs", () => {
       const search = "status=failed&workflow_id=w1&text= sea &within=24&max_items=20&offset=x";
-      const { query, ignored } = readList("history", new URLSearchParams(search));
+      const { query, ignored } = parseListQuery("history", new URLSearchParams(search));
       expect(query).toMatchObject({ status: ["failed"], workflow_id: "w1", text: "sea", within: 24, limit: 20, offset: 0 });
       expect(ignored).toEqual(["offset=x"]);
-      expect(listHref("history", query, { connection: "c1" })).toBe(
+      expect(getListHref("history", query, { connection: "c1" })).toBe(
         "/history?status=failed&workflow_id=w1&text=sea&within=24&max_items=20&connection=c1",
       );
-      expect(readList("history", new URLSearchParams("status=pending"))).toMatchObject({
+      expect(parseListQuery("history", new URLSearchParams("status=pending"))).toMatchObject({
         query: { status: undefined },
         ignored: ["status=pending"],
       });
-      const plain = { ...query, ...noFilters };
-      expect(listApiPath("history", plain, "c1")).toBe("/api/history_v2?offset=0&max_items=20&connection=c1");
-      expect(listApiPath("history", { ...plain, output_type: "image" }, "c1")).toContain(
+      const unfilteredQuery = { ...query, ...noFilters };
+      expect(getListApiPath("history", unfilteredQuery, "c1")).toBe("/api/history_v2?offset=0&max_items=20&connection=c1");
+      expect(getListApiPath("history", { ...unfilteredQuery, output_type: "image" }, "c1")).toContain(
         "/api/jobs?status=completed%2Cfailed%2Ccancelled&",
       );
-      expect(requestQuery("history", plain).status).toEqual(["completed", "failed", "cancelled"]);
+      expect(toRequestQuery("history", unfilteredQuery).status).toEqual(["completed", "failed", "cancelled"]);
     });
   });
 
-  describe("a press on a filter", () => {
+  describe("filter change", () => {
     it("applies to the list immediately and updates the URL in the next frame", () => {
-      const state = createListState(all, jobsAddress("jobs", { connection: "c1" }));
-      state.go({ status: ["failed"] });
-      expect([state.query().status, state.isMoving(), address()]).toEqual([["failed"], true, "/jobs"]);
-      paint();
-      expect(address()).toBe("/jobs?status=failed&connection=c1");
+      const state = createListState(defaultQuery, createJobListAddress("jobs", { connection: "c1" }));
+      state.navigate({ status: ["failed"] });
+      expect([state.query().status, state.isLoading(), getUrl()]).toEqual([["failed"], true, "/jobs"]);
+      runFrame();
+      expect(getUrl()).toBe("/jobs?status=failed&connection=c1");
       const query = state.query();
-      state.follow(readList("jobs", new URLSearchParams("status=failed")).query, jobsAddress("jobs", { connection: "c1" }));
-      expect([state.query(), state.isMoving()]).toEqual([query, true]);
-      state.show(query);
-      expect(state.isMoving()).toBe(false);
+      state.syncWithUrl(
+        parseListQuery("jobs", new URLSearchParams("status=failed")).query,
+        createJobListAddress("jobs", { connection: "c1" }),
+      );
+      expect([state.query(), state.isLoading()]).toEqual([query, true]);
+      state.markShown(query);
+      expect(state.isLoading()).toBe(false);
     });
 
-    it("merges quick changes into one history step, and none when reverted", () => {
-      const state = createListState({ ...all, offset: 300 }, jobsAddress("jobs", {}));
+    it("adds one history entry for quick changes and none for reverted ones", () => {
+      const state = createListState({ ...defaultQuery, offset: 300 }, createJobListAddress("jobs", {}));
       const before = window.history.length;
-      state.go({ status: ["failed"] });
-      state.go({ output_type: "image" });
-      paint();
-      expect([address(), window.history.length]).toEqual(["/jobs?status=failed&output_type=image", before + 1]);
-      state.follow(state.query(), jobsAddress("jobs", {}));
-      state.go({ status: undefined });
-      state.go({ status: ["failed"] });
-      paint();
+      state.navigate({ status: ["failed"] });
+      state.navigate({ output_type: "image" });
+      runFrame();
+      expect([getUrl(), window.history.length]).toEqual(["/jobs?status=failed&output_type=image", before + 1]);
+      state.syncWithUrl(state.query(), createJobListAddress("jobs", {}));
+      state.navigate({ status: undefined });
+      state.navigate({ status: ["failed"] });
+      runFrame();
       expect([window.history.length, state.query().status]).toEqual([before + 1, ["failed"]]);
     });
 
-    it("follows the address, which Back may have changed", () => {
-      const state = createListState(all, jobsAddress("jobs", {}));
-      state.go({ status: ["failed"] });
-      paint();
-      state.follow(all, jobsAddress("jobs", {}));
-      expect([listHref("jobs", state.query()), state.isMoving()]).toEqual(["/jobs", false]);
+    it("follows the URL when Back changes it", () => {
+      const state = createListState(defaultQuery, createJobListAddress("jobs", {}));
+      state.navigate({ status: ["failed"] });
+      runFrame();
+      state.syncWithUrl(defaultQuery, createJobListAddress("jobs", {}));
+      expect([getListHref("jobs", state.query()), state.isLoading()]).toEqual(["/jobs", false]);
     });
 
-    it("returns to the first list while another is loading", () => {
+    it("returns to the first list when another one is loading", () => {
       const pushed: string[] = [];
-      const address = { ...jobsAddress("jobs", {}), push: (href: string) => void pushed.push(href) };
-      const state = createListState(all, address);
-      state.go({ status: ["failed"] });
-      paint();
-      state.go({ status: undefined });
-      paint();
-      expect([pushed, state.isMoving()]).toEqual([["/jobs?status=failed", "/jobs"], false]);
+      const address = { ...createJobListAddress("jobs", {}), push: (href: string) => void pushed.push(href) };
+      const state = createListState(defaultQuery, address);
+      state.navigate({ status: ["failed"] });
+      runFrame();
+      state.navigate({ status: undefined });
+      runFrame();
+      expect([pushed, state.isLoading()]).toEqual([["/jobs?status=failed", "/jobs"], false]);
     });
 
-    it("adds one history step for continued typing and another after Back", () => {
-      const steps: string[] = [];
+    it("adds one history entry while typing and another after Back", () => {
+      const historySteps: string[] = [];
       const address = {
-        ...jobsAddress("jobs", {}),
-        push: (href: string, isReplacing: boolean) => void steps.push(`${isReplacing ? "replaces" : "adds"} ${href}`),
+        ...createJobListAddress("jobs", {}),
+        push: (href: string, isReplacing: boolean) => void historySteps.push(`${isReplacing ? "replaces" : "adds"} ${href}`),
       };
-      const state = createListState(all, address);
+      const state = createListState(defaultQuery, address);
       const type = (text: string) => {
-        state.go({ text }, true);
-        paint();
-        state.follow(state.query(), address);
+        state.navigate({ text }, true);
+        runFrame();
+        state.syncWithUrl(state.query(), address);
       };
       type("s");
       type("sea");
-      state.follow(all, address);
+      state.syncWithUrl(defaultQuery, address);
       type("sky");
-      expect(steps).toEqual(["adds /jobs?text=s", "replaces /jobs?text=sea", "adds /jobs?text=sky"]);
+      expect(historySteps).toEqual(["adds /jobs?text=s", "replaces /jobs?text=sea", "adds /jobs?text=sky"]);
     });
 
-    it("redraws its chip only, not the table or rows", () => {
-      const rows: JobRow[] = Array.from({ length: 30 }, (_, at) => ({ id: `job-${at}`, word: "completed", state: "completed" }));
-      const state = createListState(all, jobsAddress("jobs", {}));
+    it("rerenders only its chip, not the table", () => {
+      const rows: JobRow[] = Array.from({ length: 30 }, (_, at) => ({ id: `job-${at}`, rawStatus: "completed", state: "completed" }));
+      const state = createListState(defaultQuery, createJobListAddress("jobs", {}));
       const rendered: string[] = [];
       const noPanel = {
         subscribe: () => () => undefined,
@@ -140,16 +143,16 @@ describe("list state", () => {
               selection={createSelection()}
               choice={DEFAULT_CHOICE}
               onChoiceChange={() => undefined}
-              openPanel={{ ...noPanel, settle: () => undefined }}
+              openPanel={{ ...noPanel, syncWithUrl: () => undefined }}
             />
           </Profiler>
         </>,
       );
       rendered.splice(0);
-      act(() => state.go({ status: ["failed"] }));
+      act(() => state.navigate({ status: ["failed"] }));
       expect(screen.getByRole("link", { name: /^Failed/ }).getAttribute("aria-current")).toBe("true");
       expect(rendered).toEqual([]);
-      // The header that shows the order belongs to the table, so the table is drawn once.
+      // The table header shows the sort order, so the table renders once.
       fireEvent.click(screen.getByRole("button", { name: "Submitted" }));
       expect([rendered.length, screen.getByRole("columnheader", { name: "Submitted" }).getAttribute("aria-sort")]).toEqual([
         1,
@@ -159,7 +162,7 @@ describe("list state", () => {
   });
 });
 
-function Bar() {
+function FilterBar() {
   const [count, setCount] = useState(2);
   return (
     <>
@@ -171,52 +174,52 @@ function Bar() {
   );
 }
 
-const button = () => screen.getByRole("button", { name: /^Filters/ });
-const panel = () => screen.queryByRole("dialog", { name: "Filters" });
-async function open() {
-  await act(async () => void fireEvent.click(button()));
+const getButton = () => screen.getByRole("button", { name: /^Filters/ });
+const queryPanel = () => screen.queryByRole("dialog", { name: "Filters" });
+async function openPanel() {
+  await act(async () => void fireEvent.click(getButton()));
   return screen.findByRole("dialog", { name: "Filters" });
 }
 
-it("opens with the focus, and Esc closes it and returns the focus", async () => {
-  renderInApp(<Bar />);
-  expect([panel(), button().getAttribute("aria-expanded")]).toEqual([null, "false"]);
-  const element = await open();
+it("takes the focus when opened and returns it on Esc", async () => {
+  renderInApp(<FilterBar />);
+  expect([queryPanel(), getButton().getAttribute("aria-expanded")]).toEqual([null, "false"]);
+  const element = await openPanel();
   expect(document.activeElement).toBe(element);
-  expect(button().getAttribute("aria-expanded")).toBe("true");
+  expect(getButton().getAttribute("aria-expanded")).toBe("true");
   fireEvent.keyDown(screen.getByRole("textbox", { name: "Person" }), { key: "Escape" });
-  expect(panel()).toBeNull();
-  expect(document.activeElement).toBe(button());
+  expect(queryPanel()).toBeNull();
+  expect(document.activeElement).toBe(getButton());
 });
 
-it("stays open on a press inside and closes on one outside", async () => {
-  renderInApp(<Bar />);
-  await open();
+it("closes on a press outside but not inside", async () => {
+  renderInApp(<FilterBar />);
+  await openPanel();
   fireEvent.pointerDown(screen.getByRole("textbox", { name: "Person" }));
-  expect(panel()).not.toBeNull();
+  expect(queryPanel()).not.toBeNull();
   fireEvent.pointerDown(document.body);
-  expect(panel()).toBeNull();
+  expect(queryPanel()).toBeNull();
 });
 
-it("counts active filters until cleared", () => {
-  renderInApp(<Bar />);
-  expect(button().textContent).toContain("Filters: 2");
+it("shows the number of active filters until they are cleared", () => {
+  renderInApp(<FilterBar />);
+  expect(getButton().textContent).toContain("Filters: 2");
   fireEvent.click(screen.getByRole("button", { name: "Clear filters" }));
-  expect(button().textContent).toMatch(/^Filters\s/);
+  expect(getButton().textContent).toMatch(/^Filters\s/);
   expect(screen.queryByRole("button", { name: "Clear filters" })).toBeNull();
 });
 
 describe("views dialog", () => {
-  const view = (id: string, query: string): SavedView => ({ id, name: id, query, team: false, isDefault: false, canChange: true });
+  const createView = (id: string, query: string): SavedView => ({ id, name: id, query, team: false, isDefault: false, canChange: true });
 
-  it("marks the current view regardless of the order of its parameters", async () => {
+  it("marks the current view in any parameter order", async () => {
     const views = [
-      view("searched first", "status=failed&text=red+cat&within=24&sort_by=execution_time&limit=25"),
-      view("sorted first", "status=failed&sort_by=execution_time&limit=25&text=red+cat&within=24"),
-      view("another", "status=failed&text=red+cat&within=24&sort_by=execution_time&limit=50"),
+      createView("searched first", "status=failed&text=red+cat&within=24&sort_by=execution_time&limit=25"),
+      createView("sorted first", "status=failed&sort_by=execution_time&limit=25&text=red+cat&within=24"),
+      createView("another", "status=failed&text=red+cat&within=24&sort_by=execution_time&limit=50"),
     ];
     vi.stubGlobal("fetch", async () => Response.json({ views }));
-    const href = listHref("jobs", {
+    const href = getListHref("jobs", {
       ...{ status: ["failed"], text: "red cat", within: 24 },
       ...{ sort_by: "execution_time", sort_order: "desc", offset: 0, limit: 25 },
     });

@@ -7,12 +7,12 @@ import { CommandPalette } from "@/components/frame/palette/command-palette";
 import { findItems, type PaletteItem, parseJobId } from "@/components/frame/palette/use-palette-items";
 import { Shortcuts } from "@/components/frame/shortcuts";
 import { usePageKey } from "@/components/ui/hooks/page-events";
-import { type Role } from "@/lib/contract/people/roles";
-import { AtPage } from "@/tests/support/at-page";
+import { type Role } from "@/lib/contract/members/roles";
+import { PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "./render";
 
 describe("palette", () => {
-  const item = (key: string, group: PaletteItem["group"], label: string, overrides: Partial<PaletteItem> = {}): PaletteItem => ({
+  const createItem = (key: string, group: PaletteItem["group"], label: string, overrides: Partial<PaletteItem> = {}): PaletteItem => ({
     key,
     group,
     label,
@@ -20,9 +20,9 @@ describe("palette", () => {
     ...overrides,
   });
 
-  const visited: string[] = [];
+  const visitedPaths: string[] = [];
   const router = {
-    push: (href: string) => void visited.push(href),
+    push: (href: string) => void visitedPaths.push(href),
     replace: () => undefined,
     refresh: () => undefined,
     bfcacheId: "test",
@@ -32,32 +32,32 @@ describe("palette", () => {
   };
 
   beforeAll(() => {
-    // jsdom has no scrolling; in browsers, it returns a promise.
+    // jsdom doesn't implement scrolling, which returns a promise in browsers.
     Object.assign(Element.prototype, { scrollIntoView: () => Promise.resolve() });
   });
-  beforeEach(() => void visited.splice(0));
+  beforeEach(() => void visitedPaths.splice(0));
 
-  it("finds commands by words in label, note or alias, prefix matches first", () => {
+  it("finds commands by label or search term, with prefix matches first", () => {
     const items = [
-      item("1", "pages", "Queue"),
-      item("2", "actions", "Theme: dark"),
-      item("3", "workflows", "Poster from a photo", { searchTerms: "wf-42" }),
-      item("4", "workflows", "Photo poster"),
-      item("5", "jobs", "0191aaaa", { onDemand: true }),
+      createItem("1", "pages", "Queue"),
+      createItem("2", "actions", "Theme: dark"),
+      createItem("3", "workflows", "Poster from a photo", { searchTerms: "wf-42" }),
+      createItem("4", "workflows", "Photo poster"),
+      createItem("5", "jobs", "0191aaaa", { onDemand: true }),
     ];
-    const keys = (typed: string) => findItems(items, typed).map(({ key }) => key);
-    expect(keys("")).toEqual(["1", "3", "4", "2"]);
-    expect(keys("PHOTO")).toEqual(["4", "3"]);
-    expect(keys("poster photo")).toEqual(["3", "4"]);
-    expect(keys("wf-42")).toEqual(["3"]);
-    expect(keys("0191")).toEqual(["5"]);
-    expect(keys("nowhere")).toEqual([]);
+    const findKeys = (query: string) => findItems(items, query).map(({ key }) => key);
+    expect(findKeys("")).toEqual(["1", "3", "4", "2"]);
+    expect(findKeys("PHOTO")).toEqual(["4", "3"]);
+    expect(findKeys("poster photo")).toEqual(["3", "4"]);
+    expect(findKeys("wf-42")).toEqual(["3"]);
+    expect(findKeys("0191")).toEqual(["5"]);
+    expect(findKeys("nowhere")).toEqual([]);
   });
 
-  it("accepts only possible ids as whole ids", () => {
+  it("parses only complete job ids", () => {
     expect(parseJobId(" 0191c0de-0000-7000-8000-000000000001\n")).toBe("0191c0de-0000-7000-8000-000000000001");
-    for (const typed of ["", "0191c0de", "a workflow of 2026 with spaces", "../../etc/passwd-0000000", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
-      expect(parseJobId(typed)).toBeUndefined();
+    for (const text of ["", "0191c0de", "a workflow of 2026 with spaces", "../../etc/passwd-0000000", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
+      expect(parseJobId(text)).toBeUndefined();
     }
   });
 
@@ -66,24 +66,24 @@ describe("palette", () => {
   function renderPalette(role: Role = "owner") {
     let isClosed = false;
     renderInApp(
-      <AtPage router={router}>
+      <PageProvider router={router}>
         <ConnectionProvider currentId={undefined} connections={[]}>
           <MemberProvider role={role}>
             <CommandPalette onClose={() => (isClosed = true)} />
           </MemberProvider>
         </ConnectionProvider>
-      </AtPage>,
+      </PageProvider>,
     );
     const field = screen.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
     return {
       field,
-      marked: () => document.getElementById(field.getAttribute("aria-activedescendant") ?? "")?.textContent,
+      getSelectedText: () => document.getElementById(field.getAttribute("aria-activedescendant") ?? "")?.textContent,
       isClosed: () => isClosed,
     };
   }
 
-  it("keeps the focus in the field while arrows move, and runs on Enter", () => {
-    const { field, marked, isClosed } = renderPalette();
+  it("keeps the focus in the field and runs the selected item on Enter", () => {
+    const { field, getSelectedText: marked, isClosed } = renderPalette();
     expect(document.activeElement).toBe(field);
     expect(marked()).toBe("Overview");
     fireEvent.keyDown(field, { key: "ArrowUp" });
@@ -92,11 +92,11 @@ describe("palette", () => {
     expect(marked()).toContain("Queue");
     expect(screen.getByRole("option", { name: "Queue" }).getAttribute("aria-selected")).toBe("true");
     fireEvent.keyDown(field, { key: "Enter" });
-    expect(visited).toEqual(["/queue"]);
+    expect(visitedPaths).toEqual(["/queue"]);
     expect(isClosed()).toBe(true);
   });
 
-  it("reports no results and ignores Enter then", () => {
+  it("ignores Enter when nothing is found", () => {
     const { field, isClosed } = renderPalette();
     fireEvent.change(field, { target: { value: "zzz" } });
     expect(screen.getByRole("status").textContent).toMatch(/^Nothing found\.$/);
@@ -106,34 +106,34 @@ describe("palette", () => {
     expect(isClosed()).toBe(false);
   });
 
-  it("leaves Enter to an active input method", () => {
+  it("ignores Enter when an input method is active", () => {
     const { field, isClosed } = renderPalette();
     fireEvent.keyDown(field, { key: "Enter", isComposing: true });
     expect(isClosed()).toBe(false);
   });
 
-  it("offers other languages only when searched for", () => {
+  it("offers other languages only when they are searched for", () => {
     const { field } = renderPalette();
     expect(screen.queryByRole("option", { name: /^简体中文/ })).toBeNull();
     fireEvent.change(field, { target: { value: "language" } });
     expect(screen.getByRole("option", { name: /^简体中文/ })).toBeDefined();
   });
 
-  it("opens a sample, and a form to invite a member where the role may", () => {
+  it("opens a sample, and an invitation form when the role allows it", () => {
     const { field } = renderPalette();
     expect(screen.queryByRole("option", { name: /^Invert/ })).toBeNull();
     fireEvent.change(field, { target: { value: "invert" } });
     fireEvent.click(screen.getByRole("option", { name: /^Invert/ }));
-    expect(visited).toEqual(["/run?sample=01-invert"]);
+    expect(visitedPaths).toEqual(["/run?sample=01-invert"]);
     fireEvent.change(field, { target: { value: "invite" } });
     fireEvent.click(screen.getByRole("option", { name: "Invite a member" }));
-    expect(visited[1]).toBe("/settings/members?invite=1");
+    expect(visitedPaths[1]).toBe("/settings/members?invite=1");
     cleanup();
     renderPalette("operator");
     expect(screen.queryByRole("option", { name: "Invite a member" })).toBeNull();
   });
 
-  async function seek(typed: string, respond: () => Response) {
+  async function search(query: string, respond: () => Response) {
     const requests: string[] = [];
     vi.stubGlobal("fetch", async (path: string) => {
       requests.push(path);
@@ -142,17 +142,17 @@ describe("palette", () => {
         : Response.json({ jobs: [], pagination: { offset: 0, limit: 100, total: 0, has_more: false } });
     });
     renderInApp(
-      <AtPage router={router}>
+      <PageProvider router={router}>
         <ConnectionProvider currentId="studio" connections={connections}>
           <CommandPalette onClose={() => undefined} />
         </ConnectionProvider>
-      </AtPage>,
+      </PageProvider>,
     );
-    fireEvent.change(screen.getByRole("combobox"), { target: { value: typed } });
+    fireEvent.change(screen.getByRole("combobox"), { target: { value: query } });
     return requests;
   }
 
-  it("finds assets by a part of their name from the service", async () => {
+  it("finds assets by part of their name", async () => {
     const asset = {
       id: "a-1",
       name: "poster-07.png",
@@ -161,26 +161,26 @@ describe("palette", () => {
       created_at: "2026-01-01T00:00:00Z",
       updated_at: "2026-01-01T00:00:00Z",
     };
-    const response = await seek("poster-0", () => Response.json({ assets: [asset], total: 1, has_more: false }));
+    const requests = await search("poster-0", () => Response.json({ assets: [asset], total: 1, has_more: false }));
     fireEvent.click(await screen.findByRole("option", { name: "poster-07.png" }));
-    expect(visited).toEqual(["/assets/a-1"]);
-    expect(response.find((path) => path.startsWith("/api/assets"))).toContain("name_contains=poster-0");
+    expect(visitedPaths).toEqual(["/assets/a-1"]);
+    expect(requests.find((path) => path.startsWith("/api/assets"))).toContain("name_contains=poster-0");
   });
 
-  it("reports assets as not searched when the service cannot be reached", async () => {
-    await seek("zzz", () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
+  it("reports that assets were not searched when the service is unreachable", async () => {
+    await search("zzz", () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
     expect(await screen.findByText(/^Assets could not be searched:/)).toBeDefined();
     cleanup();
-    const response = await seek("zzz", () => Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 }));
-    await waitFor(() => expect(response.some((path) => path.startsWith("/api/assets"))).toBe(true));
+    const requests = await search("zzz", () => Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 }));
+    await waitFor(() => expect(requests.some((path) => path.startsWith("/api/assets"))).toBe(true));
     expect(screen.queryByText(/^Assets could not be searched:/)).toBeNull();
   });
 
-  it("lists recent jobs by name and time, and finds them by id", async () => {
-    const job = (id: string, overrides: object) => ({ id, status: "failed", create_time: Date.UTC(2026, 1, 28, 9, 5), ...overrides });
+  it("lists recent jobs by name and time and finds them by id", async () => {
+    const createJob = (id: string, overrides: object) => ({ id, status: "failed", create_time: Date.UTC(2026, 1, 28, 9, 5), ...overrides });
     const jobs = [
-      job("0191c0de-0000-7000-8000-000000000001", { workflow_id: "w", workflow_name: "Poster" }),
-      job("0191beef-0000-7000-8000-000000000002", {}),
+      createJob("0191c0de-0000-7000-8000-000000000001", { workflow_id: "w", workflow_name: "Poster" }),
+      createJob("0191beef-0000-7000-8000-000000000002", {}),
     ];
     vi.stubGlobal("fetch", async (path: string) =>
       path.startsWith("/api/jobs?")
@@ -188,30 +188,30 @@ describe("palette", () => {
         : Response.json({ jobs: [], assets: [], pagination: { offset: 0, limit: 12, total: 0, has_more: false } }),
     );
     renderInApp(
-      <AtPage router={router}>
+      <PageProvider router={router}>
         <ConnectionProvider currentId="studio" connections={connections}>
           <CommandPalette onClose={() => undefined} />
         </ConnectionProvider>
-      </AtPage>,
+      </PageProvider>,
     );
     expect((await screen.findByRole("option", { name: /^Poster.*Feb 28.*9:05.*Failed$/ })).textContent).toContain("Failed");
     fireEvent.change(screen.getByRole("combobox"), { target: { value: "0191beef" } });
     fireEvent.click(screen.getByRole("option", { name: /^Job 0191beef/ }));
-    expect(visited).toEqual(["/jobs/0191beef-0000-7000-8000-000000000002"]);
+    expect(visitedPaths).toEqual(["/jobs/0191beef-0000-7000-8000-000000000002"]);
   });
 
-  it("offers failed jobs to everyone and the end of waiting jobs to operators", () => {
+  it("offers to cancel waiting jobs only when the role allows it", () => {
     renderPalette("operator");
     fireEvent.click(screen.getByRole("option", { name: "Cancel waiting jobs…" }));
     fireEvent.click(screen.getByRole("option", { name: "Show failed jobs" }));
-    expect(visited).toEqual(["/queue?clear=1", "/jobs?status=failed"]);
+    expect(visitedPaths).toEqual(["/queue?clear=1", "/jobs?status=failed"]);
     cleanup();
     renderPalette("viewer");
     expect(screen.queryByRole("option", { name: "Cancel waiting jobs…" })).toBeNull();
   });
 });
 
-it("focuses the filter field, or the first filter, on /", () => {
+it("focuses the filter field or the first filter when / is pressed", () => {
   const { unmount } = renderInApp(
     <>
       <Shortcuts />
@@ -236,7 +236,7 @@ it("focuses the filter field, or the first filter, on /", () => {
   expect(document.activeElement).toBe(screen.getByRole("link", { name: "All" }));
 });
 
-it("leaves / and ? to text fields and to the browser with a modifier", () => {
+it("ignores / and ? in text fields or with a modifier key", () => {
   renderInApp(
     <>
       <Shortcuts />
@@ -255,7 +255,7 @@ it("leaves / and ? to text fields and to the browser with a modifier", () => {
   expect(screen.queryByRole("dialog", { hidden: true })).toBeNull();
 });
 
-it("leaves keys to an open input method", () => {
+it("ignores keys when an input method is open", () => {
   const { container } = renderInApp(
     <>
       <Shortcuts />
@@ -270,26 +270,26 @@ it("leaves keys to an open input method", () => {
 });
 
 it("opens a page when g and its letter are pressed in sequence", () => {
-  const openedIds: string[] = [];
+  const openedPaths: string[] = [];
   const onRowKey = vi.fn();
   function Page() {
     usePageKey((event) => void onRowKey(event.key));
     return <input aria-label="Name" />;
   }
   renderInApp(
-    <AtPage router={{ push: (href) => void openedIds.push(href) }}>
+    <PageProvider router={{ push: (href) => void openedPaths.push(href) }}>
       <Page />
       <Shortcuts />
-    </AtPage>,
+    </PageProvider>,
   );
   for (const letter of ["j", "q", "h", "a", "f", "r", "s", "z"]) {
     fireEvent.keyDown(document.body, { key: "g" });
     fireEvent.keyDown(document.body, { key: letter });
   }
-  expect(openedIds).toEqual(["/jobs", "/queue", "/history", "/assets", "/files", "/run", "/settings"]);
+  expect(openedPaths).toEqual(["/jobs", "/queue", "/history", "/assets", "/files", "/run", "/settings"]);
   fireEvent.keyDown(document.body, { key: "j" });
   fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "g" });
   fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "j" });
-  expect(openedIds).toHaveLength(7);
+  expect(openedPaths).toHaveLength(7);
   expect(onRowKey.mock.calls.map(([key]) => key).filter((key) => key !== "g")).toEqual(["z", "j", "j"]);
 });

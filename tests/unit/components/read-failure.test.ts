@@ -1,15 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { statusNow } from "@/components/frame/counts-context";
+import { getCurrentStatus } from "@/components/frame/counts-context";
 import { toAgo, toDuration } from "@/components/ui/time";
-import { readFailure } from "@/lib/browser/read-answer";
-import { toFailure } from "@/lib/browser/read-failure";
+import { toFailure } from "@/lib/browser/api-failure";
+import { parseFailureResponse } from "@/lib/browser/parse-response";
 import { createThumbnailUrl, withQuery } from "@/lib/browser/urls";
-import { toSafeReturn } from "@/lib/shared/console-paths";
+import { toSafeReturnPath } from "@/lib/shared/console-paths";
 
-describe("the console's error response in a browser", () => {
+describe("readFailure", () => {
   it("keeps code, message, request id and the requested wait", () => {
     const body = JSON.stringify({ code: "RATE_LIMITED", message: "Slow down", request_id: "r-9" });
-    expect(readFailure(429, "3", body)).toMatchObject({ code: "RATE_LIMITED", message: "Slow down", requestId: "r-9", retryAfterMs: 3000 });
+    expect(parseFailureResponse(429, "3", body)).toMatchObject({
+      code: "RATE_LIMITED",
+      message: "Slow down",
+      requestId: "r-9",
+      retryAfterMs: 3000,
+    });
   });
 
   it("keeps the node errors", () => {
@@ -18,7 +23,7 @@ describe("the console's error response in a browser", () => {
       message: "m",
       node_errors: { 3: { class_type: "LoadImage", errors: [{ type: "t", message: "no file" }] } },
     });
-    expect(readFailure(400, null, body).nodeErrors?.["3"]?.errors[0]?.message).toBe("no file");
+    expect(parseFailureResponse(400, null, body).nodeErrors?.["3"]?.errors[0]?.message).toBe("no file");
   });
 
   it.each([
@@ -26,8 +31,8 @@ describe("the console's error response in a browser", () => {
     [413, "<h1>Too large</h1>", "FILE_TOO_LARGE"],
     [500, "", "INTERNAL"],
     [401, "nope", "UNAUTHORIZED"],
-  ])("reads the meaning and no markup of a %i page without an envelope", (status, body, code) => {
-    expect(readFailure(status, null, body)).toMatchObject({ code, message: "" });
+  ])("derives the code from the status when a %i response is not JSON", (status, body, code) => {
+    expect(parseFailureResponse(status, null, body)).toMatchObject({ code, message: "" });
   });
 
   it("distinguishes an aborted request from a lost network", () => {
@@ -36,8 +41,8 @@ describe("the console's error response in a browser", () => {
   });
 });
 
-describe("addresses", () => {
-  it("omits empty values and joins lists by comma", () => {
+describe("URLs", () => {
+  it("omits empty values and joins lists with commas", () => {
     expect(withQuery("/api/jobs", { status: ["failed", "pending"], workflow_id: undefined, offset: 0 })).toBe(
       "/api/jobs?status=failed%2Cpending&offset=0",
     );
@@ -52,18 +57,18 @@ describe("addresses", () => {
 
 describe("redirects after sign-in", () => {
   it.each([undefined, "", "https://evil.example", "//evil.example", "/\\evil.example", "/sign-in", "/api/jobs", "jobs", "/a\nb"])(
-    "%j leads to the jobs",
-    (expected) => {
-      expect(toSafeReturn(expected)).toBe("/");
+    "redirects %j to the overview",
+    (callbackUrl) => {
+      expect(toSafeReturnPath(callbackUrl)).toBe("/");
     },
   );
 
   it("keeps a page of this application with its query", () => {
-    expect(toSafeReturn("/jobs?status=failed")).toBe("/jobs?status=failed");
+    expect(toSafeReturnPath("/jobs?status=failed")).toBe("/jobs?status=failed");
   });
 });
 
-describe("what the connection card shows", () => {
+describe("connection status", () => {
   it.each([
     ["active", undefined, "active"],
     ["active", "answer", "active"],
@@ -74,8 +79,8 @@ describe("what the connection card shows", () => {
     ["waitlisted", "UPSTREAM_UNREADABLE", "strange"],
     ["active", "CONSOLE_UNREACHABLE", "unknown"],
     ["refused", "API_KEY_MISSING", "refused"],
-  ] as const)("of a connection that was %s, after the response %s, is %s", (checked, last, shown) => {
-    expect(statusNow(checked, last)).toBe(shown);
+  ] as const)("combines the status %s and the last response %s to %s", (checkedStatus, lastResponse, expected) => {
+    expect(getCurrentStatus(checkedStatus, lastResponse)).toBe(expected);
   });
 });
 
@@ -92,7 +97,7 @@ describe("durations", () => {
     [52 * 3_600_000, { unit: "days", days: "2", hours: "04" }],
     [324.6 * 86_400_000, { unit: "manyDays", days: "324" }],
     [-5, { unit: "seconds", seconds: "0.0" }],
-  ])("%d ms are %j", (ms, parts) => {
+  ])("formats %d ms as %j", (ms, parts) => {
     expect(toDuration(ms)).toEqual(parts);
   });
 
@@ -113,7 +118,7 @@ describe("relative times", () => {
     [60_000, { unit: "minutes", count: 1 }],
     [7_300_000, { unit: "hours", count: 2 }],
     [3 * 86_400_000, { unit: "days", count: 3 }],
-  ])("%d ms are %j", (ms, ago) => {
+  ])("formats %d ms ago as %j", (ms, ago) => {
     expect(toAgo(1_700_000_000_000 - ms, 1_700_000_000_000)).toEqual(ago);
   });
 });

@@ -1,4 +1,4 @@
-// Renders components as the pages do: with every sentence, a fixed clock and a time zone.
+// Renders components like the pages do, with all messages, a fixed clock and a time zone.
 import { render, type RenderResult } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode } from "react";
@@ -7,8 +7,8 @@ import { type Language } from "@/lib/shared/languages";
 
 const NOW = new Date("2026-03-01T12:00:00Z");
 
-/** For `rerender`, which replaces the whole tree. */
-export function inApp(children: ReactNode, locale: Language = "en"): ReactNode {
+/** Wraps children for `rerender`, which replaces the whole tree. */
+export function wrapInApp(children: ReactNode, locale: Language = "en"): ReactNode {
   return (
     <NextIntlClientProvider locale={locale} timeZone="UTC" now={NOW} messages={messagesByLanguage[locale]}>
       {children}
@@ -17,5 +17,5 @@ export function inApp(children: ReactNode, locale: Language = "en"): ReactNode {
 }
 
 export function renderInApp(children: ReactNode, locale?: Language): RenderResult {
-  return render(inApp(children, locale));
+  return render(wrapInApp(children, locale));
 }

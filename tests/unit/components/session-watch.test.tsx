@@ -9,30 +9,30 @@ import { callApi, notifyResponse } from "@/lib/browser/api";
 import { type LiveMessage } from "@/lib/browser/live/live-client";
 import { liveModule, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
-import { AtPage } from "@/tests/support/at-page";
+import { PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "./render";
 
-const live = { state: "live", memberId: "ada", role: "operator", canChange: true } as const;
-let now: SessionState;
+const liveSession = { state: "live", memberId: "ada", role: "operator", canChange: true } as const;
+let session: SessionState;
 beforeEach(() => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
-  now = live;
-  vi.stubGlobal("fetch", async () => Response.json(now));
+  session = liveSession;
+  vi.stubGlobal("fetch", async () => Response.json(session));
 });
 
-const show = () =>
+const showBanner = () =>
   act(async () =>
     renderInApp(
-      <AtPage>
+      <PageProvider>
         <SWRConfig value={{ provider: () => new Map() }}>
           <SessionWatch memberId="ada" role="operator">
             <FailureMessage failure={{ code: "UNAUTHORIZED", message: "" }} onRetry={() => undefined} />
           </SessionWatch>
         </SWRConfig>
-      </AtPage>,
+      </PageProvider>,
     ),
   );
-const fiveSeconds = () => act(() => vi.advanceTimersByTimeAsync(5_000));
+const advanceFiveSeconds = () => act(() => vi.advanceTimersByTimeAsync(5_000));
 
 it.each<[SessionState, string, string | undefined]>([
   [{ state: "ended", cause: "expired" }, "Your session has expired", "Sign in again"],
@@ -42,32 +42,32 @@ it.each<[SessionState, string, string | undefined]>([
   [{ state: "ended", cause: "role", from: "operator", to: "viewer" }, "Your role changed from operator to viewer", "Sign in again"],
   [{ state: "ended", cause: "suspended" }, "Your account is suspended", undefined],
   [{ state: "ended", cause: "removed" }, "You were removed from this team", undefined],
-  [{ ...live, role: "viewer" }, "Your role changed from operator to viewer", "Reload"],
-  [{ ...live, memberId: "bob" }, "This browser is now signed in as another member", "Reload"],
-])("shows one banner for %j within five seconds, and none after a new sign-in", async (next, title, action) => {
-  await show();
+  [{ ...liveSession, role: "viewer" }, "Your role changed from operator to viewer", "Reload"],
+  [{ ...liveSession, memberId: "bob" }, "This browser is now signed in as another member", "Reload"],
+])("shows a banner for %j within 5 seconds until the next sign-in", async (next, title, action) => {
+  await showBanner();
   expect(screen.queryByRole("alert")).toBeNull();
-  now = next;
-  await fiveSeconds();
+  session = next;
+  await advanceFiveSeconds();
   expect((await screen.findByRole("alert")).textContent).toContain(title);
-  const offered = [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map(({ textContent }) => textContent);
-  expect(offered).toEqual(action === undefined ? [] : [action]);
-  now = live;
-  await fiveSeconds();
+  const actions = [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map(({ textContent }) => textContent);
+  expect(actions).toEqual(action === undefined ? [] : [action]);
+  session = liveSession;
+  await advanceFiveSeconds();
   expect(screen.queryByRole("alert")).toBeNull();
 });
 
-it("signs in again in a new tab and keeps typed values", async () => {
-  now = { state: "ended", cause: "expired" };
-  await show();
+it("links to sign-in in a new tab when the session has ended", async () => {
+  session = { state: "ended", cause: "expired" };
+  await showBanner();
   const link = await screen.findByRole("link", { name: "Sign in again" });
   expect([link.getAttribute("href"), link.getAttribute("target")]).toEqual(["/sign-in?callbackUrl=%2Fconfirmed", "_blank"]);
 });
 
-it("rerenders within five seconds or on a refusal when read-only mode starts", async () => {
+it("refreshes the page when read-only mode starts or ends", async () => {
   const refresh = vi.fn();
   const page = (canChange: boolean) => (
-    <AtPage router={{ refresh }}>
+    <PageProvider router={{ refresh }}>
       <SWRConfig value={{ provider: () => new Map() }}>
         <MemberProvider role="operator" canChange={canChange}>
           <SessionWatch memberId="ada" role="operator">
@@ -75,33 +75,33 @@ it("rerenders within five seconds or on a refusal when read-only mode starts", a
           </SessionWatch>
         </MemberProvider>
       </SWRConfig>
-    </AtPage>
+    </PageProvider>
   );
   const { unmount } = await act(async () => renderInApp(page(true)));
   expect(refresh).not.toHaveBeenCalled();
-  now = { ...live, canChange: false };
+  session = { ...liveSession, canChange: false };
   await act(async () => notifyResponse({ path: "/api/prompt", method: "POST", status: 403 }));
   expect(refresh).toHaveBeenCalledOnce();
   unmount();
   await act(async () => renderInApp(page(false)));
-  await fiveSeconds();
+  await advanceFiveSeconds();
   expect(refresh).toHaveBeenCalledOnce();
-  now = live;
-  await fiveSeconds();
+  session = liveSession;
+  await advanceFiveSeconds();
   expect(refresh.mock.calls.length).toBeGreaterThan(1);
 });
 
-function deliverOnce<Data>(path: `/${string}`, receive: (message: LiveMessage<Data>) => void): () => void {
-  void callApi<Data>(path).then((result) => receive(result.ok ? { answer: result.value } : { failure: result.failure }));
+function fetchOnce<Data>(path: `/${string}`, receive: (message: LiveMessage<Data>) => void): () => void {
+  void callApi<Data>(path).then((result) => receive(result.ok ? { response: result.value } : { failure: result.failure }));
   return () => undefined;
 }
 
-it("rerenders until the page is current, though the session is unchanged", async () => {
-  vi.spyOn(liveModule, "load").mockResolvedValue({ watchLive: deliverOnce, restartLive: () => undefined });
+it("refreshes the page when only its read-only mode is outdated", async () => {
+  vi.spyOn(liveModule, "load").mockResolvedValue({ watchLive: fetchOnce, restartLive: () => undefined });
   const refresh = vi.fn();
   await act(async () =>
     renderInApp(
-      <AtPage router={{ refresh }}>
+      <PageProvider router={{ refresh }}>
         <SWRConfig value={{ provider: () => new Map() }}>
           <MemberProvider role="operator" canChange={false}>
             <SessionWatch memberId="ada" role="operator">
@@ -109,15 +109,15 @@ it("rerenders until the page is current, though the session is unchanged", async
             </SessionWatch>
           </MemberProvider>
         </SWRConfig>
-      </AtPage>,
+      </PageProvider>,
     ),
   );
-  await fiveSeconds();
+  await advanceFiveSeconds();
   expect(refresh.mock.calls.length).toBeGreaterThan(1);
 });
 
-it("offers an embedded page to reload", async () => {
-  now = { state: "ended", cause: "expired" };
+it("offers a reload when an embedded session has ended", async () => {
+  session = { state: "ended", cause: "expired" };
   await act(async () =>
     renderInApp(
       <SWRConfig value={{ provider: () => new Map() }}>
@@ -128,7 +128,7 @@ it("offers an embedded page to reload", async () => {
   expect(await screen.findByRole("button", { name: "Reload" })).toBeDefined();
 });
 
-it("pauses requests and the stream while the session has ended and resumes them", async () => {
+it("pauses requests and the stream while the session has ended", async () => {
   const watchedPaths = new Set<string>();
   const restartLive = vi.fn();
   const { watchLive } = await liveModule.load();
@@ -144,10 +144,10 @@ it("pauses requests and the stream while the session has ended and resumes them"
   const paths: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {
     paths.push(path);
-    if (path !== "/api/console/session" && now.state === "ended") return Response.json({}, { status: 401 });
-    return Response.json(now);
+    if (path !== "/api/console/session" && session.state === "ended") return Response.json({}, { status: 401 });
+    return Response.json(session);
   });
-  const otherPaths = () => paths.splice(0).filter((path) => path !== "/api/console/session");
+  const takeOtherPaths = () => paths.splice(0).filter((path) => path !== "/api/console/session");
   await act(async () =>
     renderInApp(
       <SWRConfig value={{ provider: () => new Map() }}>
@@ -157,25 +157,25 @@ it("pauses requests and the stream while the session has ended and resumes them"
       </SWRConfig>,
     ),
   );
-  await fiveSeconds();
-  expect(otherPaths().length).toBeGreaterThan(0);
-  now = { state: "ended", cause: "expired" };
-  await fiveSeconds();
+  await advanceFiveSeconds();
+  expect(takeOtherPaths().length).toBeGreaterThan(0);
+  session = { state: "ended", cause: "expired" };
+  await advanceFiveSeconds();
   await screen.findByRole("alert");
-  otherPaths();
+  takeOtherPaths();
   await act(() => vi.advanceTimersByTimeAsync(30_000));
-  expect(otherPaths()).toEqual([]);
+  expect(takeOtherPaths()).toEqual([]);
   // The console would refuse the stream with 401.
   expect([[...watchedPaths], restartLive.mock.calls]).toEqual([[], []]);
-  now = live;
-  await fiveSeconds();
-  expect(otherPaths()).toContain("/api/jobs");
+  session = liveSession;
+  await advanceFiveSeconds();
+  expect(takeOtherPaths()).toContain("/api/jobs");
   expect(watchedPaths).toEqual(new Set(["/api/console/session", "/api/jobs"]));
   expect(restartLive).toHaveBeenCalledOnce();
 });
 
-const itself = (value: unknown) => value;
+const identity = (value: unknown) => value;
 function LiveJobs() {
-  useLive("/api/jobs", { read: itself });
+  useLive("/api/jobs", { read: identity });
   return null;
 }

@@ -32,7 +32,7 @@ function isSafe(value: bigint): boolean {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER);
 }
 
-describe("JSON without loss", () => {
+describe("exact JSON", () => {
   it.each(["18446744073709551615", "-9223372036854775808", "9007199254740993", "9007199254740992", "1" + "0".repeat(500)])(
     "keeps every digit of %s",
     (digits) => {
@@ -61,39 +61,39 @@ describe("JSON without loss", () => {
   });
 
   it("keeps the spelling of unedited values and rewrites edited ones", () => {
-    const before = parseExactJson<Record<string, unknown>>('{"a":5.0,"b":0.10,"c":-0}');
-    expect(writeExactJson(copySpellings(before, { ...before, b: 0.2 }))).toBe('{"a":5.0,"b":0.2,"c":-0}');
-    expect(writeExactJson(copySpellings(before, { ...before, c: 0 }))).toBe('{"a":5.0,"b":0.10,"c":0}');
-    expect(getSpelling(before, "a")).toBe("5.0");
+    const original = parseExactJson<Record<string, unknown>>('{"a":5.0,"b":0.10,"c":-0}');
+    expect(writeExactJson(copySpellings(original, { ...original, b: 0.2 }))).toBe('{"a":5.0,"b":0.2,"c":-0}');
+    expect(writeExactJson(copySpellings(original, { ...original, c: 0 }))).toBe('{"a":5.0,"b":0.10,"c":0}');
+    expect(getSpelling(original, "a")).toBe("5.0");
   });
 
-  it("refuses too many exactly spelled numbers or digits before parsing", () => {
+  it("rejects too many exactly spelled numbers or digits before parsing", () => {
     expect(parseExactJson("[5.0,1,2,3]", { maxNumbers: 1 })).toEqual([5, 1, 2, 3]);
     expect(() => parseExactJson("[5.0,1e3 this is not JSON", { maxNumbers: 1 })).toThrow(TooManyExactNumbers);
     expect(parseExactJson(`[${"1".repeat(20)}]`, { maxNumbers: 1 })).toEqual([BigInt("1".repeat(20))]);
     expect(() => parseExactJson(`[${"1".repeat(21)}]`, { maxNumbers: 1 })).toThrow(TooManyExactNumbers);
   });
 
-  it("refuses them by default wherever a text from others is read", () => {
-    const numbers = (count: number) => `[${"5.0,".repeat(count)}1]`;
-    const { text, answer } = maxExactNumbers;
-    expect([parseJson, parseLenientJson].map((read) => read(numbers(text + 1)))).toEqual([undefined, undefined]);
-    expect([parseJson, parseLenientJson].map((read) => Array.isArray(read(numbers(text))))).toEqual([true, true]);
-    expect(() => parseLenient(`[NaN,${numbers(text + 1)}]`)).toThrow(TooManyExactNumbers);
-    expect(() => parseServiceJson(numbers(answer + 1))).toThrow(TooManyExactNumbers);
-    expect(() => parseExactJson(numbers(answer + 1))).toThrow(TooManyExactNumbers);
+  it("rejects too many exactly spelled numbers by default in every reader", () => {
+    const createNumberList = (count: number) => `[${"5.0,".repeat(count)}1]`;
+    const { text, response: answer } = maxExactNumbers;
+    expect([parseJson, parseLenientJson].map((read) => read(createNumberList(text + 1)))).toEqual([undefined, undefined]);
+    expect([parseJson, parseLenientJson].map((read) => Array.isArray(read(createNumberList(text))))).toEqual([true, true]);
+    expect(() => parseLenient(`[NaN,${createNumberList(text + 1)}]`)).toThrow(TooManyExactNumbers);
+    expect(() => parseServiceJson(createNumberList(answer + 1))).toThrow(TooManyExactNumbers);
+    expect(() => parseExactJson(createNumberList(answer + 1))).toThrow(TooManyExactNumbers);
   });
 
-  it("keeps short numbers as numbers and digit texts as texts", () => {
+  it("keeps short numbers as numbers and digit strings as strings", () => {
     const text =
       '{"a":9007199254740991,"b":-1,"c":"18446744073709551615","d":0.12345678901234567,"e":12345678901234567e-3,"18446744073709551615":1}';
     expect(parseExactJson(text)).toEqual(JSON.parse(text));
   });
 
-  it("reads back any value it wrote, with and without indent", () => {
+  it("reads back any written value, with and without indent", () => {
     fc.assert(
       fc.property(anyJson, fc.constantFrom(0, 2), (value, indent) => {
-        // A float with 16 digits before its point is written without the point: the digits are the same, but it reads as an integer.
+        // A float with 16 digits before its decimal point is written without the point, so it reads back as an integer.
         const text = writeExactJson(value, indent);
         expect(writeExactJson(parseExactJson(text), indent)).toBe(text);
       }),
@@ -110,7 +110,7 @@ describe("JSON without loss", () => {
     );
   });
 
-  it("accepts and refuses exactly what JSON.parse does", () => {
+  it("accepts exactly what JSON.parse accepts", () => {
     const piece = fc.constantFrom(
       "{",
       "}",
@@ -132,21 +132,21 @@ describe("JSON without loss", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         const text = pieces.join("");
-        const outcome = (read: (text: string) => unknown) => {
+        const getOutcome = (read: (text: string) => unknown) => {
           try {
             read(text);
-            return "taken";
+            return "accepted";
           } catch (error) {
-            return error instanceof SyntaxError ? "refused" : error;
+            return error instanceof SyntaxError ? "rejected" : error;
           }
         };
-        expect(outcome(parseExactJson)).toBe(outcome(JSON.parse));
+        expect(getOutcome(parseExactJson)).toBe(getOutcome(JSON.parse));
       }),
       { numRuns: 2000 },
     );
   });
 
-  it("never turns a long number into a key or reaches a prototype", () => {
+  it("rejects a long number as a key and never changes a prototype", () => {
     expect(() => parseExactJson("{12345678901234567890:1}")).toThrow(SyntaxError);
     const value = parseExactJson('{"__proto__":{"seed":12345678901234567890}}');
     expect(Object.keys(Object(value))).toEqual(["__proto__"]);
@@ -154,13 +154,13 @@ describe("JSON without loss", () => {
     expect(Object.hasOwn(Object.prototype, "seed")).toBe(false);
   });
 
-  it("reads nesting of any depth, and is not held up by a number of a million digits", () => {
+  it("parses deeply nested JSON and a number with a million digits", () => {
     const deep = "[".repeat(100_000) + "12345678901234567890" + "]".repeat(100_000);
     expect(() => parseExactJson(deep)).not.toThrow();
     expect(parseExactJson("9".repeat(1_000_000), { maxNumbers: 100_000 })).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it("throws on circular values and omits what JSON omits", () => {
+  it("throws on circular values and omits what JSON.stringify omits", () => {
     const loop: unknown[] = [1n];
     loop.push(loop);
     expect(() => writeExactJson(loop)).toThrow();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isPlainRateLimit, parseFailure, parseLateValidation } from "@/lib/contract/failure";
 
-const headers = (values: Record<string, string>) => ({ get: (name: string) => values[name.toLowerCase()] ?? null });
+const createHeaders = (values: Record<string, string>) => ({ get: (name: string) => values[name.toLowerCase()] ?? null });
 const missingImages = {
   "9": {
     class_type: "SaveImage",
@@ -13,8 +13,8 @@ const missingImages = {
   },
 };
 
-describe("refusals in each service's shape", () => {
-  it("A: code and message", () => {
+describe("parsing errors in each service's format", () => {
+  it("reads format A: code and message", () => {
     expect(parseFailure({ status: 404 }, JSON.stringify({ code: "NOT_FOUND", message: "Job not found" }))).toEqual({
       code: "NOT_FOUND",
       message: "Job not found",
@@ -22,12 +22,12 @@ describe("refusals in each service's shape", () => {
     });
   });
 
-  it("A: with details and request id", () => {
+  it("reads format A with details and a request id", () => {
     const body = JSON.stringify({ code: "INVALID_QUERY", message: "limit", details: { field: "limit" }, request_id: "r-1" });
     expect(parseFailure({ status: 400 }, body)).toMatchObject({ details: { field: "limit" }, requestId: "r-1" });
   });
 
-  it("B: an error with type and the errors of the nodes", () => {
+  it("reads format B: a typed error with node errors", () => {
     const error = { type: "prompt_outputs_failed_validation", message: "Prompt outputs failed validation", details: "", extra_info: {} };
     expect(parseFailure({ status: 400 }, JSON.stringify({ error, node_errors: missingImages }))).toEqual({
       code: "prompt_outputs_failed_validation",
@@ -38,14 +38,14 @@ describe("refusals in each service's shape", () => {
     });
   });
 
-  it("B: with no node at fault", () => {
+  it("reads format B without node errors", () => {
     const error = { type: "no_prompt", message: "No prompt provided", details: "No prompt provided", extra_info: {} };
     const failure = parseFailure({ status: 400 }, JSON.stringify({ error, node_errors: {} }));
     expect(failure).toMatchObject({ code: "no_prompt", details: "No prompt provided", promptError: error });
     expect(failure.nodeErrors).toBeUndefined();
   });
 
-  it("C and I: code, message and details inside error", () => {
+  it("reads formats C and I: code, message and details in error", () => {
     const body = JSON.stringify({ error: { code: "ASSET_NOT_FOUND", message: "Asset x not found", details: { id: "x" } } });
     expect(parseFailure({ status: 404 }, body)).toEqual({
       code: "ASSET_NOT_FOUND",
@@ -55,7 +55,7 @@ describe("refusals in each service's shape", () => {
     });
   });
 
-  it("D: reads a text error with the wrong ids", () => {
+  it("reads format D: an error text with the invalid ids", () => {
     const body = JSON.stringify({ error: "Invalid status value(s): x", invalid_ids: ["a"] });
     expect(parseFailure({ status: 400 }, body)).toEqual({
       code: "BAD_REQUEST",
@@ -65,7 +65,7 @@ describe("refusals in each service's shape", () => {
     });
   });
 
-  it("E: plain text", () => {
+  it("reads format E: plain text", () => {
     expect(parseFailure({ status: 409 }, "File already exists\n")).toEqual({
       code: "CONFLICT",
       message: "File already exists",
@@ -73,7 +73,7 @@ describe("refusals in each service's shape", () => {
     });
   });
 
-  it("E: a text as JSON", () => {
+  it("reads format E: a JSON string", () => {
     expect(parseFailure({ status: 400 }, '"Directory not provided"').message).toBe("Directory not provided");
   });
 
@@ -83,14 +83,14 @@ describe("refusals in each service's shape", () => {
     ["null", 500],
     ["[]", 400],
     ["{}", 403],
-  ])("F: describes an empty body (%j) by its status", (body, status) => {
+  ])("describes format F: an empty body (%j) by its status", (body, status) => {
     const failure = parseFailure({ status }, body);
     expect(failure.status).toBe(status);
     expect(failure.code).toMatch(/^[A-Z_]+$/);
     expect(failure.message).toContain(String(status));
   });
 
-  it("G: an unsupported kind of credential", () => {
+  it("reads format G: an unsupported credential type", () => {
     const body = JSON.stringify({ error: { message: "Use a key", type: "auth_type_not_allowed" }, accepted: ["api_key"] });
     expect(parseFailure({ status: 403 }, body)).toEqual({
       code: "auth_type_not_allowed",
@@ -106,7 +106,7 @@ describe("refusals in each service's shape", () => {
     JSON.stringify({ message: "<html><body>Sign in</body></html>" }),
     JSON.stringify("<p>hello</p>"),
     "upstream said: <body>secret</body>",
-  ])("H: markup is never a message (%j)", (body) => {
+  ])("never uses format H, markup, as a message (%j)", (body) => {
     const failure = parseFailure({ status: 502 }, body);
     expect(failure.message).not.toContain("<");
     expect(failure.code).toBe("UPSTREAM_ERROR");
@@ -124,8 +124,8 @@ describe("refusals in each service's shape", () => {
   });
 });
 
-describe("every failure", () => {
-  it("never throws and has a short plain message for any body", () => {
+describe("parsing any failure", () => {
+  it("returns a short plain message for any body", () => {
     const body = fc.oneof(
       fc.string({ maxLength: 2000 }),
       fc.json(),
@@ -144,9 +144,9 @@ describe("every failure", () => {
   });
 
   it("shortens a long message and drops a long non-JSON body", () => {
-    const long = "x".repeat(5000);
-    expect(parseFailure({ status: 500 }, JSON.stringify({ code: "E", message: long })).message).toHaveLength(500);
-    expect(parseFailure({ status: 500 }, long).message).toBe("The service answered 500 without saying why.");
+    const longText = "x".repeat(5000);
+    expect(parseFailure({ status: 500 }, JSON.stringify({ code: "E", message: longText })).message).toHaveLength(500);
+    expect(parseFailure({ status: 500 }, longText).message).toBe("The service responded with status 500 and no message.");
   });
 
   it("reads node errors of every type with empty defaults", () => {
@@ -162,7 +162,7 @@ describe("every failure", () => {
       "exception_during_inner_validation",
       "exception_during_validation",
       "dependency_cycle",
-      "a_type_of_tomorrow",
+      "unknown_error_type",
     ];
     const body = {
       error: { type: "t", message: "m" },
@@ -175,26 +175,27 @@ describe("every failure", () => {
 });
 
 describe("Retry-After", () => {
-  const wait = (value: string, now = 0) => parseFailure({ status: 429, headers: headers({ "retry-after": value }) }, "", now).retryAfterMs;
+  const parseRetryAfterMs = (value: string, now = 0) =>
+    parseFailure({ status: 429, headers: createHeaders({ "retry-after": value }) }, "", now).retryAfterMs;
 
-  it("is read as seconds and as a date", () => {
-    expect(wait("12")).toBe(12_000);
-    expect(wait("Thu, 01 Jan 2026 00:00:30 GMT", Date.parse("2026-01-01T00:00:00Z"))).toBe(30_000);
+  it("reads seconds and dates", () => {
+    expect(parseRetryAfterMs("12")).toBe(12_000);
+    expect(parseRetryAfterMs("Thu, 01 Jan 2026 00:00:30 GMT", Date.parse("2026-01-01T00:00:00Z"))).toBe(30_000);
   });
 
-  it("never is negative", () => {
-    expect(wait("Thu, 01 Jan 1970 00:00:00 GMT", 5000)).toBe(0);
+  it("returns 0 for a date in the past", () => {
+    expect(parseRetryAfterMs("Thu, 01 Jan 1970 00:00:00 GMT", 5000)).toBe(0);
   });
 
-  it.each(["", " ", "soon", "-5", "1e3", "0x10", "Infinity", "NaN"])("is absent where it cannot be read (%j)", (value) => {
-    expect(wait(value)).toBeUndefined();
+  it.each(["", " ", "soon", "-5", "1e3", "0x10", "Infinity", "NaN"])("ignores an invalid value (%j)", (value) => {
+    expect(parseRetryAfterMs(value)).toBeUndefined();
   });
 });
 
-describe("the three meanings of 429", () => {
+describe("detecting a plain rate limit", () => {
   const parseBody = (body: object) => parseFailure({ status: 429 }, JSON.stringify(body));
 
-  it("is a plain rate limit unless plan, payment or queue is mentioned", () => {
+  it("accepts a 429 that mentions no plan, payment or queue", () => {
     expect(isPlainRateLimit(parseBody({ code: "RATE_LIMITED", message: "Rate limit exceeded. Please try again later." }))).toBe(true);
     expect(isPlainRateLimit(parseBody({ error: { code: "rate_limited", message: "Slow down" } }))).toBe(true);
     expect(isPlainRateLimit(parseFailure({ status: 429 }, ""))).toBe(true);
@@ -210,7 +211,7 @@ describe("the three meanings of 429", () => {
     { message: "User has not paid" },
     { message: "Subscription inactive" },
     { message: "Payment required" },
-  ])("is a refusal that is not retried: %j", (body) => {
+  ])("rejects a 429 about a plan, payment or queue: %j", (body) => {
     expect(isPlainRateLimit(parseBody(body))).toBe(false);
   });
 
@@ -219,8 +220,8 @@ describe("the three meanings of 429", () => {
   });
 });
 
-describe("late validation", () => {
-  it("is cut out of the exception's text from the first brace to the last", () => {
+describe("parsing a late validation error", () => {
+  it("reads the JSON between the first and last brace of the text", () => {
     const body = {
       error: { type: "prompt_outputs_failed_validation", message: "Prompt outputs failed validation" },
       node_errors: missingImages,
@@ -232,20 +233,20 @@ describe("late validation", () => {
     });
   });
 
-  it("is read with the error as a bare text, and with node errors alone", () => {
+  it("reads an error text, or node errors without an error", () => {
     expect(parseLateValidation('400: {"error":"no outputs"}')?.message).toBe("no outputs");
-    const alone = parseLateValidation(`x ${JSON.stringify({ node_errors: missingImages })}`);
-    expect(alone).toMatchObject({ nodeErrors: missingImages, message: "Required input is missing: images" });
+    const nodeErrorsOnly = parseLateValidation(`x ${JSON.stringify({ node_errors: missingImages })}`);
+    expect(nodeErrorsOnly).toMatchObject({ nodeErrors: missingImages, message: "Required input is missing: images" });
   });
 
   it.each(["", "out of memory", "{", "}{", "dict {'error': 1}", '{"a":1}', '{"error":null}', "[1]", '{"error":{}', '{"node_errors":{}}'])(
-    "is empty in %j",
+    "returns undefined for %j",
     (text) => {
       expect(parseLateValidation(text)).toBeUndefined();
     },
   );
 
-  it("never throws", () => {
+  it("never throws for any text", () => {
     fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void parseLateValidation(text)));
   });
 });

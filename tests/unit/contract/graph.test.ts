@@ -3,34 +3,34 @@ import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { findCycle, findDanglingLinks, findSources, getLinks, isLink, listLinks, sortTopologically } from "@/lib/contract/workflow/graph";
 
-/** Node id to the ids of its sources. */
+/** `sources` maps a node id to the ids of its sources. */
 function createGraph(sources: Record<string, string[]>): Graph {
   return Object.fromEntries(
-    Object.entries(sources).map(([id, from]) => [
+    Object.entries(sources).map(([id, sourceIds]) => [
       id,
-      { class_type: "X", inputs: Object.fromEntries(from.map((source, index) => [`in${index}`, [source, 0]])) },
+      { class_type: "X", inputs: Object.fromEntries(sourceIds.map((source, index) => [`in${index}`, [source, 0]])) },
     ]),
   );
 }
 
-const none = { class_type: "", inputs: {} };
+const emptyNode = { class_type: "", inputs: {} };
 const anyGraph = fc
   .array(fc.array(fc.nat(19), { maxLength: 4 }), { minLength: 1, maxLength: 20 })
   .map((rows) => createGraph(Object.fromEntries(rows.map((row, index) => [`n${index}`, row.map((source) => `n${source}`)]))));
 
 describe("links", () => {
-  it.each([[["4", 0]], [["12:3", 7]], [["", 0]]])("%j is a link", (value) => {
+  it.each([[["4", 0]], [["12:3", 7]], [["", 0]]])("accepts %j as a link", (value) => {
     expect(isLink(value)).toBe(true);
   });
 
   it.each([[["4"]], [["4", 0, 0]], [[4, 0]], [["4", "0"]], [["4", 1.5]], [["4", -1]], ["4"], [null], [{ __value__: ["4", 0] }]])(
-    "%j is a literal",
+    "treats %j as a literal",
     (value) => {
       expect(isLink(value)).toBe(false);
     },
   );
 
-  it("are listed with the input they enter", () => {
+  it("lists links with their input", () => {
     const node = { class_type: "X", inputs: { images: ["8", 1], text: "a cat", size: { __value__: ["8", 0] } } };
     expect(getLinks(node)).toEqual([{ input: "images", source: "8", output: 1 }]);
   });
@@ -44,7 +44,7 @@ describe("links", () => {
   });
 });
 
-describe("the order in which nodes run", () => {
+describe("sorting nodes", () => {
   it("orders sources first and ready nodes in graph order", () => {
     expect(sortTopologically(createGraph({ save: ["blend"], a: [], blend: ["b", "a"], b: [], alone: [] }))).toEqual([
       "a",
@@ -55,12 +55,12 @@ describe("the order in which nodes run", () => {
     ]);
   });
 
-  it("always takes the first ready node", () => {
+  it("always picks the first ready node", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
         const visited = new Set<string>();
         const isReady = (id: string) =>
-          !visited.has(id) && getLinks(graph[id] ?? none).every(({ source }) => visited.has(source) || !Object.hasOwn(graph, source));
+          !visited.has(id) && getLinks(graph[id] ?? emptyNode).every(({ source }) => visited.has(source) || !Object.hasOwn(graph, source));
         for (const id of sortTopologically(graph)) {
           expect(id).toBe(Object.keys(graph).find(isReady));
           visited.add(id);
@@ -69,7 +69,7 @@ describe("the order in which nodes run", () => {
     );
   });
 
-  it("omits nodes in or behind a loop", () => {
+  it("omits nodes in or after a loop", () => {
     expect(sortTopologically(createGraph({ a: ["b"], b: ["a"], behind: ["a"], free: [] }))).toEqual(["free"]);
   });
 
@@ -91,8 +91,8 @@ describe("the order in which nodes run", () => {
   });
 });
 
-describe("a node's sources", () => {
-  it("is found across nodes, in loops and at dangling links", () => {
+describe("finding a node's sources", () => {
+  it("follows links through nodes, loops and dangling links", () => {
     const graph = createGraph({ "1": [], "2": ["1"], "3": ["2", "9"], "4": ["3"], "5": ["5", "1"] });
     expect([...findSources(graph, "3")].sort()).toEqual(["1", "2", "9"]);
     expect([...findSources(graph, "5")].sort()).toEqual(["1", "5"]);
@@ -101,20 +101,20 @@ describe("a node's sources", () => {
   });
 });
 
-describe("loops", () => {
-  it("are named from a node across its sources", () => {
+describe("finding a loop", () => {
+  it("returns the ids of a loop's nodes", () => {
     expect(findCycle(createGraph({ "1": ["2"], "2": ["1"], "3": ["1"] }))).toEqual(["1", "2"]);
   });
 
-  it("includes self-links", () => {
+  it("finds a self-link", () => {
     expect(findCycle(createGraph({ a: ["a"] }))).toEqual(["a"]);
   });
 
-  it("aren't diamonds", () => {
+  it("ignores a diamond", () => {
     expect(findCycle(createGraph({ top: [], l: ["top"], r: ["top"], end: ["l", "r"] }))).toBeUndefined();
   });
 
-  it("link each node to the next and back", () => {
+  it("returns ids that each link to the next", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
         const cycle = findCycle(graph);
@@ -122,13 +122,13 @@ describe("loops", () => {
         expect(new Set(cycle).size).toBe(cycle.length);
         cycle.forEach((id, index) => {
           const next = cycle[(index + 1) % cycle.length];
-          expect(getLinks(graph[id] ?? none).map((link) => link.source)).toContain(next);
+          expect(getLinks(graph[id] ?? emptyNode).map((link) => link.source)).toContain(next);
         });
       }),
     );
   });
 
-  it("and orders of a chain of 5,000 nodes are found without overflowing the stack", () => {
+  it("handles a chain of 5,000 nodes without overflowing the stack", () => {
     const chain = createGraph(
       Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`n${index}`, index === 4999 ? [] : [`n${index + 1}`]])),
     );

@@ -8,7 +8,7 @@ import { MASK } from "@/lib/contract/secrets/secret-texts";
 const ownKey = "Zq7-connection-key-0815";
 const vendorKey = `comfyui-${"0123456789abcdef".repeat(4)}`;
 
-describe("secrets by the name of their field", () => {
+describe("masking by field name", () => {
   it.each([
     "api_key_comfy_org",
     "auth_token_comfy_org",
@@ -26,20 +26,17 @@ describe("secrets by the name of their field", () => {
     "private_key",
     "credentials",
     "Cookie",
-  ])("%s is masked", (name) => {
-    expect(maskSecrets({ deep: [{ [name]: "hush" }] })).toEqual({ deep: [{ [name]: MASK }] });
+  ])("masks %s", (name) => {
+    expect(maskSecrets({ deep: [{ [name]: "s3cret" }] })).toEqual({ deep: [{ [name]: MASK }] });
   });
 
-  it.each(["max_tokens", "trigger_token", "tokenizer", "key", "keyframe", "author", "monkey", "seed", "text"])(
-    "is not masked: %s",
-    (name) => {
-      const value = { [name]: "plain" };
-      expect(maskSecrets(value)).toBe(value);
-    },
-  );
+  it.each(["max_tokens", "trigger_token", "tokenizer", "key", "keyframe", "author", "monkey", "seed", "text"])("keeps %s", (name) => {
+    const value = { [name]: "plain" };
+    expect(maskSecrets(value)).toBe(value);
+  });
 
-  it("applies inside lists and objects, as in current_inputs", () => {
-    expect(maskSecrets({ current_inputs: { api_key: ["hush"], auth: { user: "u", value: { __value__: ["hush"] } } } })).toEqual({
+  it("masks values in lists and objects such as current_inputs", () => {
+    expect(maskSecrets({ current_inputs: { api_key: ["s3cret"], auth: { user: "u", value: { __value__: ["s3cret"] } } } })).toEqual({
       current_inputs: { api_key: [MASK], auth: { user: MASK, value: { __value__: [MASK] } } },
     });
   });
@@ -53,13 +50,13 @@ describe("secrets by the name of their field", () => {
     expect(maskSecrets(value)).toBe(value);
   });
 
-  it("applies to unnamed widget values of a node with a secret input", () => {
-    const node = { inputs: [{ name: "model" }, { name: "api_key", widget: { name: "api_key" } }], widgets_values: ["hush", 7, null] };
+  it("masks unnamed widget values of a node with a secret input", () => {
+    const node = { inputs: [{ name: "model" }, { name: "api_key", widget: { name: "api_key" } }], widgets_values: ["s3cret", 7, null] };
     expect(maskSecrets({ nodes: [node] })).toEqual({ nodes: [{ ...node, widgets_values: [MASK, 7, null] }] });
   });
 });
 
-describe("secrets by pattern", () => {
+describe("masking by pattern", () => {
   it.each([
     [vendorKey, MASK],
     [`use ${vendorKey}, please`, `use ${MASK}, please`],
@@ -69,9 +66,9 @@ describe("secrets by pattern", () => {
     [`ld-${"aB3x".repeat(10)}`, MASK],
     [`curl -H "X-API-Key: ld_${"0af9".repeat(16)}"`, `curl -H "X-API-Key: ${MASK}"`],
     ["https://civitai.com/api/download/1?type=Model&token=abc#x", `https://civitai.com/api/download/1?type=Model&token=${MASK}#x`],
-    ["http://user:hush@host/path", `http://user:${MASK}@host/path`],
+    ["http://user:s3cret@host/path", `http://user:${MASK}@host/path`],
     [`eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0abc.${"x".repeat(20)}`, MASK],
-  ])("%s", (text, expected) => {
+  ])("masks %s", (text, expected) => {
     expect(maskSecrets({ text })).toEqual({ text: expected });
   });
 
@@ -83,34 +80,34 @@ describe("secrets by pattern", () => {
     "https://storage.example/x.png?X-Goog-Signature=0123456789abcdef&X-Goog-Expires=600",
     "mail me@example.org",
     "https://example.org/@someone",
-  ])("is not found: %s", (text) => {
+  ])("keeps the text: %s", (text) => {
     const value = { text };
     expect(maskSecrets(value)).toBe(value);
   });
 });
 
-describe("registered secrets", () => {
-  it("are found anywhere in texts, names and texts of JSON, in every spelling", () => {
+describe("masking registered secrets", () => {
+  it("masks a secret in texts, names and nested JSON in every encoding", () => {
     const oddKey = 'k"e/y+1';
     const value = { a: `x${ownKey}y`, [ownKey]: 1, nested: [JSON.stringify({ k: oddKey })], url: `?q=${encodeURIComponent(oddKey)}` };
     expect(maskSecrets(value, [ownKey, oddKey])).toEqual({ a: `x${MASK}y`, [MASK]: 1, nested: [`{"k":"${MASK}"}`], url: `?q=${MASK}` });
   });
 
-  it("are skipped when too short to be a key", () => {
+  it("skips a secret that is too short to be a key", () => {
     const value = { text: "a cat" };
     expect(maskSecrets(value, ["", "a"])).toBe(value);
   });
 
-  it("never survive, wherever they occur", () => {
+  it("masks a secret at any depth", () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 6 }),
         fc.array(fc.string(), { maxLength: 5 }),
         fc.string(),
         fc.string(),
-        (around, path, before, after) => {
-          const text = path.reduce<unknown>((inside, name) => ({ [name]: [inside, around] }), before + ownKey + after);
-          expect(JSON.stringify(maskSecrets({ planted: text, around }, [ownKey]))).not.toContain(ownKey);
+        (sibling, path, before, after) => {
+          const text = path.reduce<unknown>((inner, name) => ({ [name]: [inner, sibling] }), before + ownKey + after);
+          expect(JSON.stringify(maskSecrets({ planted: text, around: sibling }, [ownKey]))).not.toContain(ownKey);
         },
       ),
     );
@@ -119,14 +116,14 @@ describe("registered secrets", () => {
 
 describe("masking", () => {
   it("returns the same object when nothing was masked and shares unchanged parts", () => {
-    const value = { plain: { a: [1, "x", null, true] }, secret: { token: "hush" } };
+    const value = { plain: { a: [1, "x", null, true] }, secret: { token: "s3cret" } };
     const masked = maskSecrets(value);
     expect(masked).not.toBe(value);
     expect(masked.plain).toBe(value.plain);
-    expect(value.secret.token).toBe("hush");
+    expect(value.secret.token).toBe("s3cret");
   });
 
-  it("changes nothing the second time", () => {
+  it("returns an already masked value unchanged", () => {
     const texts = fc.oneof(
       fc.string(),
       fc.constantFrom(vendorKey, `Bearer ${vendorKey}`, `?token=${ownKey}`, `://a:${ownKey}@b`, MASK, ownKey + MASK),
@@ -144,26 +141,26 @@ describe("masking", () => {
     })).value;
     fc.assert(
       fc.property(tree, (value) => {
-        const once = maskSecrets(value, [ownKey]);
-        expect(maskSecrets(once, [ownKey])).toBe(once);
-        expect(JSON.stringify(once) ?? "").not.toContain(ownKey);
+        const masked = maskSecrets(value, [ownKey]);
+        expect(maskSecrets(masked, [ownKey])).toBe(masked);
+        expect(JSON.stringify(masked) ?? "").not.toContain(ownKey);
       }),
       { numRuns: 500 },
     );
   });
 
   it("masks content nested too deep to search", () => {
-    const deep = Array.from({ length: 5000 }).reduce<unknown>((inside) => [inside], { note: ownKey });
+    const deep = Array.from({ length: 5000 }).reduce<unknown>((inner) => [inner], { note: ownKey });
     expect(JSON.stringify(maskSecrets(deep, [ownKey]))).toBe(`${"[".repeat(200)}"${MASK}"${"]".repeat(200)}`);
   });
 
-  it("can't be used to reach a prototype", () => {
-    const hostile: unknown = JSON.parse('{"__proto__": {"token": "hush"}}');
+  it("never changes a prototype", () => {
+    const hostile: unknown = JSON.parse('{"__proto__": {"token": "s3cret"}}');
     expect(JSON.stringify(maskSecrets(hostile))).toBe(`{"__proto__":{"token":"${MASK}"}}`);
     expect(Reflect.get({}, "token")).toBeUndefined();
   });
 
-  it("handles half a megabyte of any slow text", () => {
+  it("masks 500 KB of text that is slow to search", () => {
     const pieces = ["eyJ-", "comfyui-", "bearer ", "://", "://a:", "?", "&key", "sk-", "hf_"];
     const hostile = pieces.map((piece) => piece.repeat(500_000 / piece.length));
     expect(maskSecrets(hostile, [ownKey])).toHaveLength(pieces.length);
@@ -185,14 +182,14 @@ it.each([
   "[",
   "ld-",
   "&token",
-])("twenty megabytes of %s are looked through once", (word) => {
-  // More than the stack of a search that remembers each position, at four bytes each.
-  const text = word.repeat(Math.ceil(20_000_000 / word.length));
-  // Limited by the test's timeout, since a search that restarts at each position takes minutes.
+])("searches 20 MB of %s once", (pattern) => {
+  // Exceeds the stack of a search that stores each position in four bytes.
+  const text = pattern.repeat(Math.ceil(20_000_000 / pattern.length));
+  // A search that restarts at each position takes minutes and exceeds the test's timeout.
   expect(typeof maskSecrets({ text }).text).toBe("string");
 });
 
-it("finds a platform key behind any number of similar words", () => {
+it("finds a platform key after many similar words", () => {
   const longText = "comfyui-impact-pack comfyui-".repeat(10_000);
   const key = `comfyui-${"a1".repeat(20)}`;
   expect(maskSecrets(`${longText} ${key} ${longText}`)).toBe(`${longText} [REDACTED] ${longText}`);
@@ -200,7 +197,7 @@ it("finds a platform key behind any number of similar words", () => {
   expect(maskSecrets(`comfyui-${"ab-".repeat(14)}${"a1".repeat(20)}`)).toContain("comfyui-ab");
 });
 
-it("finds a key anywhere in a long text, also when scanned in parts", () => {
+it("finds a key across the chunks of a long text", () => {
   const key = `sk-${"a1".repeat(20)}`;
   for (const filler of ["word ", "x", "bearer "])
     for (let before = 262_144 - 60; before < 262_144 + 5; before += 5) {
@@ -212,6 +209,6 @@ it("finds a key anywhere in a long text, also when scanned in parts", () => {
 });
 
 it("keeps number spellings when masking", () => {
-  const text = `{"k":5.0,"token":"hush","in":{"e":1e3,"list":["${vendorKey}",0.10]}}`;
-  expect(writeExactJson(maskSecrets(parseExactJson(text)))).toBe(text.replace("hush", MASK).replace(vendorKey, MASK));
+  const text = `{"k":5.0,"token":"s3cret","in":{"e":1e3,"list":["${vendorKey}",0.10]}}`;
+  expect(writeExactJson(maskSecrets(parseExactJson(text)))).toBe(text.replace("s3cret", MASK).replace(vendorKey, MASK));
 });

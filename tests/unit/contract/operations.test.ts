@@ -2,70 +2,70 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { capabilities } from "@/lib/contract/capabilities";
-import { isTerminalWord, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
+import { isTerminalStatus, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
 import { getPathTopic, getTopicPath, isLiveEvent, parseTopic } from "@/lib/contract/live";
+import { hasRole } from "@/lib/contract/members/roles";
 import { fillPath, type Operation } from "@/lib/contract/operation";
 import { allOperations, coreOperations } from "@/lib/contract/operations";
-import { hasRole } from "@/lib/contract/people/roles";
 
 const signature = (operation: { method: string; path: string }) => `${operation.method} ${operation.path}`;
 
-describe("the table of operations", () => {
-  it("uses each capability in an operation, except stop variants and websocket", () => {
+describe("the operations table", () => {
+  it("uses each capability in an operation, except stop variants and WebSocket", () => {
     const usedIds = new Set<string | undefined>(allOperations.map((operation) => operation.capability));
     expect(Object.keys(capabilities).filter((capability) => !usedIds.has(capability))).toEqual(["jobs.stop", "events"]);
   });
 
-  it("documents the 404 of every path with an item", () => {
+  it("documents the 404 of every path with a parameter", () => {
     expect(allOperations.filter(({ path, item }) => path.includes("{") && item === undefined).map(signature)).toEqual([]);
   });
 
-  it("has no two operations that one request could mean", () => {
-    const shapes = allOperations.map((operation) => `${operation.method} ${operation.path.replace(/\{\w+\}/g, "{}")}`);
-    expect(new Set(shapes).size).toBe(shapes.length);
+  it("has no two operations that match the same request", () => {
+    const pathPatterns = allOperations.map((operation) => `${operation.method} ${operation.path.replace(/\{\w+\}/g, "{}")}`);
+    expect(new Set(pathPatterns).size).toBe(pathPatterns.length);
   });
 
-  it("sends no body with a read", () => {
+  it("sends no body with a GET or HEAD request", () => {
     expect(allOperations.filter((operation) => ["GET", "HEAD"].includes(operation.method) && operation.body)).toEqual([]);
   });
 
-  it("lets a viewer change nothing", () => {
+  it("allows operators but not viewers every write operation", () => {
     const changing = allOperations.filter((operation) => !["GET", "HEAD"].includes(operation.method));
     expect(changing.filter((operation) => hasRole("viewer", operation.role)).map(signature)).toEqual([]);
     expect(changing.filter((operation) => !hasRole("operator", operation.role)).map(signature)).toEqual([]);
   });
 
-  it("documents only a success or a redirect for every operation", () => {
-    const statuses = allOperations.flatMap((operation) => Object.keys(operation.answers).map(Number));
+  it("documents only success and redirect statuses for every operation", () => {
+    const statuses = allOperations.flatMap((operation) => Object.keys(operation.responses).map(Number));
     expect(statuses.every((status) => status >= 200 && status < 400)).toBe(true);
-    expect(allOperations.every((operation) => Object.keys(operation.answers).length > 0)).toBe(true);
+    expect(allOperations.every((operation) => Object.keys(operation.responses).length > 0)).toBe(true);
   });
 
-  it("fills path parameters as one encoded segment each", () => {
+  it("encodes each path parameter as one segment", () => {
     expect(fillPath("/api/userdata/{file}/move/{dest}", { file: "workflows/a b.json", dest: "ü?#/.." })).toBe(
       "/api/userdata/workflows%2Fa%20b.json/move/%C3%BC%3F%23%2F..",
     );
   });
 
-  it("refuses to fill a path with a parameter missing", () => {
+  it("throws when a path parameter is missing", () => {
     expect(() => fillPath("/api/jobs/{job_id}", {})).toThrow("job_id");
   });
 });
 
 const page = readFileSync("docs/interface.md", "utf8");
 
-/** The rows of a section's table, as cells. */
+/** Returns the cells of each row in a section's table. */
 function getRows(section: string): string[][] {
   const text = page.split(`## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
   const rows = text.split("\n").filter((line) => line.startsWith("| `"));
   return rows.map((row) => row.split(" | "));
 }
-const findQuoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
+const findCodeSpans = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
 
-it("lists exactly the operations of the table in docs/interface.md", () => {
-  const core = getRows("Core operations").flatMap(([names]) => findQuoted(names));
+it("lists exactly the table's operations in docs/interface.md", () => {
+  const core = getRows("Core operations").flatMap(([names]) => findCodeSpans(names));
   const extensions = getRows("Extensions").flatMap(([names, capability]) =>
-    findQuoted(names).map((name) => [name, ...findQuoted(capability)]),
+    findCodeSpans(names).map((name) => [name, ...findCodeSpans(capability)]),
   );
   const signature = ({ method, path }: Operation) => `${method} ${path}`;
   expect(core.sort()).toEqual(coreOperations.map(signature).sort());
@@ -73,7 +73,7 @@ it("lists exactly the operations of the table in docs/interface.md", () => {
   expect(extensions.sort()).toEqual(extensionOperations.map((operation) => [signature(operation), operation.capability]).sort());
 });
 
-it("documents how docs/interface.md maps every status word", () => {
+it("maps every status as documented in docs/interface.md", () => {
   const rows = page.split("## Job states")[1]?.split("##")[0]?.split("\n") ?? [];
   const cells = rows
     .map((row) => row.split("|").map((cell) => cell.trim()))
@@ -81,11 +81,11 @@ it("documents how docs/interface.md maps every status word", () => {
   expect(cells).toHaveLength(6);
   for (const [, state, words, terminal] of cells) {
     for (const word of words?.split(", ") ?? [])
-      expect([word, toJobState(word), isTerminalWord(word)]).toEqual([word, state, terminal === "yes"]);
+      expect([word, toJobState(word), isTerminalStatus(word)]).toEqual([word, state, terminal === "yes"]);
   }
 });
 
-const table: [word: string, state: string, terminal: boolean][] = [
+const statusTable: [word: string, state: string, terminal: boolean][] = [
   ["waiting_to_dispatch", "pending", false],
   ["submitted", "pending", false],
   ["queued_limited", "pending", false],
@@ -113,22 +113,22 @@ const table: [word: string, state: string, terminal: boolean][] = [
 ];
 
 describe("job states", () => {
-  it.each(table)("%s is shown as %s, terminal: %s", (word, state, terminal) => {
+  it.each(statusTable)("maps %s to %s, terminal: %s", (word, state, terminal) => {
     expect(toJobState(word)).toBe(state);
-    expect(isTerminalWord(word)).toBe(terminal);
+    expect(isTerminalStatus(word)).toBe(terminal);
   });
 
-  it("keeps an unknown word as unknown and never calls it terminal", () => {
-    const stateWords = new Set(table.map(([word]) => word));
+  it("maps an unknown status to unknown and not terminal", () => {
+    const knownWords = new Set(statusTable.map(([word]) => word));
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.constantFrom("constructor", "__proto__", "toString", "expired", "")), (word) => {
-        fc.pre(!stateWords.has(word));
-        expect([toJobState(word), isTerminalWord(word)]).toEqual(["unknown", false]);
+        fc.pre(!knownWords.has(word));
+        expect([toJobState(word), isTerminalStatus(word)]).toEqual(["unknown", false]);
       }),
     );
   });
 
-  it("maps each of its own words to itself", () => {
+  it("maps each job state to itself", () => {
     expect(jobStates.map(toJobState)).toEqual([...jobStates]);
   });
 });
@@ -140,27 +140,27 @@ describe("a topic", () => {
     ["batches:1", "/api/apps/1/runs"],
     ["counts", "/api/console/counts"],
     ["search?text=a%3Fb", "/api/console/jobs/search?text=a%3Fb"],
-  ])("%s is the path %s", (topic, path) => {
+  ])("converts %s to and from the path %s", (topic, path) => {
     expect(getTopicPath(topic)).toBe(path);
     expect(getPathTopic(path)).toBe(topic);
   });
 
-  it("has an id exactly if its path has one, and a valid name", () => {
+  it("rejects a missing or unexpected id and an invalid name", () => {
     for (const topic of ["job", "job:", "jobs:1", "nothing", "", "toString", "job:%zz", "?limit=1"])
       expect(parseTopic(topic)).toBeUndefined();
   });
 
-  it("doesn't depend on a path's fragment", () => {
+  it("ignores a path's fragment", () => {
     expect(getPathTopic("/api/jobs?limit=1#started")).toBe("jobs?limit=1");
     expect(getPathTopic("/api/jobs/1#workflow")).toBe("job:1");
   });
 
-  it("is missing for paths without live updates", () => {
+  it("returns no topic for a path without live updates", () => {
     for (const path of ["/api/jobs/1/assets", "/api/job", "/jobs", "/api/prompt"]) expect(getPathTopic(path)).toBeUndefined();
   });
 });
 
-it("distinguishes the console's events from others", () => {
+it("recognizes only the console's live events", () => {
   expect(isLiveEvent({ event: "snapshot", data: { topic: "jobs", atMs: 1, value: null } })).toBe(true);
   for (const [event, data] of [
     ["snapshot", { topic: "jobs", value: 1 }],

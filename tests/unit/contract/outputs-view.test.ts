@@ -6,23 +6,23 @@ import { toAssetDetail, toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { getWorkflowName } from "@/lib/contract/workflow/workflow-name";
 
-const file = (filename: string, overrides: object = {}) => ({ filename, subfolder: "", type: "output", ...overrides });
-/** Parsed from a job's details. */
+const createFile = (filename: string, overrides: object = {}) => ({ filename, subfolder: "", type: "output", ...overrides });
+/** Lists the outputs of a parsed job. */
 const listViews = (outputs: unknown) => listOutputs(jobDetailSchema.parse({ id: "a", status: "completed", outputs }).outputs);
-const kinds = (outputs: unknown) => listViews(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
+const listKinds = (outputs: unknown) => listViews(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
 
-describe("the outputs of a job", () => {
-  it("are listed flat, in node order, with the kind of each", () => {
+describe("listing a job's outputs", () => {
+  it("returns a flat list in node order with each output's kind", () => {
     const outputs = {
-      "9": { images: [file("3ac9e1.png", { display_name: "cat_00001_.png" })] },
-      "14": { images: [file("b1d077.mp4")], animated: [true] },
-      "17": { gifs: [file("c01e.mp4", { format: "video/h264-mp4", frame_rate: 24 }), file("x.gif", { format: "image/gif" })] },
-      "21": { audio: [file("aa02.flac", { subfolder: "audio" })] },
-      "25": { "3d": [file("dd9f.glb")] },
+      "9": { images: [createFile("3ac9e1.png", { display_name: "cat_00001_.png" })] },
+      "14": { images: [createFile("b1d077.mp4")], animated: [true] },
+      "17": { gifs: [createFile("c01e.mp4", { format: "video/h264-mp4", frame_rate: 24 }), createFile("x.gif", { format: "image/gif" })] },
+      "21": { audio: [createFile("aa02.flac", { subfolder: "audio" })] },
+      "25": { "3d": [createFile("dd9f.glb")] },
       "30": { text: ["a cat on a mat", "two"] },
-      "31": { latents: [file("l.latent")], files: [file("notes.md")], video: [file("v")] },
+      "31": { latents: [createFile("l.latent")], files: [createFile("notes.md")], video: [createFile("v")] },
     };
-    expect(kinds(outputs)).toEqual([
+    expect(listKinds(outputs)).toEqual([
       "9/images/0 image",
       "14/images/0 video",
       "17/gifs/0 video",
@@ -37,9 +37,12 @@ describe("the outputs of a job", () => {
     ]);
   });
 
-  it("contain what a page needs of a file", () => {
+  it("returns a file's name, location and flags", () => {
     const outputs = {
-      "9": { images: [file("3ac9e1.webp", { display_name: "cat.webp", type: "temp", subfolder: "s", id: "asset" })], animated: [true] },
+      "9": {
+        images: [createFile("3ac9e1.webp", { display_name: "cat.webp", type: "temp", subfolder: "s", id: "asset" })],
+        animated: [true],
+      },
     };
     expect(listViews(outputs)).toEqual([
       {
@@ -56,23 +59,29 @@ describe("the outputs of a job", () => {
     ]);
   });
 
-  it("read the animation flag of a list or of each item", () => {
-    const two = [file("a.webp"), file("b.webp")];
-    expect(listViews({ "1": { images: two, animated: [true] } }).map((output) => output.animated)).toEqual([true, true]);
-    expect(listViews({ "1": { images: two, animated: [false, true] } }).map((output) => output.animated)).toEqual([false, true]);
+  it("reads the animation flag of a list or of each item", () => {
+    const images = [createFile("a.webp"), createFile("b.webp")];
+    expect(listViews({ "1": { images, animated: [true] } }).map((output) => output.animated)).toEqual([true, true]);
+    expect(listViews({ "1": { images, animated: [false, true] } }).map((output) => output.animated)).toEqual([false, true]);
     expect(listViews({ "1": { animated: [true] } })).toEqual([]);
   });
 
-  it("prefer an item's own fields over its key", () => {
+  it("prefers an item's own fields over its key", () => {
     expect(
-      kinds({
-        "1": { images: [file("a", { mediaType: "3d" }), file("b", { mime_type: "audio/flac" }), file("c.png", { mediaType: "video" })] },
+      listKinds({
+        "1": {
+          images: [
+            createFile("a", { mediaType: "3d" }),
+            createFile("b", { mime_type: "audio/flac" }),
+            createFile("c.png", { mediaType: "video" }),
+          ],
+        },
       }),
     ).toEqual(["1/images/0 3d", "1/images/1 audio", "1/images/2 image"]);
   });
 
-  it("may contain nulls and bare strings", () => {
-    expect(kinds({ "1": { images: [null, "a.png", file("b.png")], "3d": ["model.glb"], text: "one" }, "2": null })).toEqual([
+  it("accepts nulls and bare strings", () => {
+    expect(listKinds({ "1": { images: [null, "a.png", createFile("b.png")], "3d": ["model.glb"], text: "one" }, "2": null })).toEqual([
       "1/images/1 image",
       "1/images/2 image",
       "1/3d/0 3d",
@@ -80,17 +89,17 @@ describe("the outputs of a job", () => {
     ]);
   });
 
-  it("find the model among a 3d preview's mixed values", () => {
+  it("finds the model in a 3D preview's mixed values", () => {
     const [model, camera] = listViews({ "1": { result: ["folder/m.glb", { position: [1, 2, 3] }, null] } });
     expect(model).toMatchObject({ kind: "3d", file: { filename: "folder/m.glb", subfolder: "", type: "output" } });
     expect(camera).toMatchObject({ kind: "json", json: { position: [1, 2, 3] } });
   });
 
-  it("keep a text as text even if it looks like a file", () => {
-    expect(kinds({ "1": { text: ["cat.png"], caption: ["see cat.png"] } })).toEqual(["1/text/0 text", "1/caption/0 text"]);
+  it("keeps a text that looks like a filename as text", () => {
+    expect(listKinds({ "1": { text: ["cat.png"], caption: ["see cat.png"] } })).toEqual(["1/text/0 text", "1/caption/0 text"]);
   });
 
-  it("keep unknown outputs as JSON", () => {
+  it("keeps unknown outputs as JSON", () => {
     expect(listViews({ "1": { histogram: [1, 2, 3], stats: { mean: 4 } }, "2": [1] }).map((output) => output.json)).toEqual([
       [1, 2, 3],
       { mean: 4 },
@@ -98,11 +107,11 @@ describe("the outputs of a job", () => {
     ]);
   });
 
-  it("are an empty list where there are none", () => {
+  it("returns an empty list when there are no outputs", () => {
     expect([undefined, null, {}, [], "x", 7].flatMap(listViews)).toEqual([]);
   });
 
-  it("never throw, have a kind each and exactly one content", () => {
+  it("returns exactly one content per output for any value", () => {
     const node = fc.dictionary(fc.constantFrom("images", "text", "3d", "gifs", "animated", "odd"), fc.jsonValue());
     fc.assert(
       fc.property(fc.oneof(fc.dictionary(fc.string(), node), fc.jsonValue()), (outputs) => {
@@ -115,7 +124,7 @@ describe("the outputs of a job", () => {
 });
 
 describe("the preview of a job", () => {
-  it("may be a text, cut short", () => {
+  it("reads a truncated text", () => {
     expect(toPreviewView({ content: "once upon", truncated: true, nodeId: "5", mediaType: "text" })).toMatchObject({
       kind: "text",
       text: "once upon",
@@ -127,13 +136,13 @@ describe("the preview of a job", () => {
     expect(toPreviewView({ filename: "m", nodeId: "5", mediaType: "3d" })?.kind).toBe("3d");
   });
 
-  it("is absent when there is nothing to show", () => {
+  it("returns undefined when there is no preview", () => {
     expect([toPreviewView(undefined), toPreviewView(null), toPreviewView({})]).toEqual([undefined, undefined, undefined]);
   });
 });
 
 describe("an asset view", () => {
-  it("has its times in milliseconds, its kind and its edges", () => {
+  it("returns the time in milliseconds, the kind and the dimensions", () => {
     const asset = assetSchema.parse({
       id: "7c1b",
       name: "cat.png",
@@ -156,20 +165,20 @@ describe("an asset view", () => {
     });
   });
 
-  it("has a state on its page only where the service reports mutability", () => {
+  it("reports mutability only when the service does", () => {
     const getDetail = (asset: object) => toAssetDetail(assetSchema.parse({ id: "7c1b", name: "cat.png", ...asset }));
     expect(getDetail({ is_immutable: false })).toMatchObject({ immutable: false, isMutableReported: true });
     expect(getDetail({})).not.toHaveProperty("isMutableReported");
   });
 
-  it("is recognized by media type when the name has no ending", () => {
+  it("detects the kind by media type when the name has no extension", () => {
     expect(toAssetView(assetSchema.parse({ id: "a", name: "clip", mime_type: "video/mp4" })).kind).toBe("video");
     expect(toAssetView(assetSchema.parse({ id: "a", name: null })).name).toBe("a");
   });
 });
 
 describe("the name of a workflow", () => {
-  it("is the editor's name, else a marked short id", () => {
+  it("returns the editor's name, else a short id with a # prefix", () => {
     const workflow = { prompt: {}, extra_data: { extra_pnginfo: { workflow: { name: " Poster " } } } };
     expect(getWorkflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0", workflow })).toBe("Poster");
     expect(getWorkflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0" })).toBe("#1f3b7f7c");

@@ -12,28 +12,28 @@ const job = {
   prompt: graph,
   extra_data: { api_key_comfy_org: "[REDACTED]", client_id: "c", extra_pnginfo: { workflow: { id: "w", name: "Poster" } } },
 };
-const problem = (text: string) => {
+const getFailure = (text: string) => {
   const reading = readWorkflow(text);
   return reading.ok ? "read" : reading.failure;
 };
 
-describe("a workflow file", () => {
-  it("may be a bare graph", () => {
+describe("reading a workflow file", () => {
+  it("reads a bare graph", () => {
     expect(readWorkflow(JSON.stringify(graph))).toEqual({ ok: true, value: { graph } });
   });
 
-  it("may begin with a byte order mark and whitespace", () => {
+  it("skips a byte order mark and whitespace", () => {
     expect(readWorkflow(`\uFEFF\n ${JSON.stringify(graph)}`).ok).toBe(true);
   });
 
-  it("may be a submission; a partner key in it is dropped", () => {
+  it("reads a submission and drops its partner key", () => {
     expect(readWorkflow(JSON.stringify(job))).toEqual({
       ok: true,
       value: { graph, title: "Poster", extraData: { client_id: "c", extra_pnginfo: { workflow: { id: "w", name: "Poster" } } } },
     });
   });
 
-  it("may be the details of a job", () => {
+  it("reads a job's details", () => {
     expect(readWorkflow(JSON.stringify({ id: "j", status: "completed", workflow: job }))).toMatchObject({
       ok: true,
       value: { title: "Poster" },
@@ -42,32 +42,32 @@ describe("a workflow file", () => {
 
   it.each([
     ["a request to a hosted worker", { input: { workflow: graph, images: [] } }],
-    ["its prompt", { input: { prompt: graph } }],
-    ["data", { data: { workflow: graph } }],
-    ["a list of one", [{ prompt: graph }]],
-    ["JSON in a text", { workflow: JSON.stringify(graph) }],
-    ["a text that is no workflow beside it", { prompt: "a cat", workflow: graph }],
-  ])("may be wrapped in %s", (_, wrapped) => {
+    ["the prompt of a hosted worker's request", { input: { prompt: graph } }],
+    ["a data field", { data: { workflow: graph } }],
+    ["a list with one item", [{ prompt: graph }]],
+    ["a JSON string", { workflow: JSON.stringify(graph) }],
+    ["an object with an unrelated prompt text", { prompt: "a cat", workflow: graph }],
+  ])("unwraps a graph from %s", (_, wrapped) => {
     expect(readWorkflow(JSON.stringify(wrapped))).toEqual({ ok: true, value: { graph } });
   });
 
   const drawing = { id: "w", name: "Poster", nodes: [{ id: 4 }] };
   it.each([
     ["the editor's own result", { output: graph, workflow: drawing }],
-    ["the texts of a picture", { prompt: JSON.stringify(graph), workflow: JSON.stringify(drawing) }],
-  ])("keeps the drawing in %s", (_, both) => {
-    expect(readWorkflow(JSON.stringify(both))).toEqual({
+    ["image metadata", { prompt: JSON.stringify(graph), workflow: JSON.stringify(drawing) }],
+  ])("keeps the drawing in %s", (_, file) => {
+    expect(readWorkflow(JSON.stringify(file))).toEqual({
       ok: true,
       value: { graph, title: "Poster", extraData: { extra_pnginfo: { workflow: drawing } } },
     });
   });
 
-  it("hands back the editor's file from the same wrappers", () => {
+  it("returns an editor file from the same wrappers", () => {
     for (const wrapped of [{ input: { workflow: drawing } }, { workflow: drawing, prompt: "a cat" }, [drawing]])
-      expect(problem(JSON.stringify(wrapped))).toEqual({ code: "ui_format", file: drawing });
+      expect(getFailure(JSON.stringify(wrapped))).toEqual({ code: "ui_format", file: drawing });
   });
 
-  it("reads NaN and Infinity as null and keeps them in texts", () => {
+  it("reads NaN and Infinity as null and keeps them in strings", () => {
     const text = '{"1":{"class_type":"X","inputs":{"a":NaN,"b":[-Infinity , Infinity],"c":"1, NaN, \\"NaN, 2"},"is_changed":[NaN]}}';
     expect(readWorkflow(text)).toMatchObject({
       value: { graph: { "1": { inputs: { a: null, b: [null, null], c: '1, NaN, "NaN, 2' }, is_changed: [null] } } },
@@ -79,23 +79,23 @@ describe("a workflow file", () => {
     ['{"5":{"class_type":"X"},"6":{"class_type":"Y"},"5":{"class_type":"Z"},"\\u0035":{"class_type":"Z"}}', ["5"]],
     ['{"a":{"5":1},"input":{"prompt":{"5":{"class_type":"X"},"5":{"class_type":"Y"}}}}', ["5"]],
     ['[{"__proto__":{"class_type":"X"},"__proto__":{"class_type":"Y"},"n":{"class_type":"X","inputs":{"s":NaN}}}]', ["__proto__"]],
-  ])("names ids that %s contains twice", (text, duplicates) => {
+  ])("reports duplicate ids in %s", (text, duplicates) => {
     const reading = readWorkflow(text);
     expect(reading.ok && reading.value.duplicates).toEqual(duplicates);
   });
 
-  it("may have a node called prompt", () => {
+  it("reads a node with the id prompt", () => {
     const reading = readWorkflow(JSON.stringify({ prompt: { class_type: "PreviewAny", inputs: {} } }));
     expect(reading).toMatchObject({ ok: true, value: { graph: { prompt: { class_type: "PreviewAny" } } } });
   });
 
-  it("may omit a node's inputs and include unknown fields", () => {
+  it("accepts a node with missing inputs and unknown fields", () => {
     const reading = readWorkflow(JSON.stringify({ "1": { class_type: "X", is_changed: [1] } }));
     expect(reading).toEqual({ ok: true, value: { graph: { "1": { class_type: "X", inputs: {}, is_changed: [1] } } } });
   });
 });
 
-describe("an invalid file", () => {
+describe("reading an invalid file", () => {
   it.each([
     ["", { code: "empty" }],
     [" \n", { code: "empty" }],
@@ -120,18 +120,18 @@ describe("an invalid file", () => {
     ['{"1": {"class_type": "X"}, "2": {"inputs": {}}}', { code: "node_without_class", nodeId: "2" }],
     ['{"1": {"class_type": "X"}, "2": null}', { code: "node_without_class", nodeId: "2" }],
     ['{"1": {"class_type": "X", "inputs": []}}', { code: "node_with_bad_inputs", nodeId: "1" }],
-  ])("%j", (text, expected) => {
-    expect(problem(text)).toEqual(expected);
+  ])("rejects %j", (text, expected) => {
+    expect(getFailure(text)).toEqual(expected);
   });
 
-  it("is too large in characters, nodes or depth", () => {
-    expect(problem("x".repeat(workflowLimits.characters + 1))).toMatchObject({ code: "too_large", limit: "characters" });
+  it("rejects too many characters, too many nodes and deep nesting", () => {
+    expect(getFailure("x".repeat(workflowLimits.characters + 1))).toMatchObject({ code: "too_large", limit: "characters" });
     const manyNodes = Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [index, { class_type: "X" }]));
-    expect(problem(JSON.stringify(manyNodes))).toEqual({ code: "too_large", limit: "nodes", max: 5000, found: 5001 });
+    expect(getFailure(JSON.stringify(manyNodes))).toEqual({ code: "too_large", limit: "nodes", max: 5000, found: 5001 });
     const deep = `{"1": {"class_type": "X", "inputs": {"a": ${"[".repeat(200)}${"]".repeat(200)}}}}`;
-    expect(problem(deep)).toMatchObject({ code: "too_large", limit: "depth", max: 100 });
-    const abyss = `{"1": ${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
-    expect(problem(abyss)).toMatchObject({ code: "too_large", limit: "depth" });
+    expect(getFailure(deep)).toMatchObject({ code: "too_large", limit: "depth", max: 100 });
+    const veryDeep = `{"1": ${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
+    expect(getFailure(veryDeep)).toMatchObject({ code: "too_large", limit: "depth" });
   });
 
   it("never throws for any dropped file", () => {
@@ -139,19 +139,19 @@ describe("an invalid file", () => {
     fc.assert(fc.property(fc.anything(), (value) => void unwrapWorkflow(value)));
   });
 
-  it("reads its own result again as the same graph", () => {
+  it("reads its own output as the same graph", () => {
     const node = fc.record({ class_type: fc.string({ minLength: 1 }), inputs: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })) });
     fc.assert(
       fc.property(fc.dictionary(fc.stringMatching(/^[0-9:]{1,6}$/), node, { minKeys: 1 }), (anyGraph) => {
-        const once = readWorkflow(JSON.stringify(anyGraph));
-        expect(once.ok && readWorkflow(writeExactJson(once.value.graph))).toEqual(once);
+        const firstResult = readWorkflow(JSON.stringify(anyGraph));
+        expect(firstResult.ok && readWorkflow(writeExactJson(firstResult.value.graph))).toEqual(firstResult);
       }),
     );
   });
 });
 
 describe("the workflow of a job", () => {
-  it("is unwrapped into a submittable workflow", () => {
+  it("unwraps a job's workflow for submission", () => {
     expect(unwrapWorkflow(job)).toEqual({ graph, extraData: { client_id: "c", extra_pnginfo: { workflow: { id: "w", name: "Poster" } } } });
     expect(unwrapWorkflow(graph)?.graph).toEqual(graph);
   });
@@ -161,7 +161,7 @@ describe("the workflow of a job", () => {
   });
 });
 
-describe("the position of a JSON error", () => {
+describe("finding a JSON error", () => {
   it.each([
     ["{", 1],
     ['{"a"}', 4],
@@ -177,13 +177,13 @@ describe("the position of a JSON error", () => {
     ["{'a':1}", 1],
     ["[tru]", 1],
     ['{"a":"b" "c":1}', 9],
-  ])("of %j is %d", (text, offset) => {
+  ])("finds the error in %j at offset %d", (text, offset) => {
     expect(findJsonError(text)).toBe(offset);
   });
 
-  it("is undefined exactly when the engine's parser accepts the text", () => {
-    const broken = fc.tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, insert]) => {
-      const offset = at % (text.length + 1);
+  it("finds no error exactly when JSON.parse accepts the text", () => {
+    const broken = fc.tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 })).map(([text, position, insert]) => {
+      const offset = position % (text.length + 1);
       return text.slice(0, offset) + insert + text.slice(offset + 1);
     });
     fc.assert(
@@ -203,13 +203,13 @@ describe("the position of a JSON error", () => {
     );
   });
 
-  it("is found in the largest readable text of any shape", () => {
+  it("finds an error in very large texts", () => {
     expect(findJsonError(`"${"a".repeat(4_999_990)}`)).toBe(4_999_991);
     expect(findJsonError(`"${"\\n".repeat(2_000_000)}`)).toBe(4_000_001);
     expect(findJsonError("[".repeat(2_000_000))).toBe(2_000_000);
   });
 
-  it("counts lines of every kind", () => {
+  it("counts every kind of line break", () => {
     expect(getLineAndColumn("a\r\nb\nc\rde", 8)).toEqual({ line: 4, column: 2 });
   });
 });

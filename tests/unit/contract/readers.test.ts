@@ -17,44 +17,44 @@ import { shareBodySchema } from "@/lib/contract/share";
 import { expiresSoon, toMilliseconds } from "@/lib/contract/times";
 import { readWorkflow, unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { groupOutputs, readEnding, readOutputs } from "@/lib/service/runners/read-outputs";
-import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
-import { flac, glb, plainText, png, webp } from "../embedded-workflow/files";
+import { createHostileJson, listPrototypeMembers } from "@/tests/support/hostile-keys";
+import { createFlac, createGlb, createPng, createTextChunk, createWebp } from "../embedded-workflow/files";
 
 const reader = object(
   { id: text, atMs: number, name: withFallback(text, "unnamed") },
   {
     kind: oneOf(["a", "b"]),
     isDone: isTrue,
-    seen: list(
+    tags: list(
       filter(anyText, (word) => word !== "x"),
       3,
     ),
     sizes: map(number),
-    rest: anything,
+    extra: anything,
   },
 );
 
 describe("values stored in the browser", () => {
-  it("contains the fitting named fields and defaults", () => {
+  it("keeps valid known fields and adds defaults", () => {
     const storedValue = {
       id: "1",
       atMs: 2,
       kind: "c",
       isDone: true,
-      seen: ["a", "x", 4, "late"],
+      tags: ["a", "x", 4, "late"],
       sizes: { w: 3, h: "4" },
-      rest: null,
+      extra: null,
       more: 1,
     };
-    expect(reader(storedValue)).toEqual({ id: "1", atMs: 2, name: "unnamed", isDone: true, seen: ["a"], sizes: { w: 3 }, rest: null });
+    expect(reader(storedValue)).toEqual({ id: "1", atMs: 2, name: "unnamed", isDone: true, tags: ["a"], sizes: { w: 3 }, extra: null });
   });
 
-  it("is undefined when a required field is missing", () => {
+  it("returns undefined when a required field is missing or invalid", () => {
     for (const storedValue of [undefined, null, [], "{}", { id: " ", atMs: 2 }, { id: "1" }, { id: "1", atMs: Infinity }])
       expect(reader(storedValue)).toBeUndefined();
   });
 
-  it("keeps lists in lists, and names that objects inherit", () => {
+  it("keeps nested lists and inherited property names", () => {
     expect(list(list(number))([[1, "2"], [], 3])).toEqual([[1], []]);
     const storedValue: unknown = JSON.parse('{ "__proto__": 1, "constructor": 2 }');
     expect(Object.entries(map(number)(storedValue) ?? {})).toEqual([
@@ -67,48 +67,49 @@ describe("values stored in the browser", () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
-        (storedValue) => void reader({ id: "1", atMs: 2, seen: storedValue, sizes: storedValue, rest: storedValue }),
+        (storedValue) => void reader({ id: "1", atMs: 2, tags: storedValue, sizes: storedValue, extra: storedValue }),
       ),
     );
   });
 });
 
-const names = [
+const hostileKeys = [
   ...["prompt", "workflow", "extra_data", "extra_pnginfo", "inputs", "class_type", "_meta", "title", "nodes", "links", "widgets_values"],
   ...["definitions", "subgraphs", "groupNodes", "extra", "outputs", "status", "messages", "meta", "display_node", "images", "text"],
   ...["node_errors", "errors", "input", "required", "optional", "jobs", "assets", "tags", "user_metadata", "properties", "type", "id"],
 ];
-const before = prototypeMembers();
+const membersBefore = listPrototypeMembers();
 const graph = graphSchema.parse({ constructor: { class_type: "A", inputs: {} }, "1": { class_type: "B", inputs: {} } });
 
 const readers: Record<string, (value: unknown, text: string) => unknown> = {
-  "request bodies and answers of all operations": (value) =>
-    allOperations.forEach(({ body, answers }) => {
+  "request and response bodies of all operations": (value) =>
+    allOperations.forEach(({ body, responses }) => {
       if (body?.kind === "json") body.schema.safeParse(value);
-      for (const operationAnswer of Object.values(answers)) if (operationAnswer.kind === "json") operationAnswer.schema.safeParse(value);
+      for (const operationResponse of Object.values(responses))
+        if (operationResponse.kind === "json") operationResponse.schema.safeParse(value);
     }),
-  "histories of runners": (value) => [
+  "runner histories": (value) => [
     readEnding({ status: value, outputs: value }),
     readOutputs(groupOutputs({ outputs: value, meta: value }, graph)),
   ],
   "workflow files": (value, text) => [readWorkflow(text), unwrapWorkflow(value), readWorkflow(`{"1":{"class_type":"A","inputs":${text}}}`)],
-  "files of the editor": (value, text) => {
+  "editor files": (value, text) => {
     const file = parseJson(
       `{"nodes":[{"id":1,"type":"constructor","widgets_values":${text},"properties":${text}},${text}],"links":[${text}],"extra":${text}}`,
     );
     const info = objectInfoSchema.safeParse({ constructor: { input: { required: value } } }).data ?? {};
     return [toApiWorkflow(file, info), toApiWorkflow(value, info), readMatchingDrawing(file, graph), readMatchingDrawing(value, graph)];
   },
-  "refusals of services": (value, text) => [readNodeErrors(value), parseFailure({ status: 400, headers: new Headers() }, text)],
+  "service errors": (value, text) => [readNodeErrors(value), parseFailure({ status: 400, headers: new Headers() }, text)],
   "saved views, apps and shares": (value) =>
     [savedViewBodySchema, appDefinitionSchema, shareBodySchema].map((schema) => schema.safeParse(isObject(value) ? { ...value } : value)),
 };
 
 it.each(Object.entries(readers))("reads hostile keys in %s without touching a prototype", (_, read) => {
   fc.assert(
-    fc.property(hostileJson(names), (text) => {
+    fc.property(createHostileJson(hostileKeys), (text) => {
       read(parseJson(text), text);
-      expect(prototypeMembers()).toEqual(before);
+      expect(listPrototypeMembers()).toEqual(membersBefore);
     }),
     { numRuns: 150 },
   );
@@ -116,21 +117,21 @@ it.each(Object.entries(readers))("reads hostile keys in %s without touching a pr
 
 it("reads hostile keys in media metadata without touching a prototype", async () => {
   await fc.assert(
-    fc.asyncProperty(hostileJson(names), async (text) => {
+    fc.asyncProperty(createHostileJson(hostileKeys), async (text) => {
       for (const bytes of [
-        await png(plainText("prompt", text), plainText("workflow", text), plainText("__proto__", text)),
-        flac([`prompt=${text}`, `workflow=${text}`, `comment=${text}`, `__proto__=${text}`].map((value) => Buffer.from(value))),
-        glb(`{"asset":{"extras":{"prompt":${text},"workflow":${text}}},"constructor":${text}}`),
-        await webp({ Model: `prompt:${text}`, Make: `__proto__:${text}` }),
+        await createPng(createTextChunk("prompt", text), createTextChunk("workflow", text), createTextChunk("__proto__", text)),
+        createFlac([`prompt=${text}`, `workflow=${text}`, `comment=${text}`, `__proto__=${text}`].map((value) => Buffer.from(value))),
+        createGlb(`{"asset":{"extras":{"prompt":${text},"workflow":${text}}},"constructor":${text}}`),
+        await createWebp({ Model: `prompt:${text}`, Make: `__proto__:${text}` }),
       ])
         await readEmbeddedWorkflow(createBlobSource(new Blob([new Uint8Array(bytes)])));
-      expect(prototypeMembers()).toEqual(before);
+      expect(listPrototypeMembers()).toEqual(membersBefore);
     }),
     { numRuns: 20 },
   );
 });
 
-describe("extreme times", () => {
+describe("reading times", () => {
   it.each([
     ["whole seconds", 1767225600, 1767225600000],
     ["seconds with a fraction", 1767225600.25, 1767225600250],
@@ -138,14 +139,14 @@ describe("extreme times", () => {
     ["RFC 3339 in UTC", "2026-01-01T00:00:00Z", 1767225600000],
     ["RFC 3339 with microseconds", "2026-01-01T00:00:00.123456Z", 1767225600123],
     ["RFC 3339 with an offset", "2026-01-01T02:00:00+02:00", 1767225600000],
-    ["the last second that is read as one", 99_999_999_999, 99_999_999_999_000],
-    ["the first millisecond that is read as one", 100_000_000_000, 100_000_000_000],
-    ["the beginning of time", 0, 0],
+    ["the largest number that is read as seconds", 99_999_999_999, 99_999_999_999_000],
+    ["the smallest number that is read as milliseconds", 100_000_000_000, 100_000_000_000],
+    ["zero", 0, 0],
   ])("reads %s", (_, value, expected) => {
     expect(toMilliseconds(value)).toBe(expected);
   });
 
-  it.each(["Asia/Shanghai", "America/New_York"])("reads times without a zone as UTC, as in %s", (zone) => {
+  it.each(["Asia/Shanghai", "America/New_York"])("reads times without a zone as UTC in %s", (zone) => {
     vi.stubEnv("TZ", zone);
     for (const text of [
       "2026-01-01T00:00:00",
@@ -171,7 +172,7 @@ describe("extreme times", () => {
     [[1]],
     [true],
     ["2026-99-99"],
-  ])("reads %s as no time", (value) => {
+  ])("rejects %s", (value) => {
     expect(toMilliseconds(value)).toBeUndefined();
   });
 
@@ -184,7 +185,7 @@ describe("extreme times", () => {
     );
   });
 
-  it("keeps the order of moments in one unit", () => {
+  it("keeps the order of times in the same unit", () => {
     const seconds = fc.integer({ min: 0, max: 4_000_000_000 });
     fc.assert(
       fc.property(seconds, seconds, (a, b) => {
@@ -195,7 +196,7 @@ describe("extreme times", () => {
     );
   });
 
-  it("reads one moment alike from seconds, milliseconds and text", () => {
+  it("reads the same time from seconds, milliseconds and text", () => {
     fc.assert(
       fc.property(fc.integer({ min: 100_000_001, max: 4_000_000_000 }), (seconds) => {
         const readings = [seconds, seconds * 1000, new Date(seconds * 1000).toISOString()].map(toMilliseconds);
@@ -214,23 +215,23 @@ describe("extreme times", () => {
 });
 
 describe("expiry warnings", () => {
-  const HOUR = 60 * 60_000;
-  const DAY = 24 * HOUR;
+  const HOUR_MS = 60 * 60_000;
+  const DAY_MS = 24 * HOUR_MS;
   it.each([
-    ["a day's link in its last tenth", DAY, 2 * HOUR, true],
-    ["a day's link before that", DAY, 3 * HOUR, false],
-    ["a week's link in its last tenth", 7 * DAY, 16 * HOUR, true],
-    ["a week's link a day before its end", 7 * DAY, DAY, false],
-    ["a year's token three days before its end", 365 * DAY, 3 * DAY, true],
-    ["a year's token four days before its end", 365 * DAY, 4 * DAY, false],
-    ["what has ended", DAY, 0, false],
-  ])("judges %s", (_, lifetime, left, expected) => {
-    expect(expiresSoon({ createdAt: 1000, expiresAt: 1000 + lifetime }, 1000 + lifetime - left)).toBe(expected);
+    ["a day's link in its last tenth", DAY_MS, 2 * HOUR_MS, true],
+    ["a day's link before its last tenth", DAY_MS, 3 * HOUR_MS, false],
+    ["a week's link in its last tenth", 7 * DAY_MS, 16 * HOUR_MS, true],
+    ["a week's link a day before its end", 7 * DAY_MS, DAY_MS, false],
+    ["a year's token three days before its end", 365 * DAY_MS, 3 * DAY_MS, true],
+    ["a year's token four days before its end", 365 * DAY_MS, 4 * DAY_MS, false],
+    ["an expired link", DAY_MS, 0, false],
+  ])("checks %s", (_, lifetimeMs, remainingMs, expected) => {
+    expect(expiresSoon({ createdAt: 1000, expiresAt: 1000 + lifetimeMs }, 1000 + lifetimeMs - remainingMs)).toBe(expected);
   });
 
-  it("limits an unknown start to three days and an unknown end never", () => {
-    expect(expiresSoon({ expiresAt: 3 * DAY }, 1)).toBe(true);
-    expect(expiresSoon({ expiresAt: 4 * DAY }, 1)).toBe(false);
-    expect(expiresSoon({ createdAt: 1 }, 10 * DAY)).toBe(false);
+  it("warns three days ahead for an unknown start and never for an unknown end", () => {
+    expect(expiresSoon({ expiresAt: 3 * DAY_MS }, 1)).toBe(true);
+    expect(expiresSoon({ expiresAt: 4 * DAY_MS }, 1)).toBe(false);
+    expect(expiresSoon({ createdAt: 1 }, 10 * DAY_MS)).toBe(false);
   });
 });

@@ -1,20 +1,20 @@
-// <lightdesk-embed> as used by a host page's framework: set up before its script is loaded, and slow to render.
+// The <lightdesk-embed> element and its service worker. The host page sets up the element before the script loads.
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-describe("element", () => {
+describe("embed element", () => {
   const element = document.createElement("lightdesk-embed");
   const getTicket = async () => "a.b.c";
 
   beforeEach(() => void vi.useFakeTimers());
 
   function dispatchMessage(
-    of: Element,
+    target: Element,
     data: unknown,
     { origin = "https://desk.test", source }: { origin?: string; source?: unknown } = {},
   ): void {
     const event = new MessageEvent("message", { data, origin });
-    Object.defineProperty(event, "source", { value: source ?? of.shadowRoot?.querySelector("iframe")?.contentWindow });
+    Object.defineProperty(event, "source", { value: source ?? target.shadowRoot?.querySelector("iframe")?.contentWindow });
     window.dispatchEvent(event);
   }
 
@@ -23,7 +23,7 @@ describe("element", () => {
     element.setAttribute("host", "0123456789abcdef01");
     Object.assign(element, { getTicket });
     document.body.append(element);
-    let respond = (_given: Response) => {};
+    let respond = (_response: Response) => {};
     vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => void (respond = resolve)));
     new Function(readFileSync("public/embed.js", "utf8"))();
     expect(Reflect.get(element, "getTicket")).toBe(getTicket);
@@ -42,11 +42,11 @@ describe("element", () => {
     Object.assign(element, { getTicket: ticketRequest });
     element.setAttribute("height", "auto");
     const chosenMessage = { lightdesk: 1, type: "asset-chosen", id: "1", name: "a", hash: null };
-    const another = document.body.appendChild(document.createElement("iframe")).contentWindow;
+    const otherFrame = document.body.appendChild(document.createElement("iframe")).contentWindow;
     for (const data of [chosenMessage, { lightdesk: 1, type: "want-ticket" }, { lightdesk: 1, type: "height", height: 9000 }]) {
       dispatchMessage(element, data, { origin: "https://evil.test" });
       dispatchMessage(element, data, { source: window });
-      dispatchMessage(element, data, { source: another });
+      dispatchMessage(element, data, { source: otherFrame });
     }
     for (const data of [null, "asset-chosen", 1, [], { ...chosenMessage, lightdesk: 2 }, { ...chosenMessage, type: ["asset-chosen"] }])
       dispatchMessage(element, data);
@@ -60,9 +60,9 @@ describe("element", () => {
     expect([received, element.style.height]).toEqual([["asset-chosen"], "100000px"]);
   });
 
-  it("names no product and no session before it has begun", async () => {
-    const part = (value: unknown) => btoa(JSON.stringify(value));
-    const createTicket = (claims: object) => async () => `${part({})}.${part({ iat: Date.now() / 1000, ...claims })}.c2lnbg`;
+  it("reports the session's problem under the host's product name", async () => {
+    const encodePart = (value: unknown) => btoa(JSON.stringify(value));
+    const createTicket = (claims: object) => async () => `${encodePart({})}.${encodePart({ iat: Date.now() / 1000, ...claims })}.c2lnbg`;
     const host = element.getAttribute("host") ?? "";
     const aud = `https://desk.test/embed/${host}`;
     vi.stubGlobal("fetch", async () => Response.json({ known: true, framing: true, now: Date.now() }));
@@ -73,100 +73,102 @@ describe("element", () => {
       await vi.advanceTimersByTimeAsync(5000);
       return element.shadowRoot?.querySelector("section")?.textContent ?? "";
     }
-    const good = createTicket({ aud, iss: location.origin });
-    const silent = await getPanelAfter(good);
-    expect(silent).toContain("This page doesn’t appear");
-    expect(silent).toContain("✗ Session: No session yet.");
-    expect(await getPanelAfter(good, { type: "want-ticket" })).toContain("✗ Session: No session yet.");
-    expect(await getPanelAfter(good, { type: "error", reason: "ticket" })).toContain("✗ Session: The console refused the ticket.");
-    expect(await getPanelAfter(good, { type: "error", reason: "console" })).toContain("✗ Session: The console couldn't create a session");
+    const validTicket = createTicket({ aud, iss: location.origin });
+    const defaultPanel = await getPanelAfter(validTicket);
+    expect(defaultPanel).toContain("This page doesn’t appear");
+    expect(defaultPanel).toContain("✗ Session: No session yet.");
+    expect(await getPanelAfter(validTicket, { type: "want-ticket" })).toContain("✗ Session: No session yet.");
+    expect(await getPanelAfter(validTicket, { type: "error", reason: "ticket" })).toContain("✗ Session: The console refused the ticket.");
+    expect(await getPanelAfter(validTicket, { type: "error", reason: "console" })).toContain(
+      "✗ Session: The console couldn't create a session",
+    );
     expect(await getPanelAfter(createTicket({ aud, iss: "https://other.test" }))).toContain(
       `Its issuer must be this page's origin, ${location.origin}.`,
     );
     element.setAttribute("product", "Acme Studio");
     element.setAttribute("language", "zh-CN");
-    const named = await getPanelAfter(good);
-    expect(named).toContain("Acme Studio没有出现");
-    expect(silent + named).not.toContain("Lightdesk");
+    const namedPanel = await getPanelAfter(validTicket);
+    expect(namedPanel).toContain("Acme Studio没有出现");
+    expect(defaultPanel + namedPanel).not.toContain("Lightdesk");
     expect(element.shadowRoot?.querySelector("iframe")?.title).toBe("Acme Studio");
   });
 });
 
-describe("worker", () => {
-  const PLACE = "https://desk.test/embed/0123456789abcdef01/abcdefgh1234";
+describe("embed worker", () => {
+  const EMBED_URL = "https://desk.test/embed/0123456789abcdef01/abcdefgh1234";
   type Page = { url: string; postMessage: (message: unknown, ports: MessagePort[]) => void };
 
-  /** `pages`: the open pages. `ask` returns the worker's response to a request. */
+  /** Starts the worker with the open `pages`. `sendRequest` returns its response. */
   function startWorker(pages: readonly Page[]) {
     const listeners = new Map<string, (event: unknown) => void>();
     const clients = { matchAll: async () => pages, claim: async () => undefined };
     const scope = {
       clients,
       skipWaiting: async () => undefined,
-      addEventListener: (name: string, hear: () => void) => listeners.set(name, hear),
+      addEventListener: (name: string, listener: () => void) => listeners.set(name, listener),
     };
     const fetchMock = vi.fn(async (_request: Request) => new Response());
     const code = readFileSync("public/embed-worker.js", "utf8");
-    new Function("self", "location", "fetch", "Request", code)(scope, new URL(PLACE), fetchMock, PlainRequest);
+    new Function("self", "location", "fetch", "Request", code)(scope, new URL(EMBED_URL), fetchMock, PlainRequest);
     return {
-      sent: fetchMock,
-      ask(path: string): Promise<Response> | undefined {
-        let answer: Promise<Response> | undefined;
+      fetch: fetchMock,
+      sendRequest(path: string): Promise<Response> | undefined {
+        let workerResponse: Promise<Response> | undefined;
         listeners.get("fetch")?.({
           request: new PlainRequest(path),
-          respondWith: (response: Promise<Response>) => void (answer = response),
+          respondWith: (response: Promise<Response>) => void (workerResponse = response),
         });
-        return answer;
+        return workerResponse;
       },
-      tell: (data: unknown, from: string) => listeners.get("message")?.({ data, source: { url: from }, ports: [] }),
+      sendMessage: (data: unknown, url: string) => listeners.get("message")?.({ data, source: { url }, ports: [] }),
     };
   }
 
-  /** A page's request has a mode that Node's Request does not accept. */
+  /** Drops the mode of a page's request, which Node's Request doesn't accept. */
   class PlainRequest extends Request {
     constructor(input: string | Request, init?: RequestInit) {
       super(input, { headers: init?.headers });
     }
   }
 
-  const page = (bearer: string | undefined): Page => ({
-    url: `${PLACE}/jobs`,
+  const createPage = (bearer: string | undefined): Page => ({
+    url: `${EMBED_URL}/jobs`,
     postMessage: (_message, [port]) => port?.postMessage(bearer),
   });
-  const authorization = ({ sent }: ReturnType<typeof startWorker>) => sent.mock.lastCall?.[0].headers.get("authorization");
+  const getAuthorization = ({ fetch: sent }: ReturnType<typeof startWorker>) => sent.mock.lastCall?.[0].headers.get("authorization");
 
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }));
 
   it("forwards requests immediately when no page has a bearer", async () => {
-    const worker = startWorker([page(undefined), page(undefined)]);
-    await worker.ask(`${PLACE}/api/jobs`);
-    expect(authorization(worker)).toBeNull();
+    const worker = startWorker([createPage(undefined), createPage(undefined)]);
+    await worker.sendRequest(`${EMBED_URL}/api/jobs`);
+    expect(getAuthorization(worker)).toBeNull();
   });
 
-  it("uses and keeps the bearer of the page that has one", async () => {
-    const pages = [page(undefined), page("lde_x")];
+  it("uses and keeps the bearer of a page that has one", async () => {
+    const pages = [createPage(undefined), createPage("lde_x")];
     const worker = startWorker(pages);
-    await worker.ask(`${PLACE}/api/jobs`);
+    await worker.sendRequest(`${EMBED_URL}/api/jobs`);
     pages.length = 0;
-    await worker.ask(`${PLACE}/api/queue`);
-    expect([authorization(worker), worker.sent.mock.calls.length]).toEqual(["Bearer lde_x", 2]);
+    await worker.sendRequest(`${EMBED_URL}/api/queue`);
+    expect([getAuthorization(worker), worker.fetch.mock.calls.length]).toEqual(["Bearer lde_x", 2]);
   });
 
-  it("waits at most a second for a silent page", async () => {
-    const worker = startWorker([{ url: `${PLACE}/start`, postMessage: () => undefined }]);
-    const response = worker.ask(`${PLACE}/api/jobs`);
+  it("waits at most a second for an unresponsive page", async () => {
+    const worker = startWorker([{ url: `${EMBED_URL}/start`, postMessage: () => undefined }]);
+    const response = worker.sendRequest(`${EMBED_URL}/api/jobs`);
     await vi.advanceTimersByTimeAsync(1000);
     await response;
-    expect(authorization(worker)).toBeNull();
+    expect(getAuthorization(worker)).toBeNull();
   });
 
-  it("gives a bearer to no other path and no other site", async () => {
+  it("sends a bearer to no other path and no other site", async () => {
     const worker = startWorker([]);
-    worker.tell({ kind: "keep", bearer: "lde_x" }, `${PLACE}/start`);
-    expect(worker.ask("https://evil.test/embed/0123456789abcdef01/abcdefgh1234/api/jobs")).toBeUndefined();
-    await worker.ask(`${PLACE.replace("abcdefgh1234", "anotherslot1")}/api/jobs`);
-    expect(authorization(worker)).toBeNull();
-    await worker.ask(`${PLACE}/api/jobs`);
-    expect(authorization(worker)).toBe("Bearer lde_x");
+    worker.sendMessage({ kind: "keep", bearer: "lde_x" }, `${EMBED_URL}/start`);
+    expect(worker.sendRequest("https://evil.test/embed/0123456789abcdef01/abcdefgh1234/api/jobs")).toBeUndefined();
+    await worker.sendRequest(`${EMBED_URL.replace("abcdefgh1234", "anotherslot1")}/api/jobs`);
+    expect(getAuthorization(worker)).toBeNull();
+    await worker.sendRequest(`${EMBED_URL}/api/jobs`);
+    expect(getAuthorization(worker)).toBe("Bearer lde_x");
   });
 });

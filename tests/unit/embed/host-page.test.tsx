@@ -1,7 +1,7 @@
-// Messages between an embedded page and its host: which senders count, and when a session is renewed.
+// Messages between an embedded page and its host, session renewal and job events.
 import { render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { startRenewal, useHostJobs } from "@/components/embed/host-bridge";
+import { startRenewal, useJobReports } from "@/components/embed/host-bridge";
 import { StartScreen } from "@/components/embed/start-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { ReadOnlyNotice } from "@/components/frame/connection/connection-guard";
@@ -12,187 +12,187 @@ import { liveModule } from "@/lib/browser/live/use-live";
 import { renderInApp } from "../components/render";
 
 describe("host page", () => {
-  const HOST = "https://app.example.com";
-  const around = { postMessage: vi.fn() };
+  const HOST_ORIGIN = "https://app.example.com";
+  const hostWindow = { postMessage: vi.fn() };
 
   beforeEach(() => {
     vi.useFakeTimers();
-    around.postMessage.mockReset();
-    Object.defineProperty(window, "parent", { value: around, configurable: true });
+    hostWindow.postMessage.mockReset();
+    Object.defineProperty(window, "parent", { value: hostWindow, configurable: true });
   });
   afterEach(() => {
     Object.defineProperty(window, "parent", { value: window, configurable: true });
   });
 
-  function dispatchMessage(data: unknown, origin = HOST, source: unknown = around): void {
+  function dispatchMessage(data: unknown, origin = HOST_ORIGIN, source: unknown = hostWindow): void {
     const event = new MessageEvent("message", { data, origin });
     Object.defineProperty(event, "source", { value: source });
     window.dispatchEvent(event);
   }
 
-  describe("a message of the host", () => {
-    const seenJobs = (data: unknown, origin?: string, source?: unknown) => {
+  describe("a host message", () => {
+    const collectMessages = (data: unknown, origin?: string, source?: unknown) => {
       const hostMessages: HostMessage[] = [];
-      const stop = onHostMessage([HOST], (message) => hostMessages.push(message));
+      const stop = onHostMessage([HOST_ORIGIN], (message) => hostMessages.push(message));
       dispatchMessage(data, origin, source);
       stop();
       return hostMessages;
     };
 
-    it("is accepted from the parent window of a framing origin in a valid shape", () => {
-      expect(seenJobs({ lightdesk: 1, type: "navigate", to: "/jobs?status=failed" })).toEqual([
+    it("accepts a valid message from the parent window of a framing origin", () => {
+      expect(collectMessages({ lightdesk: 1, type: "navigate", to: "/jobs?status=failed" })).toEqual([
         { type: "navigate", to: "/jobs?status=failed" },
       ]);
     });
 
     it.each([
-      ["of another origin", { lightdesk: 1, type: "end" }, "https://evil.example.com"],
-      ["of another window", { lightdesk: 1, type: "end" }, HOST, {}],
-      ["of something else", { type: "end" }],
-      ["of no shape", "end"],
-      ["to another site", { lightdesk: 1, type: "navigate", to: "//evil.example.com" }],
-      ["to a page that is not for hosts", { lightdesk: 1, type: "navigate", to: "/sign-in" }],
-      ["with a page behind one that hosts may show", { lightdesk: 1, type: "navigate", to: "/jobs/%2e%2e/sign-in" }],
-      ["out of its frame", { lightdesk: 1, type: "navigate", to: "/jobs/../../../jobs" }],
-      ["with a script for an address", { lightdesk: 1, type: "navigate", to: "javascript:alert(1)" }],
-      ["with a theme that is none", { lightdesk: 1, type: "theme", theme: "<b>" }],
-      ["of a frame inside it that says it is the host", { lightdesk: 1, type: "end" }, HOST, window],
-      ["with an address that is too long", { lightdesk: 1, type: "navigate", to: `/jobs?q=${"x".repeat(2000)}` }],
-      ["with a language that is none", { lightdesk: 1, type: "language", language: { toString: "en" } }],
-      ["of another version", { lightdesk: "1", type: "end" }],
+      ["from another origin", { lightdesk: 1, type: "end" }, "https://evil.example.com"],
+      ["from another window", { lightdesk: 1, type: "end" }, HOST_ORIGIN, {}],
+      ["without a version", { type: "end" }],
+      ["that is not an object", "end"],
+      ["that navigates to another site", { lightdesk: 1, type: "navigate", to: "//evil.example.com" }],
+      ["that navigates to a page hosts can't show", { lightdesk: 1, type: "navigate", to: "/sign-in" }],
+      ["with an encoded path traversal", { lightdesk: 1, type: "navigate", to: "/jobs/%2e%2e/sign-in" }],
+      ["with a path traversal", { lightdesk: 1, type: "navigate", to: "/jobs/../../../jobs" }],
+      ["with a script URL", { lightdesk: 1, type: "navigate", to: "javascript:alert(1)" }],
+      ["with an invalid theme", { lightdesk: 1, type: "theme", theme: "<b>" }],
+      ["from its own window", { lightdesk: 1, type: "end" }, HOST_ORIGIN, window],
+      ["with a path that is too long", { lightdesk: 1, type: "navigate", to: `/jobs?q=${"x".repeat(2000)}` }],
+      ["with an invalid language", { lightdesk: 1, type: "language", language: { toString: "en" } }],
+      ["with an invalid version", { lightdesk: "1", type: "end" }],
       ["with a ticket that is too long", { lightdesk: 1, type: "ticket", ticket: "x".repeat(8001) }],
-    ])("is ignored %s", (_name, data, origin = HOST, source: unknown = around) => {
-      expect(seenJobs(data, origin, source)).toEqual([]);
+    ])("ignores a message %s", (_name, data, origin = HOST_ORIGIN, source: unknown = hostWindow) => {
+      expect(collectMessages(data, origin, source)).toEqual([]);
     });
 
-    it("is answered to its exact origin", () => {
-      postToHost([HOST], { type: "want-ticket" });
-      expect(around.postMessage.mock.calls).toEqual([[{ lightdesk: 1, type: "want-ticket" }, HOST]]);
+    it("posts a message to the host's exact origin", () => {
+      postToHost([HOST_ORIGIN], { type: "want-ticket" });
+      expect(hostWindow.postMessage.mock.calls).toEqual([[{ lightdesk: 1, type: "want-ticket" }, HOST_ORIGIN]]);
     });
   });
 
-  describe("the session of a page", () => {
-    const MINUTE = 60_000;
-    function world(
-      begin: () => Promise<
+  describe("session renewal", () => {
+    const MINUTE_MS = 60_000;
+    function startTestRenewal(
+      createSession: () => Promise<
         { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" } | { ok: false; reason: "ticket" | "unreachable" | "console" }
       >,
     ) {
       const reports: string[] = [];
-      const renewal = startRenewal(15 * MINUTE, {
-        requestTicket: () => reports.push("ask"),
-        begin,
+      const renewal = startRenewal(15 * MINUTE_MS, {
+        requestTicket: () => reports.push("request ticket"),
+        createSession,
         onRenewed: (isSame) => reports.push(`renewed ${isSame}`),
         onEnded: (reason) => reports.push(`ended ${reason}`),
       });
-      return { reported: reports, renewal, ticket: { type: "ticket", ticket: "x" } as const };
+      return { reports, renewal, ticket: { type: "ticket", ticket: "x" } as const };
     }
-    const good = async () => ({ ok: true, leftMs: 15 * MINUTE, isSame: true, keeps: "cookie" }) as const;
+    const createSession = async () => ({ ok: true, leftMs: 15 * MINUTE_MS, isSame: true, keeps: "cookie" }) as const;
 
-    it("is renewed before it ends, only by requested tickets", async () => {
-      const { reported, renewal, ticket } = world(good);
+    it("renews the session before it ends, only with requested tickets", async () => {
+      const { reports, renewal, ticket } = startTestRenewal(createSession);
       await renewal.receive(ticket);
-      expect(reported).toEqual([]);
-      vi.advanceTimersByTime(12 * MINUTE);
-      expect(reported).toEqual(["ask"]);
+      expect(reports).toEqual([]);
+      vi.advanceTimersByTime(12 * MINUTE_MS);
+      expect(reports).toEqual(["request ticket"]);
       await renewal.receive(ticket);
-      vi.advanceTimersByTime(12 * MINUTE);
-      expect(reported).toEqual(["ask", "renewed true", "ask"]);
+      vi.advanceTimersByTime(12 * MINUTE_MS);
+      expect(reports).toEqual(["request ticket", "renewed true", "request ticket"]);
       renewal.stop();
     });
 
-    it("is renewed immediately when the console reports its end", () => {
-      const { reported, renewal } = world(good);
+    it("requests a ticket immediately when the console returns 401", () => {
+      const { reports, renewal } = startTestRenewal(createSession);
       notifyResponse({ path: "/api/jobs", method: "GET", status: 401 });
       notifyResponse({ path: "/api/queue", method: "GET", status: 401 });
-      expect(reported).toEqual(["ask"]);
+      expect(reports).toEqual(["request ticket"]);
       renewal.stop();
     });
 
-    it("is renewed once per ticket, however often it is sent", async () => {
-      const begin = vi.fn(good);
-      const { reported, renewal, ticket } = world(begin);
-      vi.advanceTimersByTime(12 * MINUTE);
+    it("renews the session once per ticket when it arrives several times", async () => {
+      const startSession = vi.fn(createSession);
+      const { reports, renewal, ticket } = startTestRenewal(startSession);
+      vi.advanceTimersByTime(12 * MINUTE_MS);
       await Promise.all([renewal.receive(ticket), renewal.receive(ticket), renewal.receive(ticket)]);
-      expect([begin.mock.calls.length, reported]).toEqual([1, ["ask", "renewed true"]]);
+      expect([startSession.mock.calls.length, reports]).toEqual([1, ["request ticket", "renewed true"]]);
       renewal.stop();
     });
 
-    it("continues while the console cannot store another", async () => {
-      const { reported, renewal, ticket } = world(async () => ({ ok: false, reason: "console" }));
-      vi.advanceTimersByTime(12 * MINUTE);
+    it("requests another ticket when the console can't create a session", async () => {
+      const { reports, renewal, ticket } = startTestRenewal(async () => ({ ok: false, reason: "console" }));
+      vi.advanceTimersByTime(12 * MINUTE_MS);
       await renewal.receive(ticket);
       vi.advanceTimersByTime(20_000);
-      expect(reported).toEqual(["ask", "ask"]);
+      expect(reports).toEqual(["request ticket", "request ticket"]);
       renewal.stop();
     });
 
-    it("ends with a refused ticket", async () => {
-      const { reported, renewal, ticket } = world(async () => ({ ok: false, reason: "ticket" }));
-      vi.advanceTimersByTime(12 * MINUTE);
+    it("ends the session when a ticket is rejected", async () => {
+      const { reports, renewal, ticket } = startTestRenewal(async () => ({ ok: false, reason: "ticket" }));
+      vi.advanceTimersByTime(12 * MINUTE_MS);
       await renewal.receive(ticket);
-      expect(reported).toEqual(["ask", "ended refused"]);
+      expect(reports).toEqual(["request ticket", "ended refused"]);
     });
 
-    it("retries while unanswered and ends at its expiry", () => {
-      const { reported } = world(good);
-      vi.advanceTimersByTime(15 * MINUTE);
-      expect(reported.filter((value) => value === "ask").length).toBeGreaterThan(5);
-      expect(reported.at(-1)).toBe("ended expired");
+    it("retries ticket requests and ends the session when it expires", () => {
+      const { reports } = startTestRenewal(createSession);
+      vi.advanceTimersByTime(15 * MINUTE_MS);
+      expect(reports.filter((value) => value === "request ticket").length).toBeGreaterThan(5);
+      expect(reports.at(-1)).toBe("ended expired");
     });
   });
 });
 
 describe("host jobs", () => {
   const origins = ["https://app.example.com"];
-  const around = { postMessage: vi.fn() };
+  const hostWindow = { postMessage: vi.fn() };
   const connections = ["one", "two"].map((id) => ({ id, name: id, embedded: false }));
 
   beforeEach(() => {
     vi.useFakeTimers();
-    around.postMessage.mockReset();
-    Object.defineProperty(window, "parent", { value: around, configurable: true });
+    hostWindow.postMessage.mockReset();
+    Object.defineProperty(window, "parent", { value: hostWindow, configurable: true });
   });
   afterEach(() => {
     Object.defineProperty(window, "parent", { value: window, configurable: true });
   });
 
   function Jobs() {
-    useHostJobs(origins);
+    useJobReports(origins);
     return null;
   }
-  const page = (currentId: string) => (
+  const createPage = (currentId: string) => (
     <ConnectionProvider currentId={currentId} connections={connections}>
       <Jobs />
     </ConnectionProvider>
   );
 
-  it("ends each one, also when another connection is open by then", async () => {
+  it("reports each job's end after the page switches connections", async () => {
     const requests: string[] = [];
     vi.stubGlobal("fetch", async (address: string) => {
       if (address.startsWith("/api/console/queue")) return Response.json({ running: [], pending: [], source: "queue", canStop: true });
       requests.push(address);
       return Response.json({ status: "completed" });
     });
-    const renderResult = render(page("one"));
+    const renderResult = render(createPage("one"));
     notifyResponse({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: "job-1" } });
     notifyResponse({ path: "/api/prompt?connection=two", method: "POST", status: 200, value: { prompt_id: "job-2" } });
-    renderResult.rerender(page("two"));
+    renderResult.rerender(createPage("two"));
     await vi.advanceTimersByTimeAsync(4000);
-    const messages = around.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);
+    const messages = hostWindow.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);
     expect(messages.toSorted()).toEqual(["job-ended job-1", "job-ended job-2", "job-submitted job-1", "job-submitted job-2"]);
     expect(requests.toSorted()).toEqual(["/api/jobs/job-1?connection=one", "/api/jobs/job-2?connection=two"]);
   });
 
-  it.each(["visible", "hidden"] as const)("reports the ends of many jobs of a %s page on one topic", async (visibility) => {
+  it.each(["visible", "hidden"] as const)("reports the ends of many jobs on a %s page through one topic", async (visibility) => {
     vi.spyOn(document, "visibilityState", "get").mockReturnValue(visibility);
-    const watched: string[] = [];
+    const watchedPaths: string[] = [];
     let sendList = async (): Promise<void> => undefined;
-    function watchLive<Answer>(path: `/${string}`, receive: (message: LiveMessage<Answer>) => void): () => void {
-      watched.push(path);
+    function watchLive<Value>(path: `/${string}`, receive: (message: LiveMessage<Value>) => void): () => void {
+      watchedPaths.push(path);
       sendList = async () => {
-        const list = await callApi<Answer>(path);
-        if (list.ok) receive({ answer: list.value });
+        const list = await callApi<Value>(path);
+        if (list.ok) receive({ response: list.value });
       };
       return () => undefined;
     }
@@ -205,14 +205,14 @@ describe("host jobs", () => {
         address.startsWith("/api/console/queue") ? { running, pending: [], source: "queue", canStop: true } : { status: "completed" },
       ),
     );
-    render(page("one"));
+    render(createPage("one"));
     for (let index = 0; index < 50; index += 1)
       notifyResponse({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: `job-${index}` } });
     await vi.advanceTimersByTimeAsync(0);
     await sendList();
     await vi.advanceTimersByTimeAsync(4000);
-    expect(around.postMessage.mock.calls.filter(([{ type }]) => type === "job-ended")).toHaveLength(50);
-    expect(watched).toEqual(["/api/console/queue?connection=one"]);
+    expect(hostWindow.postMessage.mock.calls.filter(([{ type }]) => type === "job-ended")).toHaveLength(50);
+    expect(watchedPaths).toEqual(["/api/console/queue?connection=one"]);
   });
 });
 
@@ -220,11 +220,11 @@ const origin = "https://app.example.com";
 
 it.each([
   ["/jobs?status=failed", "/jobs?status=failed"],
-  // Choosing an asset is only for host pages; the console has no such page.
+  // Only host pages can open the asset picker. The console has no such page.
   ["/choose", "/"],
   ["/nowhere", "/"],
-])("links a non-host visitor of %s to %s of the console", (from, href) => {
-  renderInApp(<StartScreen origins={[origin]} from={from} ended={undefined} />);
+])("links a visitor of %s outside a host page to %s", (from, href) => {
+  renderInApp(<StartScreen origins={[origin]} from={from} endReason={undefined} />);
   expect(screen.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe(href);
 });
 

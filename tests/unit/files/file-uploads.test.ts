@@ -7,7 +7,7 @@ const file = new File(["x"], "x");
 const createFiles = (...paths: string[]) => paths.map((path) => ({ path, file }));
 const conflict = failed({ code: "CONFLICT", message: "exists", status: 409 });
 
-/** A service that records requests; each one waits to be released. */
+/** Creates a service that records uploads. Each upload waits until `finish` is called. */
 function createService(existing: readonly string[]) {
   const existingPaths = new Set(existing);
   const waiting: { path: string; finish: () => void }[] = [];
@@ -26,7 +26,7 @@ function createService(existing: readonly string[]) {
     });
   return { send, stored: existingPaths, waiting };
 }
-const states = (uploads: ReturnType<typeof createFileUploads>) => uploads.get().map(({ path, state }) => `${path} ${state}`);
+const listStates = (uploads: ReturnType<typeof createFileUploads>) => uploads.get().map(({ path, state }) => `${path} ${state}`);
 
 test("uploads three files at a time", async () => {
   const service = createService([]);
@@ -39,17 +39,17 @@ test("uploads three files at a time", async () => {
 
 test("reports upload progress and restarts it on a retry", async () => {
   const reporters: ((share: number) => void)[] = [];
-  let end: (() => void) | undefined;
+  let failUpload: (() => void) | undefined;
   const uploads = createFileUploads((_, { onProgress }) => {
     reporters.push(onProgress);
-    return new Promise((resolve) => (end = () => resolve(failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 }))));
+    return new Promise((resolve) => (failUpload = () => resolve(failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 }))));
   });
   uploads.add(createFiles("a"), undefined);
   reporters[0]?.(0.5);
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: 0.5 });
-  end?.();
-  await eventually(() => expect(states(uploads)).toEqual(["a failed"]));
-  uploads.again(uploads.get()[0]?.key ?? 0);
+  failUpload?.();
+  await eventually(() => expect(listStates(uploads)).toEqual(["a failed"]));
+  uploads.retry(uploads.get()[0]?.key ?? 0);
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: undefined });
 });
 
@@ -58,13 +58,13 @@ test("confirms existing files and replaces or keeps each", async () => {
   const uploads = createFileUploads(service.send);
   uploads.add(createFiles("a", "b", "c"), undefined);
   for (const { finish } of [...service.waiting]) finish();
-  await eventually(() => expect(states(uploads)).toEqual(["a conflict", "b conflict", "c stored"]));
+  await eventually(() => expect(listStates(uploads)).toEqual(["a conflict", "b conflict", "c stored"]));
   const [a, b] = uploads.get();
   uploads.resolveConflict(a?.key ?? 0, "replace", false);
   uploads.resolveConflict(b?.key ?? 0, "keep", false);
-  expect(states(uploads)).toEqual(["a sending", "b skipped", "c stored"]);
+  expect(listStates(uploads)).toEqual(["a sending", "b skipped", "c stored"]);
   service.waiting[0]?.finish();
-  await eventually(() => expect(states(uploads)[0]).toBe("a stored"));
+  await eventually(() => expect(listStates(uploads)[0]).toBe("a stored"));
 });
 
 test("applies one choice to later conflicts of the same batch only", async () => {
@@ -73,16 +73,16 @@ test("applies one choice to later conflicts of the same batch only", async () =>
   uploads.add(createFiles("a", "b", "c", "d"), undefined);
   uploads.add(createFiles("e"), undefined);
   service.waiting[0]?.finish();
-  await eventually(() => expect(states(uploads)[0]).toBe("a conflict"));
+  await eventually(() => expect(listStates(uploads)[0]).toBe("a conflict"));
   uploads.resolveConflict(uploads.get()[0]?.key ?? 0, "keep", true);
   while (service.waiting.length > 0) {
     service.waiting[0]?.finish();
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(states(uploads)).toEqual(["a skipped", "b skipped", "c skipped", "d skipped", "e conflict"]);
+  expect(listStates(uploads)).toEqual(["a skipped", "b skipped", "c skipped", "d skipped", "e conflict"]);
 });
 
-test("cancels a file taken off the list and starts the next", () => {
+test("cancels a removed file and starts the next", () => {
   const service = createService([]);
   const signals: AbortSignal[] = [];
   const uploads = createFileUploads((upload, options) => {
@@ -92,23 +92,23 @@ test("cancels a file taken off the list and starts the next", () => {
   uploads.add(createFiles("a", "b", "c", "d"), undefined);
   uploads.remove(uploads.get()[0]?.key ?? 0);
   expect(signals[0]?.aborted).toBe(true);
-  expect(states(uploads)).toEqual(["b sending", "c sending", "d sending"]);
+  expect(listStates(uploads)).toEqual(["b sending", "c sending", "d sending"]);
 });
 
-test("shows a failure with its file and retries it", async () => {
+test("reports a failed file and retries it", async () => {
   let isUnavailable = true;
   const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
   const uploads = createFileUploads(() => Promise.resolve(isUnavailable ? failed(failure) : ok(undefined)));
   uploads.add(createFiles("a"), undefined);
   await eventually(() => expect(uploads.get()[0]).toMatchObject({ state: "failed", failure }));
   isUnavailable = false;
-  uploads.again(uploads.get()[0]?.key ?? 0);
-  await eventually(() => expect(states(uploads)).toEqual(["a stored"]));
+  uploads.retry(uploads.get()[0]?.key ?? 0);
+  await eventually(() => expect(listStates(uploads)).toEqual(["a stored"]));
   uploads.clear();
   expect(uploads.get()).toEqual([]);
 });
 
-test("keeps stored files on stop, marks the rest and resumes on demand", async () => {
+test("keeps stored files when stopped and resumes the others on demand", async () => {
   const service = createService(["b"]);
   const signals: AbortSignal[] = [];
   const uploads = createFileUploads((upload, options) => {
@@ -118,13 +118,13 @@ test("keeps stored files on stop, marks the rest and resumes on demand", async (
   uploads.add(createFiles("a", "b", "c", "d", "e"), undefined);
   service.waiting[0]?.finish();
   service.waiting[0]?.finish();
-  await eventually(() => expect(states(uploads)).toEqual(["a stored", "b conflict", "c sending", "d sending", "e sending"]));
+  await eventually(() => expect(listStates(uploads)).toEqual(["a stored", "b conflict", "c sending", "d sending", "e sending"]));
   uploads.stopAll();
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, true, true, true]);
-  expect(states(uploads)).toEqual(["a stored", "b stopped", "c stopped", "d stopped", "e stopped"]);
+  expect(listStates(uploads)).toEqual(["a stored", "b stopped", "c stopped", "d stopped", "e stopped"]);
   // A file that was sent completely before it was stopped is stored.
   service.waiting[0]?.finish();
-  await eventually(() => expect(states(uploads)[2]).toBe("c stored"));
-  uploads.allAgain();
-  expect(states(uploads)).toEqual(["a stored", "b sending", "c stored", "d sending", "e sending"]);
+  await eventually(() => expect(listStates(uploads)[2]).toBe("c stored"));
+  uploads.retryAll();
+  expect(listStates(uploads)).toEqual(["a stored", "b sending", "c stored", "d sending", "e sending"]);
 });

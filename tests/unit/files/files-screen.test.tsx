@@ -4,71 +4,71 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { MoveFile, NewFolder, RemovalLines, useFileRemoval } from "@/components/files/file-dialogs";
 import { FilePanel } from "@/components/files/file-panel";
 import { FilesScreen } from "@/components/files/files-screen";
-import { FilesEmpty, Trail } from "@/components/files/files-tool-bar";
+import { Breadcrumbs,FilesEmpty } from "@/components/files/files-tool-bar";
 import { type FileRow, filesParams, toCrumbs, toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { parseSearch } from "@/lib/contract/params";
 import { ok } from "@/lib/shared/result";
-import { AtPage, plainRouter } from "@/tests/support/at-page";
-import { inApp, renderInApp } from "../components/render";
+import { createFakeRouter,PageProvider } from "@/tests/support/page-provider";
+import { renderInApp,wrapInApp } from "../components/render";
 
 describe("files screen", () => {
   const DEFAULT_QUERY = parseSearch(filesParams, new URLSearchParams()).query;
 
-  let reads: boolean;
-  let pushed: string[];
+  let canReadFiles: boolean;
+  let pushedHrefs: string[];
   beforeEach(() => {
-    pushed = [];
+    pushedHrefs = [];
     vi.stubGlobal("fetch", async (path: string) =>
       path.includes("/capabilities")
-        ? Response.json({ "userdata.read": reads, "userdata.delete": reads, "userdata.move": reads })
+        ? Response.json({ "userdata.read": canReadFiles, "userdata.delete": canReadFiles, "userdata.move": canReadFiles })
         : Response.json([]),
     );
     vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   });
 
-  async function show(id: string) {
+  async function renderScreen(id: string) {
     const files = Promise.resolve(
       ok({ value: toFilesView([{ path: "a.json", size: 2, modified: 1_767_225_600_000 }], DEFAULT_QUERY), atMs: Date.now() }),
     );
     await act(async () => {
       renderInApp(
-        <AtPage router={plainRouter((href) => void pushed.push(href))}>
+        <PageProvider router={createFakeRouter((href) => void pushedHrefs.push(href))}>
           <ConnectionProvider currentId={id} connections={[{ id, name: "Studio", embedded: false }]}>
             <Suspense>
               <FilesScreen canChange query={DEFAULT_QUERY} files={files} />
             </Suspense>
           </ConnectionProvider>
-        </AtPage>,
+        </PageProvider>,
       );
     });
   }
 
-  test("selects files only where they can be deleted", async () => {
-    reads = true;
-    await show("whole");
+  test("shows checkboxes only when files can be deleted", async () => {
+    canReadFiles = true;
+    await renderScreen("whole");
     expect(screen.getAllByRole("checkbox")).toHaveLength(2);
     cleanup();
-    reads = false;
-    await show("core");
+    canReadFiles = false;
+    await renderScreen("core");
     await waitFor(() => expect(screen.queryAllByRole("checkbox")).toEqual([]));
     expect(screen.getByRole("link", { name: "a.json" })).toBeTruthy();
   });
 
   test("opens and lists a new folder on Enter, without a checkbox", async () => {
-    reads = true;
-    await show("making");
+    canReadFiles = true;
+    await renderScreen("making");
     await act(async () => void fireEvent.click(screen.getByRole("button", { name: "New folder" })));
     const name = screen.getByRole("textbox", { name: "Name", hidden: true });
     await act(async () => void fireEvent.change(name, { target: { value: "drafts" } }));
     await act(async () => void fireEvent.submit(name));
-    expect(pushed.map((href) => new URL(href, "http://desk.test").searchParams.get("dir"))).toEqual(["drafts/"]);
+    expect(pushedHrefs.map((href) => new URL(href, "http://desk.test").searchParams.get("dir"))).toEqual(["drafts/"]);
     expect(screen.getByTitle("drafts/").getAttribute("href")).toBe("/files?dir=drafts%2F");
     expect(screen.getByText("empty, not stored until it contains a file")).toBeTruthy();
     expect(screen.queryByRole("checkbox", { name: "Select drafts" })).toBeNull();
     cleanup();
-    await show("other");
+    await renderScreen("other");
     expect(screen.queryByTitle("drafts/")).toBeNull();
   });
 
@@ -106,56 +106,56 @@ describe("file panel", () => {
   });
 
   const abilities = { has: () => true, isRefused: () => false, isLoading: false, failure: undefined };
-  const renderPanel = (path: string, row?: FileRow) => (
+  const createPanel = (path: string, row?: FileRow) => (
     <FilePanel
       path={path}
       row={row}
       connection="c"
       canChange
-      abilities={abilities}
+      capabilities={abilities}
       onClose={() => undefined}
       onRemove={() => undefined}
       onMoved={() => undefined}
     />
   );
-  const buttonTexts = () => screen.queryAllByRole("button").map(({ textContent }) => textContent);
+  const getButtonTexts = () => screen.queryAllByRole("button").map(({ textContent }) => textContent);
 
-  test("offers nothing for a removed file", async () => {
-    renderInApp(renderPanel("gone.json"));
+  test("offers no actions for a removed file", async () => {
+    renderInApp(createPanel("removed.json"));
     expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
-    expect(buttonTexts()).not.toContain("Delete");
+    expect(getButtonTexts()).not.toContain("Delete");
     expect(screen.queryByText("Open in Run")).toBeNull();
     expect(screen.queryByText("Download")).toBeNull();
   });
 
   test("shows an empty file without a request", () => {
-    renderInApp(renderPanel("empty.txt", { kind: "file", path: "empty.txt", name: "empty.txt", bytes: 0, modifiedMs: 1, files: 1 }));
+    renderInApp(createPanel("empty.txt", { kind: "file", path: "empty.txt", name: "empty.txt", bytes: 0, modifiedMs: 1, fileCount: 1 }));
     expect(screen.getByText("The file is empty.")).toBeTruthy();
-    expect([requests, buttonTexts().includes("Delete")]).toEqual([[], true]);
+    expect([requests, getButtonTexts().includes("Delete")]).toEqual([[], true]);
   });
 
-  test("rereads files changed by others and drops removed ones", async () => {
-    const row = { kind: "file", path: "a.json", name: "a.json", bytes: 2, modifiedMs: 1, files: 1 } as const;
+  test("reloads a changed file and reports a removed one", async () => {
+    const row = { kind: "file", path: "a.json", name: "a.json", bytes: 2, modifiedMs: 1, fileCount: 1 } as const;
     storedText = "{}";
-    const { rerender } = renderInApp(renderPanel("a.json", row));
+    const { rerender } = renderInApp(createPanel("a.json", row));
     expect(await screen.findByText("{}")).toBeTruthy();
     storedText = "[]";
-    rerender(inApp(renderPanel("a.json", { ...row, modifiedMs: 2 })));
+    rerender(wrapInApp(createPanel("a.json", { ...row, modifiedMs: 2 })));
     expect(await screen.findByText("[]")).toBeTruthy();
     storedText = undefined;
-    rerender(inApp(renderPanel("a.json")));
+    rerender(wrapInApp(createPanel("a.json")));
     expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
-    expect(buttonTexts()).not.toContain("Delete");
+    expect(getButtonTexts()).not.toContain("Delete");
   });
 
-  test("shows the last two folders of a path and expands the rest", () => {
-    const deep = `${Array.from({ length: 40 }, (_, at) => `d${at}`).join("/")}/`;
-    const { container } = renderInApp(<Trail title="Files" crumbs={toCrumbs(deep)} getHref={(dir) => `/files?dir=${dir}`} />);
+  test("shows the last two folders of a path and expands the others", () => {
+    const deepPath = `${Array.from({ length: 40 }, (_, index) => `d${index}`).join("/")}/`;
+    const { container } = renderInApp(<Breadcrumbs title="Files" crumbs={toCrumbs(deepPath)} getHref={(dir) => `/files?dir=${dir}`} />);
     expect(container.textContent).toBe("Files/…/d38/d39");
     act(() => void fireEvent.click(screen.getByRole("button", { name: "Show 38 more folders" })));
     expect(within(container).getAllByRole("link")).toHaveLength(40);
     expect(container.textContent).toContain("d37/d38/d39");
-    // The button is gone, so the focus moves to the first folder that appeared.
+    // The button is removed, so the focus moves to the first folder that appeared.
     expect(document.activeElement?.textContent).toBe("d0");
   });
 });
@@ -171,54 +171,54 @@ describe("move file", () => {
     });
   });
 
-  const refusal = (status: number, code: string, details?: object) =>
+  const createErrorResponse = (status: number, code: string, details?: object) =>
     Response.json({ code, message: "", details, request_id: "r" }, { status });
   const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
-  async function openWith(path: string) {
+  async function openMoveDialog(path: string) {
     const calls: string[] = [];
     renderInApp(<MoveFile path="a.json" connection="c" onMoved={(to) => calls.push(`moved to ${to}`)} />);
     await press("Rename or move");
     act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: path } }));
     return calls;
   }
-  /** Whether other components know that files can't be moved here. */
-  function learnt(): boolean {
+  /** Returns whether the connection is recorded as unable to move files. */
+  function isMoveRefused(): boolean {
     const { result } = renderHook(() => useCapabilities("c", []));
     return result.current.isRefused("userdata.move") && result.current.has("userdata.move") === false;
   }
-  const overwrites = () =>
+  const getOverwriteParams = () =>
     requests.filter(({ pathname }) => pathname.includes("/move/")).map(({ searchParams }) => searchParams.get("overwrite"));
 
   test("replaces an existing file only on a second press for the same path", async () => {
-    responses = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
-    const calls = await openWith("b.json");
+    responses = [createErrorResponse(409, "CONFLICT"), createErrorResponse(409, "CONFLICT"), Response.json({ path: "c.json" })];
+    const calls = await openMoveDialog("b.json");
     await press("Move");
     expect(screen.getByText("A file with this path already exists. Replacing it cannot be undone.")).toBeTruthy();
     act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: "c.json" } }));
     await press("Move");
-    expect([overwrites(), calls]).toEqual([["false", "false"], []]);
+    expect([getOverwriteParams(), calls]).toEqual([["false", "false"], []]);
     await press("Replace");
-    expect([overwrites().at(-1), calls]).toEqual(["true", ["moved to c.json"]]);
+    expect([getOverwriteParams().at(-1), calls]).toEqual(["true", ["moved to c.json"]]);
   });
 
   test("opens the file at the path the service reports", async () => {
     responses = [Response.json({ path: "\u00fc.json" })];
-    const calls = await openWith("u\u0308.json");
+    const calls = await openMoveDialog("u\u0308.json");
     await press("Move");
     expect(calls).toEqual(["moved to \u00fc.json"]);
   });
 
   test("distinguishes missing move support from a missing file", async () => {
-    responses = [refusal(501, "NOT_IMPLEMENTED", { capability: "userdata.move" })];
-    await openWith("b.json");
+    responses = [createErrorResponse(501, "NOT_IMPLEMENTED", { capability: "userdata.move" })];
+    await openMoveDialog("b.json");
     await press("Move");
     expect(screen.queryByText("Not found")).toBeNull();
-    expect(learnt()).toBe(true);
+    expect(isMoveRefused()).toBe(true);
     cleanup();
-    responses = [refusal(404, "NOT_FOUND")];
-    const removedFiles = await openWith("b.json");
+    responses = [createErrorResponse(404, "NOT_FOUND")];
+    const secondCalls = await openMoveDialog("b.json");
     await press("Move");
-    expect(removedFiles).toEqual([]);
+    expect(secondCalls).toEqual([]);
     expect(screen.getByText("Not found")).toBeTruthy();
   });
 });
@@ -234,38 +234,38 @@ describe("new folder", () => {
   });
 
   const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
-  function choose(...names: string[]) {
+  function chooseFiles(...names: string[]) {
     const files = names.map((name) => new File(["x"], name));
     act(() => void fireEvent.change(inputElements.at(-1) ?? document.body, { target: { files } }));
   }
-  const type = (name: string) =>
+  const typeName = (name: string) =>
     act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: name } }));
 
   test("creates the folder on Enter and puts chosen files into it", async () => {
     const calls: string[] = [];
     renderInApp(
       <NewFolder
-        onName={(name) => calls.push(`opened ${name}`)}
+        onCreate={(name) => calls.push(`opened ${name}`)}
         onFiles={(name, { files }) => calls.push(`${files.map(({ path }) => path).join()} into ${name}`)}
       />,
     );
     await press("New folder");
     expect(screen.getByText("Empty folders are not stored: the folder appears once it contains a file.")).toBeTruthy();
-    type("a b/100%");
+    typeName("a b/100%");
     await press("Choose files…");
     expect(calls).toEqual([]);
-    choose("one.json", "two.json");
+    chooseFiles("one.json", "two.json");
     expect(calls).toEqual(["one.json,two.json into a b/100%"]);
     await press("New folder");
-    type("later");
+    typeName("later");
     act(() => void fireEvent.submit(screen.getByRole("textbox", { hidden: true })));
     expect(calls.at(-1)).toBe("opened later");
   });
 
   test("clears a cancelled name when the dialog reopens", async () => {
-    renderInApp(<NewFolder onName={() => undefined} onFiles={() => undefined} />);
+    renderInApp(<NewFolder onCreate={() => undefined} onFiles={() => undefined} />);
     await press("New folder");
-    type("half a na");
+    typeName("half a na");
     await press("Cancel");
     await press("New folder");
     expect(screen.getByRole<HTMLInputElement>("textbox", { hidden: true }).value).toBe("");
@@ -274,27 +274,22 @@ describe("new folder", () => {
   test("offers the first upload in a folder that does not exist", async () => {
     const calls: string[] = [];
     const query = { dir: "new/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
-    const files = (picked: { files: { path: string }[] }) => calls.push(...picked.files.map(({ path }) => path));
-    renderInApp(<FilesEmpty query={query} hasFiles={false} canChange onOpen={() => undefined} onClear={() => undefined} onFiles={files} />);
+    const collectPaths = (selection: { files: { path: string }[] }) => calls.push(...selection.files.map(({ path }) => path));
+    renderInApp(
+      <FilesEmpty query={query} hasFiles={false} canChange onOpen={() => undefined} onClear={() => undefined} onFiles={collectPaths} />,
+    );
     expect(screen.getByText(/Empty folders are not stored/)).toBeTruthy();
     await press("Upload files");
-    choose("first.txt");
+    chooseFiles("first.txt");
     expect(calls).toEqual(["first.txt"]);
   });
 
   test("shows no drop area to read-only members and links to existing files", async () => {
     const query = { dir: "/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
     const openedPaths: string[] = [];
-    const nothing = () => undefined;
+    const noop = () => undefined;
     renderInApp(
-      <FilesEmpty
-        query={query}
-        hasFiles={false}
-        canChange={false}
-        onOpen={(dir) => openedPaths.push(dir)}
-        onClear={nothing}
-        onFiles={nothing}
-      />,
+      <FilesEmpty query={query} hasFiles={false} canChange={false} onOpen={(dir) => openedPaths.push(dir)} onClear={noop} onFiles={noop} />,
     );
     expect(screen.queryByText(/Drop/)).toBeNull();
     await press("Open workflows/");

@@ -7,37 +7,37 @@ import { renderInApp } from "../components/render";
 
 const conflict = failed({ code: "CONFLICT", message: "exists", status: 409 });
 const createFiles = (...paths: string[]) => paths.map((path) => ({ path, file: new File(["x"], path) }));
-const dialog = () => screen.queryByRole("dialog");
+const getDialog = () => screen.queryByRole("dialog");
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 
-/** Every file exists already; each response waits to be released. */
+/** Renders uploads whose files all exist already. `next` releases the next response. */
 function createList(...paths: string[]) {
-  const waiting: (() => void)[] = [];
+  const pendingResponses: (() => void)[] = [];
   const replaced: string[] = [];
   const uploads = createFileUploads(({ path }, { overwrite }) => {
     if (overwrite) {
       replaced.push(path);
       return Promise.resolve(ok(undefined));
     }
-    return new Promise((resolve) => waiting.push(() => resolve(conflict)));
+    return new Promise((resolve) => pendingResponses.push(() => resolve(conflict)));
   });
   renderInApp(<UploadsList uploads={uploads} />);
   act(() => uploads.add(createFiles(...paths), undefined));
-  const next = (at = 0) => act(async () => waiting.splice(at, 1)[0]?.());
+  const next = (index = 0) => act(async () => pendingResponses.splice(index, 1)[0]?.());
   return { next, replaced, uploads };
 }
 
-test("keeps a closed question closed until it is requested again", async () => {
+test("keeps a closed dialog closed until the user reopens it", async () => {
   const { next } = createList("a", "b", "c");
   await next();
-  expect(dialog()).toBeTruthy();
-  act(() => HTMLDialogElement.prototype.close.call(dialog()));
-  expect(dialog()).toBeNull();
+  expect(getDialog()).toBeTruthy();
+  act(() => HTMLDialogElement.prototype.close.call(getDialog()));
+  expect(getDialog()).toBeNull();
   await next();
   await next();
-  expect(dialog()).toBeNull();
+  expect(getDialog()).toBeNull();
   await press("Review 3 conflicts");
-  expect(dialog()).toBeTruthy();
+  expect(getDialog()).toBeTruthy();
 });
 
 test("applies one choice to all while others are still uploading", async () => {
@@ -45,23 +45,23 @@ test("applies one choice to all while others are still uploading", async () => {
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
   await press("Replace all");
-  expect(dialog()).toBeNull();
+  expect(getDialog()).toBeNull();
   await next();
   await next();
   await eventually(() => expect(replaced).toEqual(["a", "b", "c"]));
-  expect(dialog()).toBeNull();
+  expect(getDialog()).toBeNull();
 });
 
-test("asks about the next file after closing by itself", async () => {
+test("reopens for the next conflict after it closes automatically", async () => {
   const { next } = createList("a", "b");
   await next();
   await press("Keep existing");
-  expect(dialog()).toBeNull();
+  expect(getDialog()).toBeNull();
   await next();
-  expect(dialog()).toBeTruthy();
+  expect(getDialog()).toBeTruthy();
 });
 
-test("keeps the open question on its file when an earlier conflict appears", async () => {
+test("keeps the open dialog on its file when an earlier conflict appears", async () => {
   const { next, replaced } = createList("a", "b");
   await next(1);
   expect(screen.getByRole("heading", { name: /b/ })).toBeTruthy();
@@ -73,11 +73,11 @@ test("keeps the open question on its file when an earlier conflict appears", asy
   expect(screen.getByRole("heading").textContent).not.toBe(title);
 });
 
-test("resets the check box for all at the next upload", async () => {
+test("resets the checkbox for all files at the next upload", async () => {
   const { next, uploads } = createList("a", "b");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
-  act(() => HTMLDialogElement.prototype.close.call(dialog()));
+  act(() => HTMLDialogElement.prototype.close.call(getDialog()));
   act(() => uploads.add(createFiles("c", "d"), undefined));
   await next(1);
   expect(screen.getByRole<HTMLInputElement>("checkbox").checked).toBe(false);
@@ -88,8 +88,8 @@ test("closes the dialog for all uploads and reopens it on click", async () => {
   act(() => uploads.add(createFiles("b"), undefined));
   await next();
   await next();
-  act(() => HTMLDialogElement.prototype.close.call(dialog()));
-  expect(dialog()).toBeNull();
+  act(() => HTMLDialogElement.prototype.close.call(getDialog()));
+  expect(getDialog()).toBeNull();
   await press("Review 2 conflicts");
-  expect(dialog()).toBeTruthy();
+  expect(getDialog()).toBeTruthy();
 });

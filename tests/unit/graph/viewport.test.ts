@@ -2,33 +2,33 @@ import { describe, expect, it } from "vitest";
 import { nodeSize } from "@/components/graph/graph-layout";
 import { findImportantNode, getNodeInputs, searchNodes } from "@/components/graph/node-search";
 import { centerOn, findNodeAt, getInitialView, isInView, isReadable } from "@/components/graph/viewport";
-import { fitted, zoomed } from "@/components/ui/hooks/use-pan-zoom";
+import { fitView, zoomView } from "@/components/ui/hooks/use-pan-zoom";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 const size = { width: 800, height: 400 };
 const node = { id: "1", x: 1000, y: 500, ...nodeSize };
 
-describe("the visible part of a drawing", () => {
-  it("fits all of it and never enlarges it", () => {
-    const small = fitted({ width: 100, height: 50 }, size);
+describe("fitting and zooming a drawing", () => {
+  it("fits the whole drawing and never enlarges it", () => {
+    const small = fitView({ width: 100, height: 50 }, size);
     expect(small).toEqual({ scale: 1, x: 350, y: 175 });
-    const large = fitted({ width: 8000, height: 400 }, size);
+    const large = fitView({ width: 8000, height: 400 }, size);
     expect(large.scale).toBeLessThan(0.1);
     expect(large.x).toBeGreaterThan(0);
   });
 
-  it("keeps the point under the pointer where it is while it zooms", () => {
+  it("keeps the point under the pointer in place while zooming", () => {
     const before = { x: 10, y: 20, scale: 1 };
-    const after = zoomed(before, 1.5, { x: 110, y: 220 });
+    const after = zoomView(before, 1.5, { x: 110, y: 220 });
     expect(after.scale).toBe(1.5);
     expect({ x: 100 * after.scale + after.x, y: 200 * after.scale + after.y }).toEqual({ x: 110, y: 220 });
-    expect(zoomed(before, 1e9, { x: 0, y: 0 }).scale).toBe(4);
+    expect(zoomView(before, 1e9, { x: 0, y: 0 }).scale).toBe(4);
   });
 
-  it("centres a node so that it is visible and clickable", () => {
-    const far = { x: 0, y: 0, scale: 0.1 };
-    expect(isInView(node, { ...far, scale: 1 }, size)).toBe(false);
-    const view = centerOn(node, far, size);
+  it("centers a node so that it is visible and clickable", () => {
+    const zoomedOut = { x: 0, y: 0, scale: 0.1 };
+    expect(isInView(node, { ...zoomedOut, scale: 1 }, size)).toBe(false);
+    const view = centerOn(node, zoomedOut, size);
     expect(view.scale).toBeGreaterThanOrEqual(0.8);
     expect(isInView(node, view, size)).toBe(true);
     expect(findNodeAt([node], view, { x: 400, y: 200 })).toBe(node);
@@ -36,13 +36,13 @@ describe("the visible part of a drawing", () => {
   });
 });
 
-describe("a node's text", () => {
+describe("searching nodes", () => {
   const graph: Graph = {
     "7": { class_type: "KSampler", inputs: {}, _meta: { title: "Second pass" } },
     "17": { class_type: "LoadImage", inputs: { image: "7.png", key: "[REDACTED]", clip: ["99", 0], n: ["7", 1] } },
   };
 
-  it("are found by id, class and title, the exact id first", () => {
+  it("finds nodes by id, class and title, the exact id first", () => {
     expect(searchNodes(graph, "loadim")).toEqual(["17"]);
     expect(searchNodes(graph, "SECOND")).toEqual(["7"]);
     expect(searchNodes(graph, "#17")).toEqual(["17"]);
@@ -67,11 +67,11 @@ describe("the initial view of a drawing", () => {
     ["1", { id: "1", x: 0, y: 40, ...nodeSize }],
     ["2", { id: "2", x: 1400, y: 900, ...nodeSize }],
   ]);
-  const layout = { nodes, width: 1568, height: 946, isUpright: false };
+  const layout = { nodes, width: 1568, height: 946, isVertical: false };
 
-  it("fits the whole graph if its text is readable", () => {
+  it("fits the whole graph when its text is readable", () => {
     const small = { ...layout, width: 300, height: 200 };
-    expect(getInitialView(small, narrow, undefined)).toEqual(fitted(small, narrow));
+    expect(getInitialView(small, narrow, undefined)).toEqual(fitView(small, narrow));
   });
 
   it("shows the first node at a readable size when the graph is too large", () => {
@@ -80,12 +80,12 @@ describe("the initial view of a drawing", () => {
     expect(view.scale).toBeGreaterThan(0.8);
   });
 
-  it("centres the first row when upright", () => {
+  it("centers the first row when upright", () => {
     const wide = new Map([
       ["1", { id: "1", x: 900, y: 0, ...nodeSize }],
       ["2", { id: "2", x: 0, y: 92, ...nodeSize }],
     ]);
-    const view = getInitialView({ nodes: wide, width: 1800, height: 3000, isUpright: true }, narrow, undefined);
+    const view = getInitialView({ nodes: wide, width: 1800, height: 3000, isVertical: true }, narrow, undefined);
     expect(isReadable({ id: "1", x: 900, y: 0, ...nodeSize }, view, narrow)).toBe(true);
   });
 
@@ -93,40 +93,51 @@ describe("the initial view of a drawing", () => {
   it("fits a file's whole drawing while its titles are readable", () => {
     const wide = { ...file, width: 850, height: 600 };
     const view = getInitialView(wide, narrow, "2");
-    expect(view).toEqual(fitted(wide, narrow));
+    expect(view).toEqual(fitView(wide, narrow));
     expect(view.scale).toBeGreaterThanOrEqual(0.35);
   });
 
-  it("starts at the fullest part or at the failing node, readably", () => {
-    const apart = new Map(
+  it("starts at the densest part or at the failed node at a readable scale", () => {
+    const sparseNodes = new Map(
       [
         { x: 0, y: 0 },
         { x: 9000, y: 4000 },
         { x: 9300, y: 4100 },
-      ].map((node, at) => [`${at}`, { id: `${at}`, ...node, ...nodeSize }]),
+      ].map((node, index) => [`${index}`, { id: `${index}`, ...node, ...nodeSize }]),
     );
-    const large = { nodes: apart, groups: [], width: 10_000, height: 5000, isUpright: false };
+    const large = { nodes: sparseNodes, groups: [], width: 10_000, height: 5000, isVertical: false };
     const view = getInitialView(large, narrow, undefined);
-    expect([view.scale, ...[...apart.values()].map((node) => isReadable(node, view, narrow))]).toEqual([0.35, false, true, true]);
-    const called = getInitialView(large, narrow, "0");
-    expect([called.scale, ...[...apart.values()].map((node) => isReadable(node, called, narrow))]).toEqual([0.35, true, false, false]);
+    expect([view.scale, ...[...sparseNodes.values()].map((node) => isReadable(node, view, narrow))]).toEqual([0.35, false, true, true]);
+    const nodeView = getInitialView(large, narrow, "0");
+    expect([nodeView.scale, ...[...sparseNodes.values()].map((node) => isReadable(node, nodeView, narrow))]).toEqual([
+      0.35,
+      true,
+      false,
+      false,
+    ]);
   });
 
-  it("centers the fullest part of a small drawing", () => {
+  it("centers the densest part of a small drawing", () => {
     const row = [0, 3000, 3400].map((x, index) => ({ id: String(index), x, y: 0, ...nodeSize }));
-    const wide = { nodes: new Map(row.map((item) => [item.id, item])), groups: [], width: 3600, height: nodeSize.height, isUpright: false };
+    const wide = {
+      nodes: new Map(row.map((item) => [item.id, item])),
+      groups: [],
+      width: 3600,
+      height: nodeSize.height,
+      isVertical: false,
+    };
     const { x, y, scale } = getInitialView(wide, size, undefined);
     expect(x + (3200 + nodeSize.width / 2) * scale).toBeCloseTo(size.width / 2);
     expect(y + (nodeSize.height / 2) * scale).toBeCloseTo(size.height / 2);
   });
 
-  it("centres the node that needs attention", () => {
+  it("centers the node that needs attention", () => {
     const view = getInitialView(layout, narrow, "2");
     expect(isReadable({ id: "2", x: 1400, y: 900, ...nodeSize }, view, narrow)).toBe(true);
   });
 });
 
-it("ranks failed before running nodes and ignores done ones", () => {
+it("ranks failed nodes before running ones and ignores done ones", () => {
   expect(
     findImportantNode(
       new Map([

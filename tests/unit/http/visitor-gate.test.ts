@@ -1,65 +1,67 @@
-// Limits for clients without a session, over a real socket, with a page rendered by the test.
+// Limits for clients without a session, over a real socket with a fake page renderer.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { removeBasePath } from "@/lib/http/request-line";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
-import { type VisitorAnswer } from "@/lib/shared/http-types";
+import { type VisitorResponse } from "@/lib/shared/http-types";
 import { until } from "@/tests/support/until";
 
 const MAX_RUNNING_AND_WAITING = 2 + 64;
 
 let server: Server;
 let url: string;
-let rendered: string[];
-let isHeld: boolean;
+let renderedUrls: string[];
+let isRenderBlocked: boolean;
 let waitMs: number;
-let isBroken: boolean;
-let releasedCount: number;
+let isRenderFailing: boolean;
+let refundCount: number;
 let nowMs: number;
-let answer: (request: IncomingMessage) => VisitorAnswer;
+let getAnswer: (request: IncomingMessage) => VisitorResponse;
 
 async function render(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  rendered.push(request.url ?? "");
-  if (isBroken) throw new Error("no page");
-  const hold = isHeld && new Promise<void>((resolve) => pendingReads.push(resolve));
-  await hold;
-  response.setHeader("content-security-policy", `script-src 'nonce-abc${rendered.length}'`);
+  renderedUrls.push(request.url ?? "");
+  if (isRenderFailing) throw new Error("no page");
+  const blocked = isRenderBlocked && new Promise<void>((resolve) => pendingRenders.push(resolve));
+  await blocked;
+  response.setHeader("content-security-policy", `script-src 'nonce-abc${renderedUrls.length}'`);
   response.setHeader("set-cookie", "seen=1");
   response.writeHead(200, { "content-type": "text/html" });
-  response.write(`<script nonce="abc${rendered.length}">`);
+  response.write(`<script nonce="abc${renderedUrls.length}">`);
   response.end("x".repeat(2000));
 }
-let pendingReads: (() => void)[];
+let pendingRenders: (() => void)[];
 
 beforeEach(async () => {
-  rendered = [];
-  pendingReads = [];
-  isHeld = false;
+  renderedUrls = [];
+  pendingRenders = [];
+  isRenderBlocked = false;
   waitMs = 0;
-  isBroken = false;
-  releasedCount = 0;
+  isRenderFailing = false;
+  refundCount = 0;
   nowMs = 0;
-  answer = () => ({ kind: "own" });
+  getAnswer = () => ({ kind: "own" });
   const gate = createVisitorGate({
     rules: () => ({
       isMember: async ({ headers }) => headers.cookie === "member",
-      answerFor: async (request) => answer(request),
+      getResponse: async (request) => getAnswer(request),
     }),
     render,
     limit: {
       take: async () => waitMs,
-      refund: async () => void (releasedCount += 1),
+      refund: async () => void (refundCount += 1),
     },
     now: () => nowMs,
   });
   server = createServer((request, response) => {
     removeBasePath(request, "/desk");
-    if (request.url?.startsWith("/api/health")) return void gate.answerHealth(request, response).catch(() => response.destroy());
-    const isCall = request.url?.startsWith("/api/");
-    const pass = () => response.writeHead(Number(request.headers["x-status"] ?? 200)).end(isCall ? "[]" : "a member's page");
-    const isHandled = isCall ? gate.admitCall(request, response).then((may) => !may) : gate.answerVisitor(request, response);
+    if (request.url?.startsWith("/api/health")) return void gate.serveHealth(request, response).catch(() => response.destroy());
+    const isApiCall = request.url?.startsWith("/api/");
+    const respond = () => response.writeHead(Number(request.headers["x-status"] ?? 200)).end(isApiCall ? "[]" : "a member's page");
+    const isHandled = isApiCall
+      ? gate.admitCall(request, response).then((isAdmitted) => !isAdmitted)
+      : gate.serveVisitor(request, response);
     isHandled.then(
-      (isAnswered) => isAnswered || pass(),
+      (isAnswered) => isAnswered || respond(),
       () => response.destroy(),
     );
   });
@@ -68,21 +70,21 @@ beforeEach(async () => {
   url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 });
 afterEach(() => {
-  pendingReads.forEach((resolve) => resolve());
+  pendingRenders.forEach((resolve) => resolve());
   server.closeAllConnections();
   server.close();
 });
 
-const createShared = (): VisitorAnswer => ({ kind: "shared", key: "/sign-in", url: "/sign-in", language: "en" });
+const createSharedAnswer = (): VisitorResponse => ({ kind: "shared", key: "/sign-in", url: "/sign-in", language: "en" });
 const readPage = async (path: string, headers: Record<string, string> = {}) => {
   const response = await fetch(url + path, { headers, redirect: "manual" });
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 
 it("renders a shared page once with a nonce per visitor", async () => {
-  answer = createShared;
+  getAnswer = createSharedAnswer;
   const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => readPage(`/sign-in?x=${index}`)));
-  expect(rendered).toEqual(["/sign-in"]);
+  expect(renderedUrls).toEqual(["/sign-in"]);
   const nonces = responses.map(({ headers, text }) => {
     const nonce = /'nonce-([^']+)'/.exec(headers.get("content-security-policy") ?? "")?.[1] ?? "";
     expect(text).toContain(`<script nonce="${nonce}">`);
@@ -92,25 +94,25 @@ it("renders a shared page once with a nonce per visitor", async () => {
   expect((await fetch(url, { method: "HEAD" })).headers.get("content-length")).not.toBe("0");
 });
 
-it("renders a shared page again after a render that failed", async () => {
-  answer = createShared;
-  isBroken = true;
+it("renders a shared page again after a failed render", async () => {
+  getAnswer = createSharedAnswer;
+  isRenderFailing = true;
   await expect(readPage("/sign-in")).rejects.toThrow("fetch failed");
-  isBroken = false;
+  isRenderFailing = false;
   expect((await readPage("/sign-in")).status).toBe(200);
-  expect(rendered).toHaveLength(2);
+  expect(renderedUrls).toHaveLength(2);
 });
 
 it("returns 503 with Retry-After beyond the render limit but serves members", async () => {
-  isHeld = true;
-  const all = Array.from({ length: MAX_RUNNING_AND_WAITING + 10 }, (_, index) => readPage(`/own/${index}`));
-  const refusal = await Promise.race(all);
+  isRenderBlocked = true;
+  const pages = Array.from({ length: MAX_RUNNING_AND_WAITING + 10 }, (_, index) => readPage(`/own/${index}`));
+  const refusal = await Promise.race(pages);
   expect([refusal.status, refusal.headers.get("retry-after")]).toEqual([503, "1"]);
   expect((await readPage("/jobs", { cookie: "member" })).text).toBe("a member's page");
-  expect(rendered).toHaveLength(2);
-  isHeld = false;
-  pendingReads.forEach((resolve) => resolve());
-  const statuses = (await Promise.all(all)).map(({ status }) => status);
+  expect(renderedUrls).toHaveLength(2);
+  isRenderBlocked = false;
+  pendingRenders.forEach((resolve) => resolve());
+  const statuses = (await Promise.all(pages)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 503)).toHaveLength(10);
   expect(statuses.filter((status) => status === 200)).toHaveLength(MAX_RUNNING_AND_WAITING);
 });
@@ -118,48 +120,48 @@ it("returns 503 with Retry-After beyond the render limit but serves members", as
 it("returns 429 with Retry-After beyond an address's limit but serves members", async () => {
   waitMs = 2500;
   const refusal = await readPage("/sign-in", { accept: "text/html" });
-  expect([refusal.status, refusal.headers.get("retry-after"), rendered.length]).toEqual([429, "3", 0]);
+  expect([refusal.status, refusal.headers.get("retry-after"), renderedUrls.length]).toEqual([429, "3", 0]);
   expect((await readPage("/jobs", { cookie: "member" })).text).toBe("a member's page");
 });
 
-it("redirects below the base path and keeps a render's cookies with its visitor", async () => {
-  answer = () => ({ kind: "redirect", location: "/sign-in" });
+it("redirects under the base path and keeps a render's cookies", async () => {
+  getAnswer = () => ({ kind: "redirect", location: "/sign-in" });
   const redirected = await readPage("/jobs");
   expect([redirected.status, redirected.headers.get("location")]).toEqual([307, "/desk/sign-in"]);
-  answer = () => ({ kind: "own" });
+  getAnswer = () => ({ kind: "own" });
   expect((await readPage("/embed/start")).headers.get("set-cookie")).toBe("seen=1");
 });
 
-it("counts calls without a session and refuses an address with too many", async () => {
+it("limits API calls without a session per address", async () => {
   expect((await readPage("/api/jobs", { "x-status": "200" })).status).toBe(200);
-  await until("it is given back", () => releasedCount === 1);
+  await until("the attempt is refunded", () => refundCount === 1);
   for (const status of ["401", "404", "500"]) expect((await readPage("/api/jobs", { "x-status": status })).status).toBe(Number(status));
   expect((await readPage("/api/console/session?x=1")).status).toBe(200);
   waitMs = 500;
   expect((await readPage("/api/jobs")).status).toBe(429);
   expect((await readPage("/api/jobs", { cookie: "member" })).text).toBe("[]");
-  expect(releasedCount).toBe(1);
+  expect(refundCount).toBe(1);
 });
 
 it("doesn't count a member's calls", async () => {
   await readPage("/api/jobs", { cookie: "member", "x-status": "404" });
   await readPage("/api/console/session", { cookie: "member" });
-  await until("both are given back", () => releasedCount === 2);
+  await until("both attempts are refunded", () => refundCount === 2);
 });
 
-it("shares one health check a second among all clients, beyond every limit", async () => {
+it("shares one health check per second among all clients without limits", async () => {
   waitMs = 500;
   const responses = await Promise.all(Array.from({ length: 100 }, (_, index) => readPage(`/api/health?x=${index}`)));
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(rendered).toEqual(["/api/health"]);
+  expect(renderedUrls).toEqual(["/api/health"]);
   nowMs += 1000;
   await readPage("/api/health");
-  expect(rendered).toHaveLength(2);
+  expect(renderedUrls).toHaveLength(2);
 });
 
-it("checks health again after a check that failed", async () => {
-  isBroken = true;
+it("checks health again after a failed check", async () => {
+  isRenderFailing = true;
   await expect(readPage("/api/health")).rejects.toThrow("fetch failed");
-  isBroken = false;
+  isRenderFailing = false;
   expect((await readPage("/api/health")).status).toBe(200);
 });

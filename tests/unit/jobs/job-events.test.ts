@@ -1,4 +1,4 @@
-// The first message to a listener while the queue is still being counted.
+// Job events, the fair queue, search snippets and indexed texts.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { collectTexts } from "@/lib/server/job-index/job-notes";
@@ -13,17 +13,17 @@ const getTypes = (received: readonly (string | Uint8Array)[]) =>
 
 const job = { id: "job", userId: 1, clientId: undefined };
 
-it("sends the queue state first and loses no message meanwhile", async () => {
-  let count: (n: number) => void = () => undefined;
-  const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), createNoPeerEvents(), log);
+it("sends the queue state before messages that arrive while it is counted", async () => {
+  let resolveCount: (queueLength: number) => void = () => undefined;
+  const events = createJobEvents(() => new Promise((resolve) => (resolveCount = resolve)), createNoPeerEvents(), log);
   const received: (string | Uint8Array)[] = [];
-  const listening = events.listen(1, undefined, (message) => void received.push(message));
+  const pendingListener = events.listen(1, undefined, (message) => void received.push(message));
   expect(events.hasListeners(job)).toBe(true);
   events.notify(job, "execution_start", {});
-  events.show(job, new Uint8Array(4));
+  events.sendPreview(job, new Uint8Array(4));
   expect(received).toEqual([]);
-  count(3);
-  const stop = await listening;
+  resolveCount(3);
+  const stop = await pendingListener;
   events.notify(job, "execution_success", {});
   expect(getTypes(received)).toEqual(["status", "execution_start", "preview", "execution_success"]);
   expect(JSON.parse(String(received[0]))).toMatchObject({ data: { status: { exec_info: { queue_remaining: 3 } } } });
@@ -33,18 +33,18 @@ it("sends the queue state first and loses no message meanwhile", async () => {
   events.stop();
 });
 
-it("closes listeners when the queue cannot be counted", async () => {
-  const events = createJobEvents(() => Promise.reject(new Error("the database does not answer")), createNoPeerEvents(), log);
-  await expect(events.listen(1, undefined, () => undefined)).rejects.toThrow("does not answer");
+it("removes the listener when the queue can't be counted", async () => {
+  const events = createJobEvents(() => Promise.reject(new Error("the database does not respond")), createNoPeerEvents(), log);
+  await expect(events.listen(1, undefined, () => undefined)).rejects.toThrow("does not respond");
   expect(events.hasListeners(job)).toBe(false);
   events.stop();
 });
 
-it("reports the current job while any tracked job is waiting", () => {
+it("returns a waiting job until the queue is empty", () => {
   const user = fc.integer({ min: 1, max: 2 });
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: fc.constant("add" as const), user }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant("take" as const), isPutBack: fc.boolean() }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("take" as const), isReturned: fc.boolean() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("forget" as const), seq: fc.integer({ min: 1, max: 20 }) }) },
   );
   fc.assert(
@@ -55,20 +55,20 @@ it("reports the current job while any tracked job is waiting", () => {
       for (const step of steps) {
         if (step.kind === "add") {
           const seq = users.push(step.user);
-          queue.add(step.user, seq);
+          queue.enqueue(step.user, seq);
           waiting.add(seq);
         } else if (step.kind === "forget") {
           const owner = users[step.seq - 1];
           if (owner === undefined) continue;
-          queue.forget(owner, [step.seq]);
+          queue.remove(owner, [step.seq]);
           waiting.delete(step.seq);
         } else {
-          const shownSeq = queue.peek()?.seq;
-          const waitingJob = queue.take();
-          expect(waitingJob?.seq).toBe(shownSeq);
+          const peekedSeq = queue.peek()?.seq;
+          const waitingJob = queue.dequeue();
+          expect(waitingJob?.seq).toBe(peekedSeq);
           if (waitingJob) expect(waiting).toContain(waitingJob.seq);
           else expect(waiting).toEqual(new Set());
-          if (waitingJob && step.isPutBack) queue.returnEntry(waitingJob.userId, waitingJob.seq, waitingJob.kind);
+          if (waitingJob && step.isReturned) queue.returnEntry(waitingJob.userId, waitingJob.seq, waitingJob.kind);
           else if (waitingJob) waiting.delete(waitingJob.seq);
         }
       }
@@ -76,8 +76,8 @@ it("reports the current job while any tracked job is waiting", () => {
   );
 });
 
-/** The snippet with its words in brackets. */
-function findMarked(texts: string[], search: string): string | undefined {
+/** Returns the snippet with its matches in brackets. */
+function markSnippet(texts: string[], search: string): string | undefined {
   const snippet = findSnippet(texts, splitWords(search));
   if (!snippet) return undefined;
   const starts = [0, ...snippet.marks.map(([, to]) => to)];
@@ -85,21 +85,21 @@ function findMarked(texts: string[], search: string): string | undefined {
   return parts.join("") + snippet.text.slice(starts.at(-1));
 }
 
-describe("the snippet of a found job", () => {
+describe("search snippets", () => {
   it.each([
     ["every word, in any case", "sea GULL", ["A gull over the Sea, gulls"], "A [gull] over the [Sea], [gull]s"],
     ["the text with the most words", "red fox", ["red", "a red fox"], "a [red] [fox]"],
     ["a phrase across lines", '"red fox"', ["a red\n fox"], "a [red fox]"],
-    ["letters that fold to two", "strasse", ["Die Straße"], "Die [Straße]"],
+    ["letters that case-fold to two", "strasse", ["Die Straße"], "Die [Straße]"],
     ["letters beyond one code unit", "cat", ["😀😀 cat"], "😀😀 [cat]"],
     ["Chinese words", "海边", ["日落时的海边小屋"], "日落时的[海边]小屋"],
     ["markup as plain text", "img", ["<img src=x>"], "<[img] src=x>"],
-    ["words that overlap once", "seas ease", ["the sease"], "the [sease]"],
+    ["overlapping words once", "seas ease", ["the sease"], "the [sease]"],
   ])("marks %s", (_, search, texts, expected) => {
-    expect(findMarked(texts, search)).toBe(expected);
+    expect(markSnippet(texts, search)).toBe(expected);
   });
 
-  it("cuts a long text around the first word, and has none where no word occurs", () => {
+  it("truncates a long text around the first match and returns none without one", () => {
     const snippet = findSnippet([`${"a ".repeat(2000)}needle ${"b ".repeat(2000)}`], ["needle"]);
     expect(snippet?.text.length).toBeLessThan(150);
     expect(snippet?.text).toContain("needle");
@@ -107,8 +107,8 @@ describe("the snippet of a found job", () => {
   });
 });
 
-describe("the texts of a graph", () => {
-  it("start with the positive prompt, in any node order", () => {
+describe("collecting a graph's texts", () => {
+  it("starts with the positive prompt in any node order", () => {
     const graph = {
       "1": { class_type: "CLIPTextEncode", inputs: { text: "blurry, bad hands" } },
       "2": { class_type: "Text", inputs: { string: "a lighthouse at dawn" } },

@@ -4,11 +4,11 @@ import { expect, it, vi } from "vitest";
 import { type LiveMessage } from "@/lib/browser/live/live-client";
 import { liveModule, useLive } from "@/lib/browser/live/use-live";
 
-const asIs = (value: { name: string }) => value;
+const readValue = (value: { name: string }) => value;
 
-function Named() {
-  const { value, failure } = useLive("/api/jobs", { read: asIs });
-  return <p>{failure?.code ?? value?.name ?? "is read"}</p>;
+function NameDisplay() {
+  const { value, failure } = useLive("/api/jobs", { read: readValue });
+  return <p>{failure?.code ?? value?.name ?? "loading"}</p>;
 }
 
 it("shows the first response when live updates fail before it arrives", async () => {
@@ -25,15 +25,16 @@ it("shows the first response when live updates fail before it arrives", async ()
   await act(async () =>
     render(
       <SWRConfig value={{ provider: () => new Map() }}>
-        <Named />
+        <NameDisplay />
       </SWRConfig>,
     ),
   );
-  const fail = (code: string) => act(async () => receivers.forEach((receive) => receive({ failure: { code, message: "", status: 429 } })));
-  await fail("RATE_LIMITED");
-  expect(screen.getByText("is read")).toBeDefined();
+  const sendFailure = (code: string) =>
+    act(async () => receivers.forEach((receive) => receive({ failure: { code, message: "", status: 429 } })));
+  await sendFailure("RATE_LIMITED");
+  expect(screen.getByText("loading")).toBeDefined();
   await act(async () => respond(Response.json({ name: "first" })));
   expect(await screen.findByText("first")).toBeDefined();
-  await fail("RATE_LIMITED");
+  await sendFailure("RATE_LIMITED");
   expect(screen.getByText("RATE_LIMITED")).toBeDefined();
 });

@@ -1,12 +1,12 @@
-// Saving a mask: bytes of the PNG, names of the original, refusals.
+// Saving a mask: the PNG, references to the original and errors.
 import fc from "fast-check";
 import sharp from "sharp";
 import { describe, expect, it, vi } from "vitest";
-import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
+import { type Coverage, createCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
-import { saveMask, type SavePorts, type SaveStep, sendMask } from "@/components/mask/file/mask-session";
+import { createMaskUploader,saveMask, type SavePorts, type SaveStep } from "@/components/mask/file/mask-session";
+import { findSizeProblem, MAX_BYTES, MAX_EDGE, toAssetSource, toFileSource,toOriginalRef } from "@/components/mask/file/mask-source";
 import { encodeInWorker } from "@/components/mask/file/open-mask";
-import { findSizeProblem, MAX_BYTES, MAX_EDGE, originalRef, toAssetSource, toFileSource } from "@/components/mask/file/picture-file";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 
@@ -15,12 +15,12 @@ const decode = async (file: Blob) =>
     .raw()
     .toBuffer({ resolveWithObject: true });
 
-describe("the PNG of a mask", () => {
-  it("has alpha of 255 minus the paint at full size", async () => {
+describe("encoding a mask", () => {
+  it("encodes alpha as 255 minus the paint at full size", async () => {
     const sizes = fc.record({ width: fc.integer({ min: 1, max: 700 }), height: fc.integer({ min: 1, max: 60 }) });
     await fc.assert(
       fc.asyncProperty(sizes, fc.integer({ min: 1, max: 250 }), async (size, salt) => {
-        const coverage = emptyCoverage(size);
+        const coverage = createCoverage(size);
         coverage.data.forEach((_, index) => (coverage.data[index] = ((index * salt) >> 2) & 255));
         const { data, info } = await decode(await encodeMask(coverage));
         expect([info.width, info.height, info.channels]).toEqual([size.width, size.height, 4]);
@@ -32,27 +32,31 @@ describe("the PNG of a mask", () => {
     );
   });
 
-  it.each([2, 3, 4, 5, 6, 7, 8])("matches a photo's pixels when stored as %i", async (orientation) => {
-    const coverage = emptyCoverage({ width: 5, height: 3 });
+  it.each([2, 3, 4, 5, 6, 7, 8])("matches a photo's pixels for orientation %i", async (orientation) => {
+    const coverage = createCoverage({ width: 5, height: 3 });
     coverage.data.forEach((_, index) => (coverage.data[index] = index * 17));
     const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation, isTurned: true })).arrayBuffer());
-    const lying = await sharp(file).metadata();
-    expect([lying.width, lying.height, lying.orientation]).toEqual([orientation > 4 ? 3 : 5, orientation > 4 ? 5 : 3, orientation]);
-    const turned = await sharp(file).autoOrient().extractChannel(3).raw().toBuffer({ resolveWithObject: true });
-    expect([turned.info.width, turned.info.height]).toEqual([5, 3]);
-    expect([...turned.data]).toEqual([...coverage.data].map((value) => 255 - value));
+    const storedMetadata = await sharp(file).metadata();
+    expect([storedMetadata.width, storedMetadata.height, storedMetadata.orientation]).toEqual([
+      orientation > 4 ? 3 : 5,
+      orientation > 4 ? 5 : 3,
+      orientation,
+    ]);
+    const rotated = await sharp(file).autoOrient().extractChannel(3).raw().toBuffer({ resolveWithObject: true });
+    expect([rotated.info.width, rotated.info.height]).toEqual([5, 3]);
+    expect([...rotated.data]).toEqual([...coverage.data].map((value) => 255 - value));
   });
 
   it("keeps the stored orientation and declares it", async () => {
-    const coverage = emptyCoverage({ width: 5, height: 3 });
+    const coverage = createCoverage({ width: 5, height: 3 });
     coverage.data[4] = 255;
     const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation: 6, isTurned: false })).arrayBuffer());
     const { data, info } = await sharp(file).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([info.width, info.height, data[4], (await sharp(file).metadata()).orientation]).toEqual([5, 3, 0, 6]);
   });
 
-  it("is small for a plain mask of 24 megapixels", async () => {
-    const coverage = emptyCoverage({ width: 6000, height: 4000 });
+  it("compresses a plain mask of 24 megapixels", async () => {
+    const coverage = createCoverage({ width: 6000, height: 4000 });
     coverage.data.fill(255, 1_000_000, 9_000_000);
     const file = await encodeMask(coverage);
     expect(file.size).toBeLessThan(400_000);
@@ -60,17 +64,17 @@ describe("the PNG of a mask", () => {
   });
 });
 
-describe("the name of the original", () => {
-  it("is an asset's hash, then its name, with the kind from its tags", () => {
+describe("references to the original", () => {
+  it("returns an asset's hash, then its name, with the type from its tags", () => {
     const asset = toAssetView({ id: "a", name: "x.png", tags: ["output", "hero"], asset_hash: "blake3:ab", prompt_id: undefined });
-    expect(toAssetSource(asset, "c").files.map(originalRef)).toEqual([
+    expect(toAssetSource(asset, "c").files.map(toOriginalRef)).toEqual([
       '{"filename":"blake3:ab","subfolder":"","type":"output"}',
       '{"filename":"x.png","subfolder":"","type":"output"}',
     ]);
-    expect(originalRef({ filename: "x.png" })).toBe('{"filename":"x.png","subfolder":""}');
+    expect(toOriginalRef({ filename: "x.png" })).toBe('{"filename":"x.png","subfolder":""}');
   });
 
-  it("is the file's path for a local server, before ambiguous names", () => {
+  it("returns the file's path first for a local server", () => {
     const hash = `blake3:${"ab".repeat(32)}`;
     const file = { filename: "stored.png", subfolder: "sets", type: "input" };
     const asset = toAssetView({ id: "a", name: "x.png", tags: ["input"], asset_hash: hash, prompt_id: undefined, file });
@@ -78,20 +82,20 @@ describe("the name of the original", () => {
     expect(toAssetSource(asset, "c", true).files[0]).toEqual(file);
   });
 
-  it("is the graph's whole value for an input", () => {
+  it("returns the whole reference of a graph input", () => {
     const { files } = toFileSource({ filename: "b.png", subfolder: "clips", type: "temp" }, "b.png");
-    expect(files.map(originalRef)).toEqual(['{"filename":"b.png","subfolder":"clips","type":"temp"}']);
+    expect(files.map(toOriginalRef)).toEqual(['{"filename":"b.png","subfolder":"clips","type":"temp"}']);
   });
 
-  it("is not requested for a line drawing", () => {
-    const of = (name: string) =>
+  it("accepts only raster images", () => {
+    const isSupported = (name: string) =>
       toAssetSource(toAssetView({ id: "a", name, tags: [], asset_hash: undefined, prompt_id: undefined })).facts.isPicture;
-    expect([of("a.svg"), of("a.mp4"), of("a.webp")]).toEqual([false, false, true]);
+    expect([isSupported("a.svg"), isSupported("a.mp4"), isSupported("a.webp")]).toEqual([false, false, true]);
   });
 });
 
 describe("size limits", () => {
-  it("is judged by whatever information is available", () => {
+  it("checks the sizes that are available", () => {
     expect(findSizeProblem({})).toBeUndefined();
     expect(findSizeProblem({ bytes: MAX_BYTES, width: MAX_EDGE, height: 4096 })).toBeUndefined();
     expect(findSizeProblem({ bytes: MAX_BYTES + 1 })).toEqual({ reason: "bytes", bytes: MAX_BYTES + 1 });
@@ -100,16 +104,16 @@ describe("size limits", () => {
   });
 });
 
-it("transfers a mask to the packing worker without a copy", async () => {
-  vi.stubGlobal("Worker", PackingWorker);
-  const coverage = emptyCoverage({ width: 3, height: 2 });
+it("transfers a mask to the encoding worker without a copy", async () => {
+  vi.stubGlobal("Worker", FakeEncodingWorker);
+  const coverage = createCoverage({ width: 3, height: 2 });
   const file = await encodeInWorker(coverage, () => undefined);
   vi.unstubAllGlobals();
   expect([file.size, coverage.data.length]).toEqual([6, 0]);
 });
 
-/** Replaces the browser's Worker, which Node lacks: returns a file of as many bytes. */
-class PackingWorker extends EventTarget {
+/** Replaces the browser's Worker. Returns a file with one byte per pixel. */
+class FakeEncodingWorker extends EventTarget {
   postMessage(task: { coverage: Coverage }, options: StructuredSerializeOptions): void {
     const { coverage } = structuredClone(task, options);
     const file = new Blob([new Uint8Array(coverage.data.length)]);
@@ -119,21 +123,24 @@ class PackingWorker extends EventTarget {
 }
 
 describe("saving", () => {
-  const coverage: Coverage = emptyCoverage({ width: 2, height: 2 });
+  const coverage: Coverage = createCoverage({ width: 2, height: 2 });
   const refs = [{ filename: "blake3:ab" }, { filename: "x.png" }];
   const options = { onStep: () => undefined, signal: new AbortController().signal, servesFiles: true };
-  function ports(...answers: Awaited<ReturnType<SavePorts["send"]>>[]) {
+  function createPorts(...responses: Awaited<ReturnType<SavePorts["send"]>>[]) {
     const requests: string[] = [];
     const send: SavePorts["send"] = async (_, { filename }) => {
       requests.push(filename);
-      return answers[requests.length - 1] ?? failed({ code: "INTERNAL", message: "", status: 500 });
+      return responses[requests.length - 1] ?? failed({ code: "INTERNAL", message: "", status: 500 });
     };
     return { requests, ports: { send, encode: encodeMask } };
   }
 
-  it("tries the next name when the service doesn't know the first", async () => {
-    const { requests, ports: both } = ports(failed({ code: "INVALID_BODY", message: "original_ref", status: 400 }), ok({ name: "r.png" }));
-    expect(await saveMask(coverage, refs, both, options)).toEqual(ok({ name: "r.png" }));
+  it("tries the next reference when the service rejects the first", async () => {
+    const { requests, ports: savePorts } = createPorts(
+      failed({ code: "INVALID_BODY", message: "original_ref", status: 400 }),
+      ok({ name: "r.png" }),
+    );
+    expect(await saveMask(coverage, refs, savePorts, options)).toEqual(ok({ name: "r.png" }));
     expect(requests).toEqual(["blake3:ab", "x.png"]);
   });
 
@@ -142,8 +149,8 @@ describe("saving", () => {
     ["UPSTREAM_ERROR", 502],
     ["CONSOLE_UNREACHABLE", 0],
     ["RATE_LIMITED", 429],
-  ])("sends nothing again after %s", async (code, status) => {
-    const { requests, ports: failingPorts } = ports(failed({ code, message: "", status }));
+  ])("doesn't retry after %s", async (code, status) => {
+    const { requests, ports: failingPorts } = createPorts(failed({ code, message: "", status }));
     expect(await saveMask(coverage, refs, failingPorts, options)).toEqual(
       failed({ kind: "failed", failure: { code, message: "", status } }),
     );
@@ -152,41 +159,41 @@ describe("saving", () => {
 
   it("reports packing, sending and storing of a large mask", async () => {
     const steps: SaveStep[] = [];
-    const large = emptyCoverage({ width: 4000, height: 200 });
+    const large = createCoverage({ width: 4000, height: 200 });
     const send: SavePorts["send"] = async (_, __, { onProgress }) => {
       for (const share of [0.5, 1]) onProgress(share);
       return ok({ name: "r.png" });
     };
     await saveMask(large, refs, { send, encode: encodeMask }, { ...options, onStep: (step) => steps.push(step) });
-    const packed = steps.flatMap((step) => (step.kind === "packing" ? [step.share] : []));
-    expect(packed.length).toBeGreaterThan(2);
-    expect([packed.at(-1), packed]).toEqual([1, packed.toSorted((value, other) => value - other)]);
+    const packingShares = steps.flatMap((step) => (step.kind === "packing" ? [step.share] : []));
+    expect(packingShares.length).toBeGreaterThan(2);
+    expect([packingShares.at(-1), packingShares]).toEqual([1, packingShares.toSorted((value, other) => value - other)]);
     const bytes = (await encodeMask(large)).size;
-    expect(steps.slice(packed.length)).toEqual([
+    expect(steps.slice(packingShares.length)).toEqual([
       { kind: "sending", share: 0, bytes },
       { kind: "sending", share: 0.5, bytes },
       { kind: "storing" },
     ]);
   });
 
-  it("sends nothing too large or unpacked", async () => {
-    const { requests, ports: none } = ports();
-    const heavy = { ...none, encode: async () => new Blob([new Uint8Array(MAX_BYTES + 1)]) };
-    expect(await saveMask(coverage, refs, heavy, options)).toEqual(failed({ kind: "too-heavy", bytes: MAX_BYTES + 1 }));
-    const broken = { ...none, encode: () => Promise.reject(new Error("no memory")) };
-    expect(await saveMask(coverage, refs, broken, options)).toEqual(failed({ kind: "not-packed", reason: "no memory" }));
+  it("sends no mask that is too large or failed to encode", async () => {
+    const { requests, ports: basePorts } = createPorts();
+    const oversizedPorts = { ...basePorts, encode: async () => new Blob([new Uint8Array(MAX_BYTES + 1)]) };
+    expect(await saveMask(coverage, refs, oversizedPorts, options)).toEqual(failed({ kind: "too-heavy", bytes: MAX_BYTES + 1 }));
+    const failingPorts = { ...basePorts, encode: () => Promise.reject(new Error("no memory")) };
+    expect(await saveMask(coverage, refs, failingPorts, options)).toEqual(failed({ kind: "not-packed", reason: "no memory" }));
     expect(requests).toEqual([]);
   });
 });
 
-/** Replaces the browser's XMLHttpRequest and responds at once. */
-function browser({ answer, stored = 200 }: { answer: object; stored?: number }) {
+/** Stubs the browser's XMLHttpRequest and fetch, which respond immediately. */
+function stubUpload({ response, stored = 200 }: { response: object; stored?: number }) {
   const requests: string[] = [];
   const forms: FormData[] = [];
-  class Answering {
+  class FakeXmlHttpRequest {
     upload = {};
     status = 200;
-    responseText = JSON.stringify(answer);
+    responseText = JSON.stringify(response);
     onload: () => void = () => undefined;
     open = (method: string, path: string) => void requests.push(`${method} ${path}`);
     setRequestHeader = () => undefined;
@@ -196,7 +203,7 @@ function browser({ answer, stored = 200 }: { answer: object; stored?: number }) 
       this.onload();
     };
   }
-  vi.stubGlobal("XMLHttpRequest", Answering);
+  vi.stubGlobal("XMLHttpRequest", FakeXmlHttpRequest);
   vi.stubGlobal("fetch", async (path: string, { method }: RequestInit) => {
     requests.push(`${String(method)} ${path}`);
     return new Response(null, { status: stored });
@@ -208,11 +215,11 @@ const file = new Blob(["png"], { type: "image/png" });
 const options = { onProgress: () => undefined, signal: new AbortController().signal, servesFiles: true };
 const ref = { filename: "cat.png", subfolder: "", type: "input" };
 const maskName = { name: "m.png", subfolder: "", type: "input" };
-const head = "HEAD /api/view?filename=m.png&type=input&connection=c";
+const headRequest = "HEAD /api/view?filename=m.png&type=input&connection=c";
 
-it("describes the original before its bytes, under a mask's usual name", async () => {
-  const { requests, forms } = browser({ answer: { ...maskName, metadata: { is_mask: true } } });
-  expect(await sendMask("c")(file, ref, options)).toEqual(ok({ ...maskName, metadata: { is_mask: true } }));
+it("sends the original's reference before the image under a mask filename", async () => {
+  const { requests, forms } = stubUpload({ response: { ...maskName, metadata: { is_mask: true } } });
+  expect(await createMaskUploader("c")(file, ref, options)).toEqual(ok({ ...maskName, metadata: { is_mask: true } }));
   expect(requests).toEqual(["POST /api/upload/mask?connection=c"]);
   const [form] = forms;
   expect([...(form?.keys() ?? [])]).toEqual(["original_ref", "image"]);
@@ -221,20 +228,20 @@ it("describes the original before its bytes, under a mask's usual name", async (
   expect(image instanceof File && image.name).toMatch(/^clipspace-mask-\d+\.png$/);
 });
 
-it("verifies what a local server reports as stored", async () => {
-  const ports = browser({ answer: maskName });
-  expect(await sendMask("c")(file, ref, options)).toEqual(ok(maskName));
-  expect(ports.requests.at(-1)).toBe(head);
-  browser({ answer: maskName, stored: 404 });
-  expect(await sendMask("c")(file, ref, options)).toEqual(failed({ code: "NOT_FOUND", message: "", status: 404 }));
-  browser({ answer: maskName, stored: 502 });
-  expect(await sendMask("c")(file, ref, options)).toEqual(ok(maskName));
+it("verifies that a local server stored the mask", async () => {
+  const upload = stubUpload({ response: maskName });
+  expect(await createMaskUploader("c")(file, ref, options)).toEqual(ok(maskName));
+  expect(upload.requests.at(-1)).toBe(headRequest);
+  stubUpload({ response: maskName, stored: 404 });
+  expect(await createMaskUploader("c")(file, ref, options)).toEqual(failed({ code: "NOT_FOUND", message: "", status: 404 }));
+  stubUpload({ response: maskName, stored: 502 });
+  expect(await createMaskUploader("c")(file, ref, options)).toEqual(ok(maskName));
 });
 
-it("trusts a service without file access, but no unnamed result", async () => {
-  const { requests } = browser({ answer: maskName, stored: 404 });
-  expect(await sendMask("c")(file, ref, { ...options, servesFiles: false })).toEqual(ok(maskName));
-  expect(requests).not.toContain(head);
-  browser({ answer: {} });
-  expect(await sendMask("c")(file, ref, options)).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREADABLE" } });
+it("trusts a service without file access but rejects an unnamed result", async () => {
+  const { requests } = stubUpload({ response: maskName, stored: 404 });
+  expect(await createMaskUploader("c")(file, ref, { ...options, servesFiles: false })).toEqual(ok(maskName));
+  expect(requests).not.toContain(headRequest);
+  stubUpload({ response: {} });
+  expect(await createMaskUploader("c")(file, ref, options)).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREADABLE" } });
 });

@@ -5,27 +5,27 @@ import ts from "typescript";
 import { describe, expect, it, test } from "vitest";
 import { messagesByLanguage } from "@/lib/server/i18n/messages";
 import { chooseLanguage, type Language, languages } from "@/lib/shared/languages";
-import { icuArguments } from "@/tests/support/icu";
+import { parseIcuArguments } from "@/tests/support/icu";
 
-/** Sentences by the path of their key. */
+/** Maps each message's key path to its text. */
 function flatten(value: unknown, path = ""): Map<string, string> {
   if (typeof value === "string") return new Map([[path, value]]);
   const entries = Object.entries(value ?? {}).flatMap(([key, inner]) => [...flatten(inner, path ? `${path}.${key}` : key)]);
   return new Map(entries);
 }
 
-const inEnglish = flatten(messagesByLanguage.en);
-const all = languages.map((language) => [language, flatten(messagesByLanguage[language])] as const);
-const translations = all.flatMap(([language, sentences]) => (language === "en" ? [] : [[language, sentences] as const]));
+const englishMessages = flatten(messagesByLanguage.en);
+const messageSets = languages.map((language) => [language, flatten(messagesByLanguage[language])] as const);
+const translations = messageSets.flatMap(([language, sentences]) => (language === "en" ? [] : [[language, sentences] as const]));
 
-/** The same in every language: signs, names, keys of the keyboard, and messages that consist of arguments only. */
-const nothingToTranslate = /^(Lightdesk|Esc|null|URL|GPU|JSON|CSV|3D|class_type|extra_data)$/;
-function words(message: string): string[] {
+/** Words that are the same in every language. */
+const untranslatedWords = /^(Lightdesk|Esc|null|URL|GPU|JSON|CSV|3D|class_type|extra_data)$/;
+function getTranslatableWords(message: string): string[] {
   const plain = message.replace(/'[{}][^']*'/g, "").replace(/\{\w+(, \w+)?\}/g, "");
-  return plain.split(/[^\p{L}_]+/u).filter((word) => /\p{L}/u.test(word) && !nothingToTranslate.test(word));
+  return plain.split(/[^\p{L}_]+/u).filter((word) => /\p{L}/u.test(word) && !untranslatedWords.test(word));
 }
 
-/** Words in Latin letters that a Chinese sentence may contain: products, formats, menus of other programs, wire words, keys. */
+/** Latin words that Chinese messages may contain: products, formats, menu names, protocol terms and keys. */
 const namesInChinese = new Set(
   [
     "Lightdesk JSON PNG JPEG WebP SVG CSV URL API GPU ID A Z D B Ctrl Esc Enter Shift Tab",
@@ -37,68 +37,76 @@ const namesInChinese = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** `sameAsEnglish`: keys of sentences that may equal the English ones. `latin`: for other scripts, the words allowed in Latin letters. */
-type Own = { sameAsEnglish: readonly string[]; latin?: ReadonlySet<string> };
-const ownTerms: Readonly<Record<Exclude<Language, "en">, Own>> = { "zh-CN": { sameAsEnglish: [], latin: namesInChinese } };
+/** `sameAsEnglish` lists keys whose text may equal English. `latin` lists the Latin words that another script may contain. */
+type LanguageRules = { sameAsEnglish: readonly string[]; latin?: ReadonlySet<string> };
+const languageRules: Readonly<Record<Exclude<Language, "en">, LanguageRules>> = { "zh-CN": { sameAsEnglish: [], latin: namesInChinese } };
 
-/** The words in Latin letters after removing arguments, the words of ICU and addresses. */
-function latinWords(message: string): string[] {
-  const chosen = /, (plural|select),/.test(message) ? message.replace(/[\w=]+ \{/g, "[").replace(/\{\w+, (plural|select),/g, "") : message;
-  const text = chosen
+/** Returns the Latin words after removing arguments, ICU keywords and API paths. */
+function getLatinWords(message: string): string[] {
+  const flattened = /, (plural|select),/.test(message)
+    ? message.replace(/[\w=]+ \{/g, "[").replace(/\{\w+, (plural|select),/g, "")
+    : message;
+  const text = flattened
     .replace(/'\{' .*? '\}'|'[{}][^']*'/g, "")
     .replace(/\{\w+(, number(, percent)?)?\}/g, "")
     .replace(/\/api\b/g, "");
   return text.match(/[A-Za-z_]+/g) ?? [];
 }
 
-describe.each(translations)("messages in %s", (language, sentences) => {
-  it("have the same keys as English", () => {
-    const missing = [...inEnglish.keys()].filter((key) => !sentences.has(key));
-    const extra = [...sentences.keys()].filter((key) => !inEnglish.has(key));
+describe.each(translations)("translation to %s", (language, sentences) => {
+  it("has the same keys as English", () => {
+    const missing = [...englishMessages.keys()].filter((key) => !sentences.has(key));
+    const extra = [...sentences.keys()].filter((key) => !englishMessages.has(key));
     expect({ missing, extra }).toEqual({ missing: [], extra: [] });
   });
 
-  it("use the same arguments as English", () => {
-    const names = (message: string) =>
-      [...new Set(icuArguments(message).map(({ name, kind }) => `${name} ${kind === "number" ? "value" : kind}`))].sort();
-    const unlike = [...inEnglish].filter(([key, message]) => `${names(message)}` !== `${names(sentences.get(key) ?? "")}`);
-    expect(unlike.map(([key]) => key)).toEqual([]);
+  it("uses the same arguments as English", () => {
+    const getArguments = (message: string) =>
+      [...new Set(parseIcuArguments(message).map(({ name, kind }) => `${name} ${kind === "number" ? "value" : kind}`))].sort();
+    const mismatched = [...englishMessages].filter(
+      ([key, message]) => `${getArguments(message)}` !== `${getArguments(sentences.get(key) ?? "")}`,
+    );
+    expect(mismatched.map(([key]) => key)).toEqual([]);
   });
 
-  it("select the same keywords as the code", () => {
-    const choices = (message: string) =>
-      icuArguments(message)
+  it("selects the same keywords as English", () => {
+    const getChoices = (message: string) =>
+      parseIcuArguments(message)
         .filter(({ kind }) => kind === "select")
         .map(({ name, cases }) => `${name}: ${cases.toSorted()}`);
-    const unlike = [...inEnglish].filter(([key, message]) => `${choices(message)}` !== `${choices(sentences.get(key) ?? "")}`);
-    expect(unlike.map(([key]) => key)).toEqual([]);
+    const mismatched = [...englishMessages].filter(
+      ([key, message]) => `${getChoices(message)}` !== `${getChoices(sentences.get(key) ?? "")}`,
+    );
+    expect(mismatched.map(([key]) => key)).toEqual([]);
   });
 
-  it("contain no English", () => {
-    const { sameAsEnglish, latin } = ownTerms[language];
-    const same = [...inEnglish].filter(([key, message]) => words(message).length > 0 && sentences.get(key) === message);
+  it("contains no English", () => {
+    const { sameAsEnglish, latin } = languageRules[language];
+    const same = [...englishMessages].filter(
+      ([key, message]) => getTranslatableWords(message).length > 0 && sentences.get(key) === message,
+    );
     expect(same.map(([key]) => key)).toEqual(sameAsEnglish);
-    const untranslated = latin && [...sentences].filter(([, message]) => latinWords(message).some((word) => !latin.has(word)));
+    const untranslated = latin && [...sentences].filter(([, message]) => getLatinWords(message).some((word) => !latin.has(word)));
     expect(untranslated ?? []).toEqual([]);
   });
 });
 
-describe.each(all)("plurals in %s", (language, sentences) => {
-  it("have a form for every plural category of the language", () => {
+describe.each(messageSets)("plurals in %s", (language, sentences) => {
+  it("uses only the language's plural categories", () => {
     const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
-    const wrongArguments = [...sentences].filter(([, message]) =>
-      icuArguments(message)
+    const invalidMessages = [...sentences].filter(([, message]) =>
+      parseIcuArguments(message)
         .filter(({ kind }) => kind === "plural")
         .some(({ cases }) => {
           const forms = cases.filter((form) => !form.startsWith("="));
           return !forms.includes("other") || forms.some((form) => !categories.some((category) => category === form));
         }),
     );
-    expect(wrongArguments.map(([key]) => key)).toEqual([]);
+    expect(invalidMessages.map(([key]) => key)).toEqual([]);
   });
 });
 
-describe("the reader's language", () => {
+describe("choosing the language", () => {
   it.each([
     [undefined, undefined, "en"],
     [undefined, "", "en"],
@@ -113,12 +121,12 @@ describe("the reader's language", () => {
     ["en", "zh-CN", "en"],
     ["zh-CN", "en-GB", "zh-CN"],
     ["klingon", "zh-CN", "zh-CN"],
-  ])("with %s chosen and %s accepted, uses %s", (chosen, accepted, language) => {
+  ])("returns the language for choice %s and header %s: %s", (chosen, accepted, language) => {
     expect(chooseLanguage(chosen, accepted)).toBe(language);
   });
 });
 
-const forbidden = [
+const forbiddenPhrases = [
   "run of a workflow stands here",
   "put nothing out",
   "failed in the job's details",
@@ -152,7 +160,7 @@ const forbidden = [
   "what you may do here",
 ];
 
-const pages = (folder: string) =>
+const readMessages = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".json"))
     .flatMap((name) => getSentences(JSON.parse(readFileSync(join(folder, name), "utf8"))));
@@ -161,7 +169,7 @@ function getSentences(value: unknown): string[] {
   return typeof value === "string" ? [value] : Object.values(value ?? {}).flatMap(getSentences);
 }
 
-/** Every string in a file of code, without its comments. */
+/** Returns every string in a source file. */
 function getTexts(path: string): string[] {
   const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, false, ts.ScriptKind.TSX);
   const texts: string[] = [];
@@ -180,17 +188,17 @@ function getTexts(path: string): string[] {
   return texts;
 }
 
-const code = (folder: string) =>
+const readCode = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(tsx?|mjs)$/.test(name))
     .flatMap((name) => getTexts(join(folder, name)));
 
 test.each([
-  ["the pages", () => pages("lib/messages"), 2_000],
-  ["the console, the service and the commands", () => ["lib", "app", "components", "bin"].flatMap(code), 10_000],
-])("%s use none of the forbidden words", (_, read, least) => {
+  ["messages", () => readMessages("lib/messages"), 2_000],
+  ["source code", () => ["lib", "app", "components", "bin"].flatMap(readCode), 10_000],
+])("uses no forbidden phrase in %s", (_, read, minSentences) => {
   const sentences = read();
-  expect(sentences.length).toBeGreaterThan(least);
-  const forbiddenSentences = sentences.filter((sentence) => forbidden.some((words) => sentence.toLowerCase().includes(words)));
+  expect(sentences.length).toBeGreaterThan(minSentences);
+  const forbiddenSentences = sentences.filter((sentence) => forbiddenPhrases.some((phrase) => sentence.toLowerCase().includes(phrase)));
   expect(forbiddenSentences).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Reads real picture files ahead.
+// Preloading image files, and the node catalogue.
 import { readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,19 +9,19 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { readPixels } from "@/lib/service/images/decode";
 import { describeLibrary } from "@/lib/service/nodes/library";
-import { createImageFiles } from "@/lib/service/nodes/reuse";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createImageFiles } from "@/lib/service/nodes/node-cache";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 describe("image files", () => {
   let folder = "";
   beforeEach(async () => {
-    folder = temporaryFolder();
+    folder = createTemporaryFolder();
   });
 
-  const free = () => undefined;
+  const claimNothing = () => undefined;
   const createJob = (...paths: string[]) => ({ images: Object.fromEntries(paths.map((path) => [path, { path, hash: "" }])) });
 
-  async function picture(name: string, red: number, width = 4, channels: 3 | 4 = 3): Promise<string> {
+  async function writeImage(name: string, red: number, width = 4, channels: 3 | 4 = 3): Promise<string> {
     const path = join(folder, name);
     await sharp({ create: { width, height: 2, channels, background: { r: red, g: 0, b: 0, alpha: 0.5 } } })
       .png()
@@ -29,94 +29,94 @@ describe("image files", () => {
     return path;
   }
 
-  it("returns a preloaded picture even if its file was deleted", async () => {
-    const path = await picture("a.png", 200);
+  it("returns a preloaded image even if its file was deleted", async () => {
+    const path = await writeImage("a.png", 200);
     const files = createImageFiles();
-    await files.lookAhead({ ...createJob(), nextImage: path });
+    await files.prefetch({ ...createJob(), nextImage: path });
     await rm(path);
-    await files.lookAhead(createJob(path));
-    const { data, size } = await files.read(path, free);
+    await files.prefetch(createJob(path));
+    const { data, size } = await files.read(path, claimNothing);
     expect([size, data[0]]).toEqual([{ width: 4, height: 2 }, 200]);
-    await expect(files.read(path, free)).rejects.toThrow();
+    await expect(files.read(path, claimNothing)).rejects.toThrow();
   });
 
-  it("hands preloaded frames over to their reader, alpha included", async () => {
-    const path = await picture("a.png", 200, 4, 4);
+  it("passes preloaded frames to their reader, including alpha", async () => {
+    const path = await writeImage("a.png", 200, 4, 4);
     const files = createImageFiles();
-    const claimed: unknown[] = [];
-    for (const ahead of [true, false]) {
-      if (ahead) await files.lookAhead({ ...createJob(), nextImage: path });
-      await files.read(path, (size, frames) => claimed.push([size, frames]));
+    const claims: unknown[] = [];
+    for (const isPreloaded of [true, false]) {
+      if (isPreloaded) await files.prefetch({ ...createJob(), nextImage: path });
+      await files.read(path, (size, frames) => claims.push([size, frames]));
     }
-    const once = [{ width: 4, height: 2 }, 2];
-    expect(claimed).toEqual([once, once]);
+    const expectedClaim = [{ width: 4, height: 2 }, 2];
+    expect(claims).toEqual([expectedClaim, expectedClaim]);
 
-    const refusing = createImageFiles();
-    await refusing.lookAhead({ ...createJob(), nextImage: path });
-    const refuse = () => {
-      throw new Error("no room");
+    const rejectingFiles = createImageFiles();
+    await rejectingFiles.prefetch({ ...createJob(), nextImage: path });
+    const rejectClaim = () => {
+      throw new Error("no memory");
     };
-    await expect(refusing.read(path, refuse)).rejects.toThrow("no room");
+    await expect(rejectingFiles.read(path, rejectClaim)).rejects.toThrow("no memory");
   });
 
-  it("drops preloaded pictures of another job", async () => {
-    const [first, second] = [await picture("a.png", 200), await picture("b.png", 100)];
+  it("drops preloaded images of another job", async () => {
+    const [first, second] = [await writeImage("a.png", 200), await writeImage("b.png", 100)];
     const files = createImageFiles();
-    await files.lookAhead({ ...createJob(), nextImage: first });
-    await files.lookAhead(createJob(second));
+    await files.prefetch({ ...createJob(), nextImage: first });
+    await files.prefetch(createJob(second));
     await rm(first);
-    await expect(files.read(first, free)).rejects.toThrow();
+    await expect(files.read(first, claimNothing)).rejects.toThrow();
   });
 
-  it("reads a picture too large for the cache in its job", async () => {
-    const path = await picture("wide.png", 200, 4_200_000);
+  it("reads an image that is too large for the cache in its job", async () => {
+    const path = await writeImage("wide.png", 200, 4_200_000);
     const files = createImageFiles();
-    await files.lookAhead({ ...createJob(), nextImage: path });
-    await picture("wide.png", 100);
-    expect((await files.read(path, free)).data[0]).toBe(100);
+    await files.prefetch({ ...createJob(), nextImage: path });
+    await writeImage("wide.png", 100);
+    expect((await files.read(path, claimNothing)).data[0]).toBe(100);
   });
 
   it("reports an unreadable preloaded file in its job", async () => {
     const path = join(folder, "broken.png");
-    await writeFile(path, "no picture");
+    await writeFile(path, "not an image");
     const files = createImageFiles();
-    await files.lookAhead({ ...createJob(), nextImage: path });
-    await expect(files.read(path, free)).rejects.toThrow(/unsupported image format/);
-    await picture("broken.png", 100);
-    expect((await files.read(path, free)).data[0]).toBe(100);
+    await files.prefetch({ ...createJob(), nextImage: path });
+    await expect(files.read(path, claimNothing)).rejects.toThrow(/unsupported image format/);
+    await writeImage("broken.png", 100);
+    expect((await files.read(path, claimNothing)).data[0]).toBe(100);
   });
 
-  it("doesn't preload a picture twice", async () => {
-    const path = await picture("a.png", 200);
+  it("doesn't preload an image twice", async () => {
+    const path = await writeImage("a.png", 200);
     const files = createImageFiles();
-    await files.read(path, free);
-    await files.lookAhead({ ...createJob(), nextImage: path });
-    await picture("a.png", 100);
-    expect((await files.read(path, free)).data[0]).toBe(100);
+    await files.read(path, claimNothing);
+    await files.prefetch({ ...createJob(), nextImage: path });
+    await writeImage("a.png", 100);
+    expect((await files.read(path, claimNothing)).data[0]).toBe(100);
   });
 });
 
-const recorded = Object.fromEntries(
-  Object.entries(record(parseExactJson(readFileSync("tests/fixtures/golden/object-info.json", "utf8")))).map(([name, info]) => [
+const recordedClasses = Object.fromEntries(
+  Object.entries(toRecord(parseExactJson(readFileSync("tests/fixtures/golden/object-info.json", "utf8")))).map(([name, info]) => [
     name,
-    record(info),
+    toRecord(info),
   ]),
 );
 const library: Record<string, Record<string, unknown>> = describeLibrary();
 
-function record(value: unknown): Record<string, unknown> {
-  if (typeof value !== "object" || value === null) throw new Error("no object");
+function toRecord(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) throw new Error("not an object");
   return { ...value };
 }
 
 describe("the catalogue", () => {
-  it.each(Object.keys(recorded))("describes %s with the recorded names, types, defaults, ranges and choices", (name) => {
-    expect(library[name]).toEqual({ ...library[name], ...recorded[name] });
-    expect(library[name]).toMatchObject({ deprecated: recorded[name]?.deprecated ?? false, experimental: false });
+  it.each(Object.keys(recordedClasses))("describes %s with the recorded names, types, defaults, ranges and choices", (name) => {
+    expect(library[name]).toEqual({ ...library[name], ...recordedClasses[name] });
+    expect(library[name]).toMatchObject({ deprecated: recordedClasses[name]?.deprecated ?? false, experimental: false });
     expect(library[name]?.description).not.toBe("");
   });
 
-  it("describes ImageAddNoise as the family's source declares it", () => {
+  it("describes ImageAddNoise like the original source", () => {
     expect(library.ImageAddNoise).toMatchObject({
       display_name: "Add Noise to Image",
       category: "image/filters",
@@ -140,7 +140,7 @@ describe("the catalogue", () => {
       input: { required: { message: ["STRING", {}] }, optional: { anything: ["*", {}] } },
       output: ["*"],
     });
-    expect(Object.keys(library).filter((name) => !Object.hasOwn(recorded, name))).toEqual(["ImageAddNoise", "Wait", "Fail"]);
+    expect(Object.keys(library).filter((name) => !Object.hasOwn(recordedClasses, name))).toEqual(["ImageAddNoise", "Wait", "Fail"]);
   });
 
   it("offers the passed images as LoadImage's choices", () => {
@@ -149,15 +149,15 @@ describe("the catalogue", () => {
     });
   });
 
-  it("reads as the contract's catalogue", () => {
+  it("matches the contract's catalogue schema", () => {
     expect(objectInfoSchema.safeParse(parseExactJson(writeExactJson(library))).success).toBe(true);
   });
 });
 
-it("draws no SVG under any file name", async () => {
-  const folder = temporaryFolder();
+it("rejects an SVG with any filename", async () => {
+  const folder = createTemporaryFolder();
   const path = join(folder, "drawn.png");
   await writeFile(path, "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>");
-  const nothing = () => undefined;
-  await expect(readPixels(path, nothing)).rejects.toThrow("The file has an unsupported image format.");
+  const noop = () => undefined;
+  await expect(readPixels(path, noop)).rejects.toThrow("The file has an unsupported image format.");
 });

@@ -1,9 +1,9 @@
-// Conversion of single numbers: bytes, samples, rounding.
+// Bytes, samples, rounding, scaling, noise and the reference results of nodes.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { colourMask, extractChannelMask, maskToImage, solidImage, solidMask } from "@/lib/service/images/geometry";
+import { convertMaskToImage, createColourMask, createSolidImage, createSolidMask,extractChannelMask } from "@/lib/service/images/geometry";
 import { addNoise, generateNormalNoise } from "@/lib/service/images/normal-noise";
 import { createByteFrame, createPixelFrame, createSampleFrame, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
 import { scaleRaster } from "@/lib/service/images/scale";
@@ -11,8 +11,8 @@ import { type NodeContext } from "@/lib/service/nodes/definition";
 import { createInputs, type ReceivedInput } from "@/lib/service/nodes/failure-report";
 import { nodeClasses } from "@/lib/service/nodes/library";
 
-const quiet = () => undefined;
-const samples = (raster: Raster) => [...(raster.frames[0]?.samples() ?? [])];
+const noop = () => undefined;
+const getSamples = (raster: Raster) => [...(raster.frames[0]?.samples() ?? [])];
 
 describe("numbers", () => {
   it("round-trips a byte through a sample", () => {
@@ -21,52 +21,55 @@ describe("numbers", () => {
   });
 
   it("truncates and clamps a saved byte", () => {
-    const oddValues = Float32Array.of(-1, 0.999, 1.5, 0.5, Number.NaN, Infinity, -Infinity, 1e9, 2 ** 31, 1);
-    expect([...createSampleFrame(oddValues).bytes()]).toEqual([0, 254, 255, 127, 0, 255, 0, 255, 255, 255]);
+    const specialValues = Float32Array.of(-1, 0.999, 1.5, 0.5, Number.NaN, Infinity, -Infinity, 1e9, 2 ** 31, 1);
+    expect([...createSampleFrame(specialValues).bytes()]).toEqual([0, 254, 255, 127, 0, 255, 0, 255, 255, 255]);
   });
 
-  it("saves the same byte in one pass as step by step", () => {
-    const oneByOne = (sample: number) => Math.max(0, Math.min(255, Math.trunc(Math.fround(255 * sample))));
+  it("converts samples to the same bytes in bulk as one by one", () => {
+    const toByte = (sample: number) => Math.max(0, Math.min(255, Math.trunc(Math.fround(255 * sample))));
     fc.assert(
       fc.property(
         fc.float32Array({ min: -2, max: 2, noNaN: true, minLength: 1, maxLength: 100 }),
         fc.integer({ min: 1, max: 700 }),
-        (few, times) => {
-          const longValues = Float32Array.from({ length: few.length * times }, (_, i) => few[i % few.length] ?? 0);
-          expect(Buffer.from(createSampleFrame(longValues).bytes()).equals(Uint8Array.from(longValues, oneByOne))).toBe(true);
+        (sampleValues, repeatCount) => {
+          const longValues = Float32Array.from(
+            { length: sampleValues.length * repeatCount },
+            (_, i) => sampleValues[i % sampleValues.length] ?? 0,
+          );
+          expect(Buffer.from(createSampleFrame(longValues).bytes()).equals(Uint8Array.from(longValues, toByte))).toBe(true);
         },
       ),
     );
   });
 
-  it("changes samples alike as bytes, one pixel or numbers", () => {
+  it("maps bytes, one pixel and samples to the same values", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const change = (sample: number) => 1 - sample * 1.5;
     for (const frame of [createByteFrame(all), createPixelFrame(Float32Array.of(0.3, 0, 1.1), 7)]) {
-      const byNumbers = createSampleFrame(frame.samples()).map(change, quiet);
-      expect(frame.map(change, quiet).samples()).toEqual(byNumbers.samples());
-      expect([...frame.map(change, quiet).bytes()]).toEqual([...byNumbers.bytes()]);
+      const mappedSamples = createSampleFrame(frame.samples()).map(change, noop);
+      expect(frame.map(change, noop).samples()).toEqual(mappedSamples.samples());
+      expect([...frame.map(change, noop).bytes()]).toEqual([...mappedSamples.bytes()]);
     }
   });
 
-  it("halves go to the even neighbour", () => {
+  it("rounds halves to the even number", () => {
     expect([0.5, 1.5, 2.5, -0.5, 2.4].map(roundHalfEven)).toEqual([0, 2, 2, 0, 2]);
   });
 
-  it("is 1 on exactly that colour in a colour mask", () => {
-    expect(samples(colourMask(solidImage({ width: 1, height: 1 }, 0x336699, 1), 0x336699, quiet))).toEqual([1]);
-    expect(samples(colourMask(solidImage({ width: 1, height: 1 }, 0x336698, 1), 0x336699, quiet))).toEqual([0]);
+  it("sets a color mask to 1 only for the exact color", () => {
+    expect(getSamples(createColourMask(createSolidImage({ width: 1, height: 1 }, 0x336699, 1), 0x336699, noop))).toEqual([1]);
+    expect(getSamples(createColourMask(createSolidImage({ width: 1, height: 1 }, 0x336698, 1), 0x336699, noop))).toEqual([0]);
   });
 
-  it("is grey when a mask is shown as an image", () => {
-    expect(samples(maskToImage(solidMask({ width: 1, height: 1 }, 0.5), quiet))).toEqual([0.5, 0.5, 0.5]);
+  it("converts a mask to a grey image", () => {
+    expect(getSamples(convertMaskToImage(createSolidMask({ width: 1, height: 1 }, 0.5), noop))).toEqual([0.5, 0.5, 0.5]);
   });
 });
 
 const getBytes = (raster: Raster) => Buffer.from(raster.frames[0]?.bytes() ?? []);
-const scaled = (raster: Raster, to: Size) => scaleRaster(raster, to, "lanczos", quiet);
+const scaleWithLanczos = (raster: Raster, to: Size) => scaleRaster(raster, to, "lanczos", noop);
 
-function getPicture(width: number, height: number, seed: number): Raster {
+function createNoiseImage(width: number, height: number, seed: number): Raster {
   const bytes = new Uint8Array(width * height * 3);
   let state = seed;
   for (let i = 0; i < bytes.length; i++) {
@@ -76,39 +79,39 @@ function getPicture(width: number, height: number, seed: number): Raster {
   return { width, height, channels: 3, frames: [createByteFrame(bytes)] };
 }
 
-function weight(x: number): number {
-  const sinc = (at: number) => (at === 0 ? 1 : Math.sin(Math.PI * at) / (Math.PI * at));
+function getLanczosWeight(x: number): number {
+  const sinc = (value: number) => (value === 0 ? 1 : Math.sin(Math.PI * value) / (Math.PI * value));
   return Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
 }
 
-/** Resizes a line of bytes to another length. */
-function line(bytes: readonly number[], to: number): number[] {
+/** Resizes a row of bytes to another length. */
+function resizeRow(bytes: readonly number[], to: number): number[] {
   const scale = bytes.length / to;
   const stretch = Math.max(1, scale);
   return Array.from({ length: to }, (_, index) => {
-    const weights = bytes.map((_byte, i) => weight((i + 0.5 - (index + 0.5) * scale) / stretch));
+    const weights = bytes.map((_byte, i) => getLanczosWeight((i + 0.5 - (index + 0.5) * scale) / stretch));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     const sum = bytes.reduce((all, byte, i) => all + (byte * (weights[i] ?? 0)) / total, 0);
     return Math.min(255, Math.max(0, Math.round(sum)));
   });
 }
 
-it("is the weighted mean by row, then by column, within one byte", () => {
+it("scales to the weighted mean of rows and columns within one byte", () => {
   const side = fc.integer({ min: 1, max: 40 });
   fc.assert(
     fc.property(side, side, side, side, fc.nat(), (width, height, toWidth, toHeight, seed) => {
-      const picture = getPicture(width, height, seed);
-      const red = [...getBytes(extractChannelMask(picture, 0, quiet))];
-      const rows = Array.from({ length: height }, (_, y) => line(red.slice(y * width, (y + 1) * width), toWidth));
+      const picture = createNoiseImage(width, height, seed);
+      const red = [...getBytes(extractChannelMask(picture, 0, noop))];
+      const rows = Array.from({ length: height }, (_, y) => resizeRow(red.slice(y * width, (y + 1) * width), toWidth));
       const columns = Array.from({ length: toWidth }, (_, x) =>
-        line(
+        resizeRow(
           rows.map((row) => row[x] ?? NaN),
           toHeight,
         ),
       );
-      const actualBytes = getBytes(extractChannelMask(scaled(picture, { width: toWidth, height: toHeight }), 0, quiet));
-      const far = [...actualBytes].map((byte, i) => Math.abs(byte - (columns[i % toWidth]?.[Math.floor(i / toWidth)] ?? NaN)));
-      expect(Math.max(...far)).toBeLessThanOrEqual(1);
+      const actualBytes = getBytes(extractChannelMask(scaleWithLanczos(picture, { width: toWidth, height: toHeight }), 0, noop));
+      const differences = [...actualBytes].map((byte, i) => Math.abs(byte - (columns[i % toWidth]?.[Math.floor(i / toWidth)] ?? NaN)));
+      expect(Math.max(...differences)).toBeLessThanOrEqual(1);
     }),
   );
 });
@@ -117,21 +120,21 @@ it.each([
   ["much smaller", { width: 1030, height: 700 }, { width: 97, height: 41 }],
   ["half as large", { width: 1024, height: 1024 }, { width: 512, height: 512 }],
   ["larger", { width: 411, height: 300 }, { width: 700, height: 901 }],
-  ["so much lower that the kernel holds more than it keeps", { width: 300, height: 2000 }, { width: 300, height: 2 }],
-  ["only lower", { width: 300, height: 900 }, { width: 300, height: 7 }],
+  ["a height much smaller than the kernel", { width: 300, height: 2000 }, { width: 300, height: 2 }],
+  ["only a smaller height", { width: 300, height: 900 }, { width: 300, height: 7 }],
 ])("treats each image channel like a mask of the same bytes: %s", (_title, from, to) => {
-  const picture = getPicture(from.width, from.height, 7);
-  const image = scaled(picture, to);
+  const picture = createNoiseImage(from.width, from.height, 7);
+  const image = scaleWithLanczos(picture, to);
   for (const channel of [0, 1, 2] as const)
     expect(
-      getBytes(extractChannelMask(image, channel, quiet)).equals(getBytes(scaled(extractChannelMask(picture, channel, quiet), to))),
+      getBytes(extractChannelMask(image, channel, noop)).equals(getBytes(scaleWithLanczos(extractChannelMask(picture, channel, noop), to))),
     ).toBe(true);
 });
 
 const roundAll = (numbers: Float32Array) => [...numbers].map((value) => Math.round(value * 10_000) / 10_000);
 
-describe("the noise of a seed", () => {
-  // The results of torch.randn after torch.manual_seed(0) and (42), as its documentation and many pages print them.
+describe("noise from a seed", () => {
+  // Results of torch.randn after torch.manual_seed(0) and torch.manual_seed(42), as published in its documentation.
   it.each([
     [
       0,
@@ -145,22 +148,22 @@ describe("the noise of a seed", () => {
       ],
     ],
   ])("matches the published noise of seed %i", (seed, published) => {
-    expect(roundAll(generateNormalNoise(seed, 16, quiet))).toEqual(published);
+    expect(roundAll(generateNormalNoise(seed, 16, noop))).toEqual(published);
   });
 
-  it("is the published one where it has fewer numbers than a block", () => {
-    expect(roundAll(generateNormalNoise(0, 4, quiet))).toEqual([1.541, -0.2934, -2.1788, 0.5684]);
+  it("matches the published noise for less than one block", () => {
+    expect(roundAll(generateNormalNoise(0, 4, noop))).toEqual([1.541, -0.2934, -2.1788, 0.5684]);
   });
 
-  it("keeps its beginning for any count and redraws the last block", () => {
-    const whole = roundAll(generateNormalNoise(7, 32, quiet));
-    const noiseValues = roundAll(generateNormalNoise(7, 35, quiet));
+  it("keeps the first numbers for any count and redraws the last block", () => {
+    const whole = roundAll(generateNormalNoise(7, 32, noop));
+    const noiseValues = roundAll(generateNormalNoise(7, 35, noop));
     expect(noiseValues.slice(0, 19)).toEqual([...whole.slice(0, 16), ...whole.slice(16, 19)]);
     expect(noiseValues.slice(19)).not.toEqual(whole.slice(19));
   });
 
   it("has a mean of 0 and a deviation of 1", () => {
-    const numbers = generateNormalNoise(5, 300_000, quiet);
+    const numbers = generateNormalNoise(5, 300_000, noop);
     const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
     const variance = numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length;
     expect(Math.abs(mean)).toBeLessThan(0.01);
@@ -169,19 +172,20 @@ describe("the noise of a seed", () => {
 });
 
 describe("adding noise", () => {
-  const grey = solidImage({ width: 20, height: 10 }, 0x808080, 2);
-  const bytes = (seed: number | bigint, strength = 0.5) => addNoise(grey, seed, strength, quiet).frames.map((frame) => [...frame.bytes()]);
+  const grey = createSolidImage({ width: 20, height: 10 }, 0x808080, 2);
+  const getNoisyBytes = (seed: number | bigint, strength = 0.5) =>
+    addNoise(grey, seed, strength, noop).frames.map((frame) => [...frame.bytes()]);
 
   it("depends on every digit of a twenty-digit seed", () => {
     const seed = 2n ** 64n - 1n;
-    expect(bytes(seed)).toEqual(bytes(seed));
-    expect(bytes(seed)).not.toEqual(bytes(seed - 1n));
+    expect(getNoisyBytes(seed)).toEqual(getNoisyBytes(seed));
+    expect(getNoisyBytes(seed)).not.toEqual(getNoisyBytes(seed - 1n));
   });
 
-  it("adds different noise to each picture of a batch and none at strength 0", () => {
-    const [first, second] = bytes(1);
+  it("adds different noise to each image of a batch and none at strength 0", () => {
+    const [first, second] = getNoisyBytes(1);
     expect(first).not.toEqual(second);
-    expect(bytes(1, 0)).toEqual(grey.frames.map((frame) => [...frame.bytes()]));
+    expect(getNoisyBytes(1, 0)).toEqual(grey.frames.map((frame) => [...frame.bytes()]));
   });
 });
 
@@ -202,27 +206,27 @@ const cases = z
   )
   .parse(JSON.parse(readFileSync("tests/fixtures/reference/nodes.json", "utf8")));
 
-const toRaster = ({ frames, ...rest }: z.infer<typeof rasterSchema>): Raster => ({
-  ...rest,
+const toRaster = ({ frames, ...size }: z.infer<typeof rasterSchema>): Raster => ({
+  ...size,
   frames: frames.map((frame) => createByteFrame(Buffer.from(frame, "base64"))),
 });
 
 const throwUnused = () => {
-  throw new Error("These nodes need nothing of the job but room and ticks.");
+  throw new Error("The tested nodes must only call claim and tick.");
 };
 const context: NodeContext = {
-  claim: () => undefined,
+  claimPixels: () => undefined,
   tick: () => undefined,
   wait: throwUnused,
-  imagePath: throwUnused,
+  getImagePath: throwUnused,
   readPixels: throwUnused,
   pngText: {},
-  nextNumber: throwUnused,
-  save: throwUnused,
+  getNextNumber: throwUnused,
+  saveFile: throwUnused,
   now: throwUnused,
 };
 
-function furthest(actual: Raster, reference: z.infer<typeof rasterSchema>): number {
+function getMaxDifference(actual: Raster, reference: z.infer<typeof rasterSchema>): number {
   const distances = reference.frames.flatMap((frame, index) => {
     const bytes = actual.frames[index]?.bytes() ?? new Uint8Array();
     return [...Buffer.from(frame, "base64")].map((byte, i) => Math.abs(byte - (bytes[i] ?? Number.NaN)));
@@ -230,11 +234,11 @@ function furthest(actual: Raster, reference: z.infer<typeof rasterSchema>): numb
   return Math.max(...distances);
 }
 
-describe("a node matches its reference on a small image", () => {
-  const titledCases = cases.map((each, index) => ({ ...each, title: `${each.class} ${index}` }));
-  it.each(titledCases)("$title", async ({ class: name, inputs, outputs, exact }) => {
+describe("node references", () => {
+  const titledCases = cases.map((testCase, index) => ({ ...testCase, title: `${testCase.class} ${index}` }));
+  it.each(titledCases)("matches the reference of $title", async ({ class: name, inputs, outputs, exact }) => {
     const definition = nodeClasses.get(name);
-    if (!definition) throw new Error(`There is no class ${name}.`);
+    if (!definition) throw new Error(`Unknown class ${name}.`);
     const nodeInputs = new Map<string, ReceivedInput>(
       Object.entries(inputs).map(([input, value]) => [input, { value: typeof value === "object" ? toRaster(value) : value, type: "*" }]),
     );
@@ -242,7 +246,7 @@ describe("a node matches its reference on a small image", () => {
     expect(values).toHaveLength(outputs.length);
     for (const [index, reference] of outputs.entries()) {
       const actual = values[index];
-      if (typeof actual !== "object") throw new Error("It answered no raster.");
+      if (typeof actual !== "object") throw new Error("The node returned no raster.");
       const { frames, ...size } = actual;
       expect({ ...size, count: frames.length }).toEqual({
         width: reference.width,
@@ -250,7 +254,7 @@ describe("a node matches its reference on a small image", () => {
         channels: reference.channels,
         count: reference.frames.length,
       });
-      expect(furthest(actual, reference)).toBeLessThanOrEqual(exact ? 0 : 1);
+      expect(getMaxDifference(actual, reference)).toBeLessThanOrEqual(exact ? 0 : 1);
     }
   });
 });

@@ -2,25 +2,25 @@ import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { type SubmitApi } from "@/components/run/submit/attempt";
 import { type Submission } from "@/components/run/submit/submission";
-import { readFailure } from "@/lib/browser/read-answer";
+import { parseFailureResponse } from "@/lib/browser/parse-response";
 import { failed, ok } from "@/lib/shared/result";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 
-type ServerReply = { status: number; body: unknown } | "cut";
+type ServerReply = { status: number; body: unknown } | "disconnect";
 
-/** A service over real HTTP that records submissions; each request waits until the test responds with `respond`. */
+/** Starts an HTTP server that records submissions. Each request waits until the test calls `respond`. */
 export async function startPromptServer() {
   const submissions: Submission[] = [];
   const keys: string[] = [];
-  const waiting: ((response: ServerReply) => void)[] = [];
+  const pendingReplies: ((response: ServerReply) => void)[] = [];
   const server = createServer((request, response) => {
     let text = "";
-    request.on("data", (part: Buffer) => (text += part.toString()));
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
     request.on("end", () => {
       const submission: Submission = JSON.parse(text);
       submissions.push(submission);
-      waiting.push((reply) => {
-        if (reply === "cut") return void request.socket.destroy();
+      pendingReplies.push((reply) => {
+        if (reply === "disconnect") return void request.socket.destroy();
         response.writeHead(reply.status, { "content-type": "application/json" }).end(JSON.stringify(reply.body));
       });
     });
@@ -32,7 +32,7 @@ export async function startPromptServer() {
     try {
       const response = await fetch(`http://127.0.0.1:${port}/api/prompt`, { method: "POST", body: JSON.stringify(submission) });
       const body = await response.text();
-      return response.ok ? ok<unknown>(JSON.parse(body)) : failed(readFailure(response.status, null, body));
+      return response.ok ? ok<unknown>(JSON.parse(body)) : failed(parseFailureResponse(response.status, null, body));
     } catch {
       return failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
     }
@@ -45,9 +45,9 @@ export async function startPromptServer() {
     keys,
     /** Responds to the oldest waiting request; false if there is none. */
     respond: (response: ServerReply): boolean => {
-      const next = waiting.shift();
-      next?.(response);
-      return next !== undefined;
+      const reply = pendingReplies.shift();
+      reply?.(response);
+      return reply !== undefined;
     },
   };
 }

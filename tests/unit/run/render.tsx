@@ -4,8 +4,8 @@ import { type ReactNode } from "react";
 import { SWRConfig } from "swr";
 import * as messages from "@/lib/messages/en";
 
-/** With the product's messages and a new cache, so that tests don't share responses. */
-export function inPage(page: ReactNode) {
+/** Wraps a page in the app's messages and a new cache, so that tests don't share responses. */
+export function wrapInProviders(page: ReactNode) {
   return (
     <NextIntlClientProvider locale="en" timeZone="UTC" now={new Date(0)} messages={messages}>
       <SWRConfig value={{ provider: () => new Map() }}>{page}</SWRConfig>
@@ -14,5 +14,5 @@ export function inPage(page: ReactNode) {
 }
 
 export function renderPage(page: ReactNode) {
-  return render(inPage(page));
+  return render(wrapInProviders(page));
 }

@@ -7,15 +7,15 @@ import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { failed, ok } from "@/lib/shared/result";
-import { sampleGraph, sampleText } from "./files";
-import { createApi, createByteSource, field, openText, show } from "./page";
 import { renderPage } from "./render";
+import { createApi, createByteSource, getField, openText, showRunPage } from "./run-page";
+import { readSampleGraph, readSampleText } from "./workflow-fixtures";
 
 const job: JobDetail = {
   id: "9f2c41ab-0000-4000-8000-000000000000",
   status: "completed",
   workflow_name: "hero",
-  workflow: { prompt: sampleGraph("01-invert") },
+  workflow: { prompt: readSampleGraph("01-invert") },
 };
 
 beforeEach(() => window.history.replaceState(null, "", "/run?job=x"));
@@ -23,17 +23,17 @@ beforeEach(() => window.history.replaceState(null, "", "/run?job=x"));
 function renderRunPage(source: RunSource, ports: Partial<RunApi>) {
   return renderPage(<RunScreen canRun memberId="ada" source={source} store={createRunStore()} api={createApi(undefined, ports)} />);
 }
-const missing = failed({ code: "NOT_FOUND", message: "", status: 404 });
+const notFound = failed({ code: "NOT_FOUND", message: "", status: 404 });
 
 describe("a past job", () => {
-  it("opens with its inputs and name and clears the address", async () => {
+  it("opens with its inputs and name and clears the URL query", async () => {
     renderRunPage({ job: job.id }, { readJob: async () => ok(job) });
     expect(await screen.findByText("hero")).toBeTruthy();
-    expect(field("width").value).toBe("512");
+    expect(getField("width").value).toBe("512");
     expect(window.location.search).toBe("");
   });
 
-  it("marks the failed node and links its rerun", async () => {
+  it("marks the failed node and submits its job id with the rerun", async () => {
     const bodies: unknown[] = [];
     const execution_error = {
       node_id: "2",
@@ -60,20 +60,20 @@ describe("a past job", () => {
   });
 
   it.each([
-    ["that is gone", missing, /no longer exists, or you have no access to it/],
-    ["that holds no workflow any more", ok({ ...job, workflow: undefined }), /no longer has this job's workflow/],
-    ["that a service cannot tell of", failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }), /./],
+    ["a missing job", notFound, /no longer exists, or you have no access to it/],
+    ["a job without a workflow", ok({ ...job, workflow: undefined }), /no longer has this job's workflow/],
+    ["a job that times out", failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }), /./],
   ])("reports %s and keeps the page usable", async (_, result, sentence) => {
     renderRunPage({ job: job.id }, { readJob: async () => result });
     expect((await screen.findByRole("alert")).textContent).toMatch(sentence);
     expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
   });
 
-  it("restores the earlier workflow with one press", async () => {
-    const before = show(createApi(undefined));
-    await openText(sampleText("05-slow"));
+  it("offers to restore the earlier workflow", async () => {
+    const earlierPage = showRunPage(createApi(undefined));
+    await openText(readSampleText("05-slow"));
     window.dispatchEvent(new Event("pagehide"));
-    before.unmount();
+    earlierPage.unmount();
     renderRunPage({ job: job.id }, { readJob: async () => ok(job) });
     fireEvent.click(await screen.findByRole("button", { name: "Back to Pasted workflow" }));
     expect(await screen.findAllByText("Slow step")).toBeTruthy();
@@ -81,14 +81,14 @@ describe("a past job", () => {
 });
 
 describe("a stored file", () => {
-  it("is found in the service's list and opens on click", async () => {
+  it("is listed and opens on click", async () => {
     const requests: string[] = [];
     const readStored = async (path: string) => {
       requests.push(path);
-      return ok(createByteSource(sampleText("01-invert")));
+      return ok(createByteSource(readSampleText("01-invert")));
     };
     const files = ["workflows/a/hero.json", "workflows/notes.txt"].map((path) => ({ path, size: 1, modified: undefined }));
-    show(createApi(undefined, { readStored, listStored: async () => ok(files) }));
+    showRunPage(createApi(undefined, { readStored, listStored: async () => ok(files) }));
     fireEvent.click(screen.getByRole("button", { name: "Show saved files" }));
     fireEvent.click(await screen.findByRole("button", { name: "a/hero.json" }));
     expect(await screen.findAllByRole("button", { name: "Run" })).toBeTruthy();
@@ -96,22 +96,22 @@ describe("a stored file", () => {
     expect(screen.queryByText("notes.txt")).toBeNull();
   });
 
-  it("reports a missing file", async () => {
-    renderRunPage({ file: "workflows/hero.json" }, { readStored: async () => missing });
+  it("shows an error when it is missing", async () => {
+    renderRunPage({ file: "workflows/hero.json" }, { readStored: async () => notFound });
     expect((await screen.findByRole("alert")).textContent).toMatch(/hero.json was not opened.*no longer exists/);
   });
 });
 
-it("keeps the connection in the address", async () => {
+it("keeps the connection in the URL", async () => {
   window.history.replaceState(null, "", "/run?job=x&connection=studio");
   renderRunPage({ job: job.id }, { readJob: async () => ok(job) });
   await screen.findByText("hero");
   expect(window.location.search).toBe("?connection=studio");
 });
 
-it("opens an app's workflow by its name at the addressed node", async () => {
+it("opens an app's workflow with its title at the node in the URL", async () => {
   window.history.replaceState(null, "", "/run?app=one#node-1");
-  renderRunPage({ app: "one" }, { readApp: async () => ok({ title: "Negatives", graph: sampleGraph("01-invert") }) });
+  renderRunPage({ app: "one" }, { readApp: async () => ok({ title: "Negatives", graph: readSampleGraph("01-invert") }) });
   expect(await screen.findByText("Negatives")).toBeTruthy();
   expect(window.location.search).toBe("");
   expect(document.activeElement?.id).toBe("node-1");
@@ -123,25 +123,25 @@ describe("pictures for an input", () => {
   const asset = (id: string, overrides: object = {}) =>
     ok(assetSchema.parse({ id, name: `${id}.png`, mime_type: "image/png", asset_hash: content(id), tags: ["output"], ...overrides }));
   const readAsset: RunApi["readAsset"] = async (id) =>
-    id === "f" ? missing : asset(id, id === "e" ? { name: "e.txt", mime_type: "text/plain" } : {});
+    id === "f" ? notFound : asset(id, id === "e" ? { name: "e.txt", mime_type: "text/plain" } : {});
 
-  /** The focused field shows the name that is sent. */
-  function expectPlaced() {
-    fireEvent.focus(field("Picture name"));
-    expect(field("Picture name").value).toBe(`${"a".repeat(64)}.png`);
+  /** The focused field shows the stored name. */
+  function expectPictureIsSet() {
+    fireEvent.focus(getField("Picture name"));
+    expect(getField("Picture name").value).toBe(`${"a".repeat(64)}.png`);
   }
 
-  it("are offered matching samples and set the chosen one's input", async () => {
+  it("can be used in a matching sample", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
     expect(await screen.findByText(/Choose a recent workflow/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Slow on purpose/ })).toBeNull();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findAllByRole("button", { name: "Run" });
-    expectPlaced();
+    expectPictureIsSet();
     expect(screen.queryByRole("region", { name: "Picture to use" })).toBeNull();
   });
 
-  it("are offered recent workflows and set the chosen one's input", async () => {
+  it("can be used in a recent workflow", async () => {
     const jobs = [
       { id: "1", workflow_id: "poster", status: "completed" },
       { id: "2", workflow_id: "poster", status: "completed" },
@@ -151,45 +151,45 @@ describe("pictures for an input", () => {
     const readJob: RunApi["readJob"] = async (id) => {
       readIds.push(id);
       const sample = id === "3" ? "01-invert" : "02-poster-from-photo";
-      return ok({ id, status: "completed", workflow_name: `flow ${id}`, workflow: { prompt: sampleGraph(sample) } });
+      return ok({ id, status: "completed", workflow_name: `flow ${id}`, workflow: { prompt: readSampleGraph(sample) } });
     };
-    const recentJobs: RunApi["recentJobs"] = async () => ok({ jobs, pagination: { offset: 0, limit: 50, total: 3, has_more: false } });
-    renderRunPage({ assets: ["a"] }, { readAsset, readJob, recentJobs });
+    const recentJobs: RunApi["listRecentJobs"] = async () => ok({ jobs, pagination: { offset: 0, limit: 50, total: 3, has_more: false } });
+    renderRunPage({ assets: ["a"] }, { readAsset, readJob, listRecentJobs: recentJobs });
     fireEvent.click(await screen.findByRole("button", { name: "flow 1" }));
     await screen.findAllByRole("button", { name: "Run" });
-    expectPlaced();
+    expectPictureIsSet();
     expect(readIds).toEqual(["1", "3"]);
   });
 
-  it("show an outage when recent workflows cannot be read", async () => {
+  it("show an outage when recent workflows can't be loaded", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
     expect((await screen.findByRole("alert")).textContent).toMatch(/Lightdesk cannot be reached/);
     expect(screen.queryByText("No recent workflow uses a picture.")).toBeNull();
   });
 
-  it("go where chosen in a workflow with several inputs", async () => {
+  it("are set on an input of an open workflow on demand", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
     await screen.findByText(/Choose a recent workflow/);
-    await openText(sampleText("02-poster-from-photo"));
-    const use = await screen.findByRole("button", { name: "Use as image of #1 Photo" });
-    expect(field("Picture name").value).toBe("photo.png");
-    fireEvent.click(use);
-    expectPlaced();
+    await openText(readSampleText("02-poster-from-photo"));
+    const useButton = await screen.findByRole("button", { name: "Use as image of #1 Photo" });
+    expect(getField("Picture name").value).toBe("photo.png");
+    fireEvent.click(useButton);
+    expectPictureIsSet();
     expect(screen.queryByText("Use as image of #1 Photo")).toBeNull();
   });
 
-  it("lead to another workflow and back when no input accepts them", async () => {
+  it("can be used in another workflow when no input accepts them", async () => {
     renderRunPage({ assets: ["a"] }, { readAsset });
     await screen.findByText(/Choose a recent workflow/);
-    await openText(sampleText("01-invert"));
+    await openText(readSampleText("01-invert"));
     fireEvent.click(await screen.findByRole("button", { name: "Choose another workflow" }));
     expect(screen.getByRole("button", { name: "Back to Pasted workflow" })).toBeTruthy();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findAllByRole("button", { name: "Run" });
-    expectPlaced();
+    expectPictureIsSet();
   });
 
-  it("become one job each, and unusable ones are counted", async () => {
+  it("become one copy each, and unusable ones are counted", async () => {
     renderRunPage({ assets: ["a", "b", "e", "f"] }, { readAsset });
     expect(await screen.findByText("2 pictures to use")).toBeTruthy();
     expect(screen.getByText(/2 more no longer exist or are not pictures/)).toBeTruthy();
@@ -197,7 +197,7 @@ describe("pictures for an input", () => {
     expect(await screen.findByRole("button", { name: "2 copies: image of #1 Photo" })).toBeTruthy();
   });
 
-  it("report when none exists", async () => {
+  it("show an error when none exists", async () => {
     renderRunPage({ assets: ["f"] }, { readAsset });
     expect((await screen.findByRole("alert")).textContent).toMatch(/No pictures were added.*no longer exist/);
   });

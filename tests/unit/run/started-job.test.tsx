@@ -2,11 +2,11 @@ import { act, fireEvent, screen } from "@testing-library/react";
 import { useState } from "react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { NewestJob } from "@/components/run/submit/started-job";
+import { NewestJob } from "@/components/run/submit/newest-job";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { LIVE_MS } from "@/tests/support/mock-live";
-import { inPage, renderPage } from "./render";
+import { LIVE_INTERVAL_MS } from "@/tests/support/mock-live";
+import { renderPage,wrapInProviders } from "./render";
 
 let jobs: readonly Record<string, unknown>[] = [];
 /** Undefined: the service doesn't have the job. */
@@ -15,7 +15,7 @@ let requests: string[] = [];
 let bodies: unknown[] = [];
 /** The jobs whose cancellation was reported to the page. */
 let cancelledIds: string[] = [];
-/** By path, for requests that are not about jobs. */
+/** Responses to all other requests, by path. */
 let responses: Record<string, unknown> = {};
 const BACKGROUND_MS = 10_000;
 
@@ -36,7 +36,7 @@ beforeEach(() => {
   });
 });
 
-function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
+function TestJob({ jobId, sentGraph }: { jobId?: string; sentGraph?: Graph }) {
   const [cancelled, setCancelled] = useState<readonly string[]>([]);
   const submittedJob =
     jobId === undefined ? undefined : { jobId, name: "Poster", atMs: 0, nodesRefused: 0, isCancelled: cancelled.includes(jobId) };
@@ -45,7 +45,7 @@ function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
       <NewestJob
         submittedJob={submittedJob}
         fallbackName="Pasted"
-        sentGraph={sent}
+        sentGraph={sentGraph}
         onCancelled={(ids) => {
           cancelledIds.push(...ids);
           setCancelled(ids);
@@ -55,7 +55,7 @@ function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
     </ConnectionProvider>
   );
 }
-const show = (sentGraph?: Graph) => renderPage(<Strip jobId="mine" sent={sentGraph} />);
+const renderJob = (sentGraph?: Graph) => renderPage(<TestJob jobId="mine" sentGraph={sentGraph} />);
 const advanceTime = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("announces and tracks the started job until it ends", async () => {
@@ -63,29 +63,29 @@ it("announces and tracks the started job until it ends", async () => {
     { id: "other", status: "failed" },
     { id: "mine", status: "in_progress" },
   ];
-  show();
-  const tone = () => screen.getByRole("region", { name: "The job that was started" }).dataset.tone;
+  renderJob();
+  const getTone = () => screen.getByRole("region", { name: "The job that was started" }).dataset.tone;
   expect(screen.getByRole("status").textContent).toContain("The job is in the queue");
-  expect(tone()).toBe("wait");
+  expect(getTone()).toBe("wait");
   await advanceTime(0);
   expect(screen.getByRole("status").textContent).toContain("The job is running");
-  expect(tone()).toBe("run");
+  expect(getTone()).toBe("run");
   jobs = [{ id: "mine", status: "completed" }];
   detail = {
     id: "mine",
     status: "completed",
     outputs: { "9": { images: [{ filename: "p.png", subfolder: "", type: "output" }], text: ["a lighthouse"] } },
   };
-  await advanceTime(LIVE_MS);
+  await advanceTime(LIVE_INTERVAL_MS);
   expect(screen.getByRole("status").textContent).toContain("The job completed");
-  expect(tone()).toBe("ok");
+  expect(getTone()).toBe("ok");
   await advanceTime(0);
   await act(() => vi.dynamicImportSettled());
   const result = screen.getByRole("region", { name: "Result of the job" });
   expect(result.querySelector("img")?.getAttribute("src")).toContain("filename=p.png");
   expect(result.textContent).toContain("a lighthouse");
   expect(screen.queryByRole("button", { name: "Stop" })).toBeNull();
-  await advanceTime(20 * LIVE_MS);
+  await advanceTime(20 * LIVE_INTERVAL_MS);
   const list = "/api/jobs?limit=20&connection=c1";
   expect(requests.map((path) => path.split("#")[0])).toEqual([list, list, "/api/jobs/mine?connection=c1"]);
   fireEvent.click(screen.getByRole("button", { name: "Hide result" }));
@@ -94,53 +94,53 @@ it("announces and tracks the started job until it ends", async () => {
 
 it("shows live outputs of a running job until all results are loaded", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
-  const file = (filename: string) => ({ images: [{ filename, subfolder: "", type: "output" }] });
-  show();
+  const createOutput = (filename: string) => ({ images: [{ filename, subfolder: "", type: "output" }] });
+  renderJob();
   await advanceTime(0);
   await advanceTime(0);
   expect(screen.queryByRole("region", { name: "Result of the job" })).toBeNull();
-  jobs = [{ id: "mine", status: "in_progress", progress: { current_node: "5", outputs: { "3": file("early.png") } } }];
-  await advanceTime(LIVE_MS);
+  jobs = [{ id: "mine", status: "in_progress", progress: { current_node: "5", outputs: { "3": createOutput("early.png") } } }];
+  await advanceTime(LIVE_INTERVAL_MS);
   await act(() => vi.dynamicImportSettled());
-  const pictures = () => [...document.querySelectorAll("img")].map(({ src }) => new URL(src).searchParams.get("filename"));
+  const getImageFilenames = () => [...document.querySelectorAll("img")].map(({ src }) => new URL(src).searchParams.get("filename"));
   expect(screen.getByRole("status").textContent).toContain("The job is running");
-  expect(pictures()).toEqual(["early.png"]);
+  expect(getImageFilenames()).toEqual(["early.png"]);
   jobs = [{ id: "mine", status: "completed" }];
-  detail = { id: "mine", status: "completed", outputs: { "3": file("early.png"), "5": file("late.png") } };
-  const first = document.querySelector("img");
-  await advanceTime(LIVE_MS);
+  detail = { id: "mine", status: "completed", outputs: { "3": createOutput("early.png"), "5": createOutput("late.png") } };
+  const firstImage = document.querySelector("img");
+  await advanceTime(LIVE_INTERVAL_MS);
   await advanceTime(0);
-  expect(pictures()).toEqual(["early.png", "late.png"]);
-  expect(document.querySelector("img")).toBe(first);
+  expect(getImageFilenames()).toEqual(["early.png", "late.png"]);
+  expect(document.querySelector("img")).toBe(firstImage);
 });
 
 const error = { node_id: "4", node_type: "Fail", exception_type: "RuntimeError", exception_message: "the sampler ran out of memory" };
 it.each([
-  ["by the list", { execution_error: error }, {}, 2],
-  ["by the details alone", {}, { execution_error: error }, 2],
-])("explains a failed job by node and reason, known %s", async (_, listed, detailed, questions) => {
-  jobs = [{ id: "mine", status: "failed", ...listed }];
-  detail = { id: "mine", status: "failed", ...detailed };
+  ["the list", { execution_error: error }, {}, 2],
+  ["the details alone", {}, { execution_error: error }, 2],
+])("explains a failed job with the error from %s", async (_, listFields, detailFields, requestCount) => {
+  jobs = [{ id: "mine", status: "failed", ...listFields }];
+  detail = { id: "mine", status: "failed", ...detailFields };
   const sentGraph = { "4": { class_type: "Fail", inputs: {}, _meta: { title: "Breaks here" } } };
-  show(sentGraph);
+  renderJob(sentGraph);
   await advanceTime(0);
   await advanceTime(0);
   expect(screen.getByText("Breaks here #4 failed")).toBeTruthy();
   expect(screen.getByText("RuntimeError: the sampler ran out of memory")).toBeTruthy();
-  await advanceTime(20 * LIVE_MS);
-  expect(requests).toHaveLength(questions);
+  await advanceTime(20 * LIVE_INTERVAL_MS);
+  expect(requests).toHaveLength(requestCount);
 });
 
 it.each([
   ["in_progress", "Stop", "stop requested for 1"],
   ["pending", "Cancel", "1 had already started"],
-])("cancels a job that is %s after a moment for Undo", async (status, button, message) => {
+])("cancels a job that is %s after the undo window", async (status, button, message) => {
   jobs = [{ id: "mine", status, progress: { value: 0.25, nodes_done: 1, nodes_total: 4, current_node: "4" } }];
   responses = {
     "/api/console/jobs/stop": { stopped: [], stopping: ["mine"], over: [], unable: [], together: 0 },
     "/api/queue": { deleted: [], cleared: false },
   };
-  show({ "4": { class_type: "Wait", inputs: {}, _meta: { title: "First wait" } } });
+  renderJob({ "4": { class_type: "Wait", inputs: {}, _meta: { title: "First wait" } } });
   await advanceTime(0);
   expect(screen.queryByText("now First wait") !== null).toBe(status === "in_progress");
   fireEvent.click(screen.getByRole("button", { name: button }));
@@ -153,13 +153,13 @@ it.each([
   expect(screen.getByText(message)).toBeTruthy();
 });
 
-it("shows percent, node and step, and the runner a job waits for", async () => {
+it("shows a job's progress and the runner that it waits for", async () => {
   jobs = [{ id: "mine", status: "pending", waits: { state: "queued", runners: ["GPU 1"], ahead: 1, message: "" } }];
-  show({ "4": { class_type: "KSampler", inputs: {}, _meta: { title: "Sampler" } } });
+  renderJob({ "4": { class_type: "KSampler", inputs: {}, _meta: { title: "Sampler" } } });
   await advanceTime(0);
   expect(screen.getByText("Queued on GPU 1, behind 1 job")).toBeDefined();
   jobs = [{ id: "mine", status: "in_progress", progress: { value: 0.25, current_node: "4", step: 5, steps: 20 } }];
-  await advanceTime(LIVE_MS);
+  await advanceTime(LIVE_INTERVAL_MS);
   expect(screen.getByText("25%")).toBeDefined();
   expect(screen.getByText("now Sampler, step 5 of 20")).toBeDefined();
 });
@@ -167,7 +167,7 @@ it("shows percent, node and step, and the runner a job waits for", async () => {
 it("hides Stop with a reason when jobs can't be stopped", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   responses = { "/api/console/capabilities": { "jobs.stop": false } };
-  show();
+  renderJob();
   await advanceTime(0);
   await advanceTime(0);
   expect(screen.queryByRole("button", { name: "Stop" })).toBeNull();
@@ -176,11 +176,11 @@ it("hides Stop with a reason when jobs can't be stopped", async () => {
 
 it("shows a lost job as removed and restores it when found", async () => {
   jobs = [{ id: "mine", status: "pending" }];
-  show();
+  renderJob();
   await advanceTime(0);
   jobs = [];
   detail = undefined;
-  await advanceTime(LIVE_MS);
+  await advanceTime(LIVE_INTERVAL_MS);
   await advanceTime(0);
   expect(screen.getByRole("status").textContent).toContain("The service no longer has this job");
   expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
@@ -189,55 +189,55 @@ it("shows a lost job as removed and restores it when found", async () => {
   expect(screen.getByRole("status").textContent).toContain("The job is running");
 });
 
-it("treats a waiting job lost during its cancel as cancelled", async () => {
+it("treats a pending job lost during its cancellation as cancelled", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   responses = { "/api/queue": { deleted: ["mine"], cleared: false } };
-  show();
+  renderJob();
   await advanceTime(0);
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
   jobs = [];
   detail = undefined;
   await advanceTime(UNDO_WINDOW_MS);
-  await advanceTime(LIVE_MS);
+  await advanceTime(LIVE_INTERVAL_MS);
   expect(screen.getByText("The job was cancelled")).toBeTruthy();
   expect(screen.getByText("1 cancelled")).toBeTruthy();
 });
 
-it("reports a delayed cancel once when the next job starts", async () => {
+it("reports a delayed cancellation once when the next job starts", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   responses = { "/api/queue": { deleted: ["mine"], cleared: false } };
-  const page = show();
+  const page = renderJob();
   await advanceTime(0);
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-  // The next job is being sent, which removes the strip of the first.
-  page.rerender(inPage(<Strip />));
+  // Submitting the next job removes the first job's card.
+  page.rerender(wrapInProviders(<TestJob />));
   expect(screen.getByText("Cancelling 1 job")).toBeTruthy();
   jobs = [
     { id: "next", status: "pending" },
     { id: "mine", status: "cancelled" },
   ];
-  page.rerender(inPage(<Strip jobId="next" />));
+  page.rerender(wrapInProviders(<TestJob jobId="next" />));
   expect(screen.getByText("Cancelling 1 job")).toBeTruthy();
   await advanceTime(UNDO_WINDOW_MS);
   expect(bodies).toEqual([{ delete: ["mine"] }]);
   expect(screen.getByText("1 cancelled")).toBeTruthy();
   expect(screen.getByText("The job is in the queue")).toBeTruthy();
-  page.rerender(inPage(<Strip jobId="third" />));
+  page.rerender(wrapInProviders(<TestJob jobId="third" />));
   await advanceTime(0);
   expect(screen.queryByText("1 cancelled")).toBeNull();
 });
 
 it("reports an unreachable service and recovers", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
-  show();
+  renderJob();
   await advanceTime(0);
   expect(screen.getByText("The job is running")).toBeDefined();
-  const online = fetch;
+  const originalFetch = fetch;
   vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ code: "UPSTREAM_UNREACHABLE", message: "gone" }, { status: 502 })));
-  await advanceTime(2 * LIVE_MS);
+  await advanceTime(2 * LIVE_INTERVAL_MS);
   expect(screen.getByText("Couldn't reach the service. Retrying.")).toBeDefined();
   expect(screen.queryByText("The job is running")).toBeNull();
-  vi.stubGlobal("fetch", online);
+  vi.stubGlobal("fetch", originalFetch);
   await advanceTime(60_000);
   expect(screen.getByText("The job is running")).toBeDefined();
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { pictureSamples, sampleClasses, samples } from "@/components/frame/samples/samples";
+import { imageSamples, sampleClasses, samples } from "@/components/frame/samples/samples";
 import { planCopies, toPlannedCopies } from "@/components/run/copies/send-copies";
 import { createRunStore, type RunStore, type SentOutcome } from "@/components/run/run-store";
 import { classifyResult } from "@/components/run/submit/attempt";
@@ -11,13 +11,13 @@ import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { fillTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok } from "@/lib/shared/result";
-import { sampleGraph, sampleText } from "./files";
+import { readSampleGraph, readSampleText } from "./workflow-fixtures";
 
-const graph = sampleGraph("01-invert");
+const graph = readSampleGraph("01-invert");
 const failure = (code: string, status = 502) => failed({ code, message: "", status });
 
 describe("the submission", () => {
-  it("contains the editor file of each copy and texts as written", () => {
+  it("contains each copy's editor file with the original placeholders", () => {
     const node = { id: 1, type: "SaveImage", inputs: [], widgets_values: ["old", 1] };
     const info = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}], seed: ["INT", {}] } } } };
     const drawing = { nodes: [node], links: [] };
@@ -32,10 +32,10 @@ describe("the submission", () => {
       serial: 1,
       isEdited: false,
     };
-    const fill = (now: Graph) => fillTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
+    const fill = (currentGraph: Graph) => fillTexts(currentGraph, info, { at: new Date(2026, 1, 1), draw: 0 });
     const order = { nodeId: "1", input: "seed", values: [8, 9], getSeeds: () => [], fill };
-    const submissions = toPlannedCopies(planCopies(openedWorkflow, "n", order), createEditableFile(drawing, info).withValues).map(
-      ({ make }) => make().submission,
+    const submissions = toPlannedCopies(planCopies(openedWorkflow, "n", order), createEditableFile(drawing, info).applyValues).map(
+      ({ createSubmission: make }) => make().submission,
     );
     expect(submissions.map((submission) => submission.prompt["1"]?.inputs)).toEqual([
       { filename_prefix: "2026", seed: 8 },
@@ -45,7 +45,7 @@ describe("the submission", () => {
     expect(values).toMatchObject([[{ widgets_values: ["%date:yyyy%", 8] }], [{ widgets_values: ["%date:yyyy%", 9] }]]);
   });
 
-  it("groups by the workflow's id and name and keeps the file's extras", () => {
+  it("sets the workflow's id and name and keeps the file's extra data", () => {
     const extraData = { client: "x", extra_pnginfo: { prompt_style: "y", workflow: { nodes: [1], id: "old" } } };
     expect(toSubmission({ graph, workflowId: "new", name: "Invert", extraData })).toEqual({
       prompt: graph,
@@ -54,32 +54,37 @@ describe("the submission", () => {
   });
 });
 
-describe("a filename filled on sending", () => {
-  const save = (filename_prefix: string) => ({ "1": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix } } });
-  const [writtenGraph, sentGraph] = [save("%date:yyyy%-a"), save("2026-a")];
+describe("a filename with placeholders", () => {
+  const createSaveGraph = (filename_prefix: string) => ({
+    "1": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix } },
+  });
+  const [writtenGraph, sentGraph] = [createSaveGraph("%date:yyyy%-a"), createSaveGraph("2026-a")];
   const extraData = { extra_pnginfo: { workflow: { nodes: [1], extra: { ds: { scale: 1 } } } } };
   const workflow = { workflowId: "3b241101-e2bb-4255-8caf-4136c566a962", name: "Dated" };
 
-  it("is sent with its original spelling and restored on reopening", () => {
+  it("is submitted with its placeholders and restored on reopening", () => {
     const submission = toSubmission({ ...workflow, graph: sentGraph, extraData }, writtenGraph);
     expect(submission.prompt).toEqual(sentGraph);
     const workflowResult = openWorkflow(JSON.stringify(submission));
     expect(workflowResult).toMatchObject({ ok: true, value: { graph: writtenGraph, name: "Dated" } });
-    // Later values never overwrite what the user types now.
-    const typed = workflowResult.ok ? toSubmission({ ...workflowResult.value, graph: save("other") }) : undefined;
-    expect(openWorkflow(JSON.stringify(typed))).toMatchObject({ ok: true, value: { graph: save("other"), extraData } });
+    // Stored placeholders never overwrite a newly typed value.
+    const editedSubmission = workflowResult.ok ? toSubmission({ ...workflowResult.value, graph: createSaveGraph("other") }) : undefined;
+    expect(openWorkflow(JSON.stringify(editedSubmission))).toMatchObject({
+      ok: true,
+      value: { graph: createSaveGraph("other"), extraData },
+    });
   });
 
-  it("is omitted when nothing was filled in", () => {
+  it("is not stored when nothing was filled in", () => {
     expect(toSubmission({ ...workflow, graph: sentGraph, extraData }).extra_data).toEqual({
       extra_pnginfo: { workflow: { nodes: [1], extra: { ds: { scale: 1 } }, id: workflow.workflowId, name: "Dated" } },
     });
   });
 
-  it("keeps another editor's later change to it", () => {
+  it("keeps a later change by another editor", () => {
     const { extra_data } = toSubmission({ ...workflow, graph: sentGraph, extraData }, writtenGraph);
-    const changedFile = openWorkflow(JSON.stringify({ prompt: save("final"), extra_data }));
-    expect(changedFile).toMatchObject({ ok: true, value: { graph: save("final"), extraData } });
+    const changedFile = openWorkflow(JSON.stringify({ prompt: createSaveGraph("final"), extra_data }));
+    expect(changedFile).toMatchObject({ ok: true, value: { graph: createSaveGraph("final"), extraData } });
   });
 
   const filled = "2026-a";
@@ -93,42 +98,42 @@ describe("a filename filled on sending", () => {
     "x",
     null,
     7,
-  ])("is ignored in an invalid value: %j", (fileNames) => {
+  ])("is unchanged when the stored value is invalid: %j", (fileNames) => {
     const extra_data = { extra_pnginfo: { workflow: { extra: { lightdesk: { fileNames } } } } };
     expect(openWorkflow(JSON.stringify({ prompt: sentGraph, extra_data }))).toMatchObject({ ok: true, value: { graph: sentGraph } });
   });
 
-  it("is each copy's own, also when varied", () => {
+  it("is stored for each copy, also when it varies", () => {
     const file = openWorkflow(JSON.stringify({ prompt: { ...writtenGraph, "2": { class_type: "EmptyImage", inputs: { width: 8 } } } }));
-    if (!file.ok) throw new Error("not opened");
+    if (!file.ok) throw new Error("The workflow could not be opened.");
     const openedWorkflow = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
-    const fill = (now: Graph) => fillTexts(now, undefined, { at: new Date(2026, 4, 1), draw: 1 });
-    const getSent = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
-      toPlannedCopies(planCopies(openedWorkflow, "Dated", { ...order, getSeeds: () => [], fill })).map(({ make }) => {
+    const fill = (currentGraph: Graph) => fillTexts(currentGraph, undefined, { at: new Date(2026, 4, 1), draw: 1 });
+    const getFilenames = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
+      toPlannedCopies(planCopies(openedWorkflow, "Dated", { ...order, getSeeds: () => [], fill })).map(({ createSubmission: make }) => {
         const { submission } = make();
         const reopened = openWorkflow(JSON.stringify(submission));
         return [submission.prompt["1"]?.inputs.filename_prefix, reopened.ok && reopened.value.graph["1"]?.inputs.filename_prefix];
       });
-    expect(getSent({ nodeId: "2", input: "width", values: [8, 16] })).toEqual(Array(2).fill(["2026-a", "%date:yyyy%-a"]));
-    expect(getSent({ nodeId: "1", input: "filename_prefix", values: ["%date:MM%-b", "plain"] })).toEqual([
+    expect(getFilenames({ nodeId: "2", input: "width", values: [8, 16] })).toEqual(Array(2).fill(["2026-a", "%date:yyyy%-a"]));
+    expect(getFilenames({ nodeId: "1", input: "filename_prefix", values: ["%date:MM%-b", "plain"] })).toEqual([
       ["05-b", "%date:MM%-b"],
       ["plain", "plain"],
     ]);
   });
 });
 
-describe("the response", () => {
-  it("reads a job, also under its other name", () => {
+describe("classifyResult", () => {
+  it("accepts a job id under either name", () => {
     expect(classifyResult(ok({ prompt_id: "a", node_errors: {} }), graph)).toEqual({ kind: "accepted", jobId: "a", errors: {} });
     expect(classifyResult(ok({ job_id: "b" }), graph)).toMatchObject({ kind: "accepted", jobId: "b" });
   });
 
-  it("reads a job with nodes that will not run", () => {
+  it("accepts a job with node errors", () => {
     const node_errors = { "3": { errors: [{ type: "required_input_missing" }] } };
     expect(classifyResult(ok({ prompt_id: "a", node_errors }), graph)).toMatchObject({ kind: "accepted", errors: { "3": {} } });
   });
 
-  it("reads a wrong workflow", () => {
+  it("classifies node errors as invalid", () => {
     const nodeErrors = { "1": { class_type: "A", dependent_outputs: [], errors: [] } };
     expect(classifyResult(failed({ code: "prompt_outputs_failed_validation", message: "", status: 400, nodeErrors }), graph).kind).toBe(
       "invalid",
@@ -137,7 +142,7 @@ describe("the response", () => {
     expect(classifyResult(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
   });
 
-  it("reads a refusal as not started", () => {
+  it("classifies a rejected request as refused", () => {
     for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT"])
       expect(classifyResult(failure(code), graph).kind).toBe("refused");
     expect(classifyResult(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe(
@@ -145,13 +150,13 @@ describe("the response", () => {
     );
   });
 
-  it("reads a missing response as unknown", () => {
+  it("classifies a missing or ambiguous response as unknown", () => {
     expect(classifyResult(failure("CONSOLE_UNREACHABLE", 0), graph).kind).toBe("unknown");
     expect(classifyResult(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
     expect(classifyResult(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
     expect(classifyResult(failure("UPSTREAM_UNREADABLE"), graph).kind).toBe("unknown");
     expect(classifyResult(failure("UPSTREAM_UNREACHABLE"), graph).kind).toBe("unknown");
-    // From here, a fault after the service accepted the job looks the same as one before.
+    // These errors can occur before or after the service accepted the job.
     expect(classifyResult(failure("UPSTREAM_ERROR"), graph).kind).toBe("unknown");
     expect(classifyResult(failure("INTERNAL", 500), graph).kind).toBe("unknown");
     expect(classifyResult(ok(undefined), graph).kind).toBe("unknown");
@@ -161,80 +166,82 @@ describe("the response", () => {
 
 type Step = (store: RunStore) => void;
 
-function openNamed(name: string): Step {
-  const file = openWorkflow(sampleText(name), `${name}.json`);
-  if (!file.ok) throw new Error("the sample does not open");
+function createOpenStep(name: string): Step {
+  const file = openWorkflow(readSampleText(name), `${name}.json`);
+  if (!file.ok) throw new Error("The sample could not be opened.");
   return (store) => store.open(file.value);
 }
 
-function through(...steps: Step[]) {
+function runSteps(...steps: Step[]) {
   const store = createRunStore();
   for (const step of steps) step(store);
   return store.get();
 }
-const error = (input_name: string) => ({ type: "value_not_in_list", message: "", details: "", extra_info: { input_name } });
-const type =
+const createInputError = (input_name: string) => ({ type: "value_not_in_list", message: "", details: "", extra_info: { input_name } });
+const createEditStep =
   (name: string, value: number): Step =>
   (store) =>
     store.edit(1, { nodeId: "1", name, value });
-const typed = type("width", 640);
-const sending: Step = (store) => store.startSending();
-const finishWith =
+const editWidth = createEditStep("width", 640);
+const startSending: Step = (store) => store.startSending();
+const createFinishStep =
   (outcome: SentOutcome["outcome"]): Step =>
   (store) =>
     store.finishSending({ serial: 1, outcome, atMs: 1 });
-const nodeErrors = { "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [error("width"), error("height")] } };
+const nodeErrors = {
+  "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [createInputError("width"), createInputError("height")] },
+};
 
-describe("typed and chosen values", () => {
+describe("an edited workflow", () => {
   it("is kept when the next file can't be opened", () => {
-    const state = through(openNamed("01-invert"), typed, (store) => store.refuse({ fileName: "x", reason: { code: "empty" } }));
+    const state = runSteps(createOpenStep("01-invert"), editWidth, (store) => store.refuse({ fileName: "x", reason: { code: "empty" } }));
     expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(640);
     expect(state.refusal?.reason.code).toBe("empty");
   });
 
   it("is restored after the workflow was closed", () => {
-    const state = through(
-      openNamed("01-invert"),
-      typed,
+    const state = runSteps(
+      createOpenStep("01-invert"),
+      editWidth,
       (store) => store.close(),
-      (store) => store.goBack(),
+      (store) => store.restorePrevious(),
     );
     expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(640);
   });
 });
 
-describe("an answer", () => {
-  it("marks nothing in another workflow", () => {
+describe("a late response", () => {
+  it("adds no errors to another workflow", () => {
     const failure = { code: "x", message: "", status: 400 };
-    const lateStep = finishWith({ kind: "invalid", failure, errors: nodeErrors });
-    const state = through(openNamed("01-invert"), sending, openNamed("05-slow"), lateStep);
+    const lateStep = createFinishStep({ kind: "invalid", failure, errors: nodeErrors });
+    const state = runSteps(createOpenStep("01-invert"), startSending, createOpenStep("05-slow"), lateStep);
     expect(state.errors).toEqual({});
-    expect(state.attention).toBe(0);
+    expect(state.focusSerial).toBe(0);
   });
 });
 
-describe("a picture on its way", () => {
-  const upload =
+describe("a picture upload", () => {
+  const createUploadStep =
     (isRunning: boolean): Step =>
     (store) =>
       store.setUploading(1, "1/image", isRunning);
 
   it("changes nothing when its workflow is closed", () => {
-    const state = through(openNamed("01-invert"), openNamed("05-slow"), upload(true), type("width", 1));
+    const state = runSteps(createOpenStep("01-invert"), createOpenStep("05-slow"), createUploadStep(true), createEditStep("width", 1));
     expect(state.uploading).toEqual([]);
     expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(256);
   });
 });
 
 describe.each(samples)("sample %s", (name) => {
-  const nodes = Object.values(sampleGraph(name));
+  const nodes = Object.values(readSampleGraph(name));
 
-  it("names the classes that its file uses", () => {
+  it("lists the node classes of its file", () => {
     expect([...sampleClasses[name]]).toEqual([...new Set(nodes.map((node) => node.class_type))].sort());
-    expect(pictureSamples.some((pictureSample) => pictureSample === name)).toBe(nodes.some((node) => node.class_type === "LoadImage"));
+    expect(imageSamples.some((pictureSample) => pictureSample === name)).toBe(nodes.some((node) => node.class_type === "LoadImage"));
   });
 
-  it("has a small picture of its result", async () => {
+  it("has a small result picture", async () => {
     const path = `public/samples/pictures/${name}.webp`;
     expect(existsSync(path)).toBe(true);
     expect(await sharp(path).metadata()).toMatchObject({ format: "webp", width: 480, height: 360 });
@@ -243,6 +250,8 @@ describe.each(samples)("sample %s", (name) => {
 });
 
 it("includes a seed in at least two samples", () => {
-  const seeded = samples.filter((name) => Object.values(sampleGraph(name)).some(({ inputs }) => typeof inputs.seed === "number"));
-  expect(seeded.length).toBeGreaterThanOrEqual(2);
+  const samplesWithSeed = samples.filter((name) =>
+    Object.values(readSampleGraph(name)).some(({ inputs }) => typeof inputs.seed === "number"),
+  );
+  expect(samplesWithSeed.length).toBeGreaterThanOrEqual(2);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import {
   createKeyPair,
-  openApiKey,
+  decryptApiKey,
   openKeyRing,
   parseKeyRing,
   rotateRows,
@@ -14,26 +14,26 @@ import {
   unseal,
 } from "@/lib/server/keys/key-ring";
 import { openStore } from "@/lib/server/store/store";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
-const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
+const createRingKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 const folders: string[] = [];
-const folder = () => {
-  const folder = temporaryFolder();
+const createFolder = () => {
+  const folder = createTemporaryFolder();
   folders.push(folder);
   return folder;
 };
 afterEach(() => folders.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })));
 
-test("opens sealed text and never seals alike twice", () => {
+test("unseals text and never returns the same ciphertext twice", () => {
   const ring = parseKeyRing(createKeyPair());
-  const [first, two] = [seal(ring, "record", "sk-secret-ä"), seal(ring, "record", "sk-secret-ä")];
+  const [first, second] = [seal(ring, "record", "sk-secret-ä"), seal(ring, "record", "sk-secret-ä")];
   expect(unseal(ring, "record", first)).toBe("sk-secret-ä");
-  expect(first.ciphertext).not.toBe(two.ciphertext);
+  expect(first.ciphertext).not.toBe(second.ciphertext);
   expect(first.ciphertext).not.toContain("secret");
 });
 
-test("ciphertext that was moved to another record does not open", () => {
+test("doesn't decrypt ciphertext that was moved to another record", () => {
   const ring = parseKeyRing(createKeyPair());
   expect(unseal(ring, "other", seal(ring, "record", "x"))).toBeUndefined();
 });
@@ -45,13 +45,13 @@ test("doesn't decrypt ciphertext under another key id", () => {
   expect(unseal(parseKeyRing(`a:${secret}`), "record", sealed)).toBe("x");
 });
 
-test("rejects any changed byte and truncated text", () => {
+test("rejects changed and truncated ciphertext", () => {
   const ring = parseKeyRing(createKeyPair());
   const sealed = seal(ring, "record", "some secret");
   const bytes = Buffer.from(sealed.ciphertext, "base64url");
-  for (let at = 0; at < bytes.length; at += 1) {
+  for (let index = 0; index < bytes.length; index += 1) {
     const changedBytes = Buffer.from(bytes);
-    changedBytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    changedBytes.writeUInt8(bytes.readUInt8(index) ^ 1, index);
     expect(unseal(ring, "record", { ...sealed, ciphertext: changedBytes.toString("base64url") })).toBeUndefined();
   }
   for (const length of [0, 12, 27, 28]) {
@@ -59,28 +59,28 @@ test("rejects any changed byte and truncated text", () => {
   }
 });
 
-test("reads with all keys, writes with the first and refuses bad rings", () => {
-  const [old, young] = [pair("old"), pair("young")];
-  const sealed = seal(parseKeyRing(old), "record", "x");
-  const keyRing = parseKeyRing(`${young},${old}`);
+test("decrypts with all keys, encrypts with the first and rejects invalid rings", () => {
+  const [oldKey, newKey] = [createRingKey("old"), createRingKey("new")];
+  const sealed = seal(parseKeyRing(oldKey), "record", "x");
+  const keyRing = parseKeyRing(`${newKey},${oldKey}`);
   expect(unseal(keyRing, "record", sealed)).toBe("x");
-  expect(seal(keyRing, "record", "y").ringKeyId).toBe("young");
+  expect(seal(keyRing, "record", "y").ringKeyId).toBe("new");
   expect(() => parseKeyRing("short:YWJj")).toThrow();
-  expect(() => parseKeyRing(`${old},${old}`)).toThrow();
+  expect(() => parseKeyRing(`${oldKey},${oldKey}`)).toThrow();
 });
 
-test("creates the key file once, owner-only, and reads it later", () => {
-  const path = folder();
+test("creates an owner-only key file once and reads it afterwards", () => {
+  const path = createFolder();
   const first = openKeyRing(path, undefined);
-  expect(openKeyRing(path, undefined).writing.secret.equals(first.writing.secret)).toBe(true);
+  expect(openKeyRing(path, undefined).encryptionKey.secret.equals(first.encryptionKey.secret)).toBe(true);
   expect(statSync(join(path, "encryption-keys")).mode & 0o777).toBe(0o600);
 });
 
 test("reseals every key, counts unreadable ones and rejects swapped rows", async () => {
-  const store = openStore(folder());
+  const store = openStore(createFolder());
   await store.migrate();
-  const [old, young, lostKey] = [pair("old"), pair("young"), pair("lost")];
-  const before = parseKeyRing(old);
+  const [oldKey, newKey, lostKey] = [createRingKey("old"), createRingKey("new"), createRingKey("lost")];
+  const before = parseKeyRing(oldKey);
   for (const [id, ring] of [
     ["a", before],
     ["b", before],
@@ -89,18 +89,18 @@ test("reseals every key, counts unreadable ones and rejects swapped rows", async
     await store.connections.create({ id, name: id, baseUrl: "http://x", createdAt: 1 });
     await storeApiKey(store.keys, ring, { connectionId: id, apiKey: `key of ${id}`, now: 1 });
   }
-  const after = parseKeyRing(`${young},${old}`);
+  const after = parseKeyRing(`${newKey},${oldKey}`);
   const sealedBy = new Map([
-    ["young", { count: 2, unreadable: 0 }],
+    ["new", { count: 2, unreadable: 0 }],
     ["lost", { count: 1, unreadable: 1 }],
   ]);
   expect(await rotateRows(store.sealed.apiKeys, after)).toEqual({ resealed: 2, sealedBy });
   expect(await rotateRows(store.sealed.apiKeys, after)).toEqual({ resealed: 0, sealedBy });
-  const [a, b] = await Promise.all([store.keys.getOf("a"), store.keys.getOf("b")]);
-  if (!a || !b) throw new Error("a key is gone");
-  expect(openApiKey(parseKeyRing(young), a)).toBe("key of a");
-  expect(openApiKey(after, { ...a, connectionId: "b" })).toBeUndefined();
-  expect(openApiKey(after, { ...a, ciphertext: b.ciphertext })).toBeUndefined();
+  const [a, b] = await Promise.all([store.keys.getByConnection("a"), store.keys.getByConnection("b")]);
+  if (!a || !b) throw new Error("An API key is missing.");
+  expect(decryptApiKey(parseKeyRing(newKey), a)).toBe("key of a");
+  expect(decryptApiKey(after, { ...a, connectionId: "b" })).toBeUndefined();
+  expect(decryptApiKey(after, { ...a, ciphertext: b.ciphertext })).toBeUndefined();
   expect(a.fingerprint).toBe(toFingerprint("key of a"));
   expect(a.fingerprint).not.toBe(b.fingerprint);
   await store.close();

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { consoleUrl, describeUnknownSettings, readEnv, reservedNames } from "@/lib/server/env";
+import { describeUnknownSettings, getConsoleUrl, readEnv, reservedNames } from "@/lib/server/env";
 import { lockDataFolder } from "@/lib/server/installation";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 test("uses defaults and a data folder in the root without settings", () => {
   const env = readEnv({}, "/somewhere");
@@ -41,38 +41,38 @@ describe.each([
   ["LIGHTDESK_CONCURRENCY", "0"],
   ["LIGHTDESK_MAX_UPLOAD_BYTES", "10MB"],
 ])("%s=%s", (name, value) => {
-  test("is refused with its name and the expected value, not its own", () => {
+  test("is rejected with the setting's name and the expected value", () => {
     expect(() => readEnv({ [name]: value }, "/root")).toThrow(new RegExp(`^${name} must be .{5,}`));
     if (name === "LIGHTDESK_ENCRYPTION_KEYS") expect(() => readEnv({ [name]: value }, "/root")).not.toThrow(new RegExp(value));
   });
 });
 
 describe("the base path", () => {
-  const getUrl = (settings: Record<string, string>) => consoleUrl(readEnv({ PORT: "4000", ...settings }, "/root"));
+  const getUrl = (settings: Record<string, string>) => getConsoleUrl(readEnv({ PORT: "4000", ...settings }, "/root"));
 
   test.each([
     ["/desk", "/desk"],
     ["/tools/desk-2.0/", "/tools/desk-2.0"],
     ["/", ""],
-  ])("%s is read as %j", (setting, read) => {
-    expect(readEnv({ LIGHTDESK_BASE_PATH: setting }, "/root").basePath).toBe(read);
-    expect(getUrl({ LIGHTDESK_BASE_PATH: setting })).toBe(`http://127.0.0.1:4000${read}`);
+  ])("is read from %s as %j", (setting, basePath) => {
+    expect(readEnv({ LIGHTDESK_BASE_PATH: setting }, "/root").basePath).toBe(basePath);
+    expect(getUrl({ LIGHTDESK_BASE_PATH: setting })).toBe(`http://127.0.0.1:4000${basePath}`);
   });
 
   test.each(["https://example.com", "https://example.com/", "https://example.com/desk", "https://example.com/desk/"])(
-    "follows the public address %s once",
+    "is added to the public URL %s once",
     (publicUrl) => expect(getUrl({ LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
   );
 
-  test("is refused with both names when it differs from the public URL's", () => {
-    const address = { LIGHTDESK_PUBLIC_URL: "https://example.com/desk" };
-    expect(() => getUrl(address)).toThrow(
+  test("is rejected when it differs from the public URL's path", () => {
+    const settings = { LIGHTDESK_PUBLIC_URL: "https://example.com/desk" };
+    expect(() => getUrl(settings)).toThrow(
       "LIGHTDESK_PUBLIC_URL has the path /desk, but LIGHTDESK_BASE_PATH is not set: give both the same path.",
     );
-    expect(() => getUrl({ ...address, LIGHTDESK_BASE_PATH: "/other" })).toThrow(/but LIGHTDESK_BASE_PATH is \/other/);
+    expect(() => getUrl({ ...settings, LIGHTDESK_BASE_PATH: "/other" })).toThrow(/but LIGHTDESK_BASE_PATH is \/other/);
   });
 
-  test("rejects a base path that starts with a page, route or file of the console", () => {
+  test("can't start with the name of a page, route or public file", () => {
     const folders = ["app", "app/(auth)", "app/(console)", "app/(console)/(overview)"].flatMap((folder) =>
       readdirSync(folder).filter((name) => /^[\w-]+$/.test(name) && hasRoute(`${folder}/${name}`)),
     );
@@ -86,15 +86,15 @@ function hasRoute(folder: string): boolean {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).some((file) => /(^|[\\/])(page|route)\.tsx?$/.test(file));
 }
 
-const acme = {
+const acmeSettings = {
   LIGHTDESK_OIDC: "acme",
   LIGHTDESK_OIDC_ACME_ISSUER: "https://login.example.com/",
   LIGHTDESK_OIDC_ACME_CLIENT_ID: "lightdesk",
   LIGHTDESK_OIDC_ACME_CLIENT_SECRET: "a secret",
 };
 
-test("uses a provider's default name and scopes and admits no one by default", () => {
-  const { oidc, passwordSignIn } = readEnv(acme, "/root");
+test("uses a provider's default label and scopes and disables sign-up by default", () => {
+  const { oidc, passwordSignIn } = readEnv(acmeSettings, "/root");
   expect(oidc).toEqual([
     {
       id: "acme",
@@ -132,13 +132,13 @@ test.each([
   ["LIGHTDESK_OIDC_ACME_ROLES", { LIGHTDESK_OIDC_ACME_ROLE_CLAIM: "groups", LIGHTDESK_OIDC_ACME_ROLES: "bosses:owner" }],
   ["LIGHTDESK_OIDC_ACME_LINK", { LIGHTDESK_OIDC_ACME_LINK: "yes" }],
   ["LIGHTDESK_PASSWORD_SIGN_IN", { LIGHTDESK_OIDC: "", LIGHTDESK_PASSWORD_SIGN_IN: "0" }],
-])("names %s when %j is wrong and exposes no secret", (name, settings) => {
-  const parse = () => readEnv({ ...acme, ...settings }, "/root");
+])("reports %s when %j is invalid and exposes no secret", (name, settings) => {
+  const parse = () => readEnv({ ...acmeSettings, ...settings }, "/root");
   expect(parse).toThrow(new RegExp(`^${name}( or LIGHTDESK_OIDC_ACME_\\w+| and LIGHTDESK_OIDC_ACME_ROLES)? must `));
   expect(parse).not.toThrow(/a secret/);
 });
 
-test("names unknown variables and suggests the likely setting", () => {
+test("reports unknown variables and suggests the likely setting", () => {
   const source = {
     PATH: "/bin",
     LIGHTDESK_PORT: "1",
@@ -159,13 +159,13 @@ test("names unknown variables and suggests the likely setting", () => {
   ]);
 });
 
-const root = temporaryFolder();
+const root = createTemporaryFolder();
 
-test("refuses a data folder locked by another console", () => {
+test("rejects a data folder locked by another console", () => {
   const folder = join(root, "data");
   lockDataFolder(folder);
   expect(() => lockDataFolder(folder)).toThrow(`LIGHTDESK_DATA_DIR must not be shared: another Lightdesk uses ${folder}. Stop it first.`);
-  // The store reports a folder that cannot be used.
+  // The store reports an unusable folder later.
   writeFileSync(join(root, "file"), "");
   expect(() => lockDataFolder(join(root, "file"))).not.toThrow();
 });

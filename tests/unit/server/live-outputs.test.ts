@@ -1,23 +1,23 @@
-// Sockets and memory for outputs of running jobs, with fake services and a fake clock.
+// Sockets and memory limits of live outputs, with fake feeds and a fake clock.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createLiveOutputs } from "@/lib/server/answers/live-outputs";
+import { createLiveOutputs } from "@/lib/server/responses/live-outputs";
 import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 
-const LOOK_MS = 30_000;
-type OpenedFeed = { target: FeedTarget; isStopped: boolean; objection: Feed["objection"] };
+const CHECK_INTERVAL_MS = 30_000;
+type OpenedFeed = { target: FeedTarget; isStopped: boolean; objection: Feed["findDenialReason"] };
 let feeds: OpenedFeed[] = [];
-let exists = true;
+let hasFeed = true;
 let outputs: ReturnType<typeof createLiveOutputs>;
-const at = (name: string) =>
-  outputs.at(name, (target) => {
+const openLiveOutputs = (name: string) =>
+  outputs.subscribe(name, (target) => {
     const item: OpenedFeed = { target: target, isStopped: false, objection: () => undefined };
     feeds.push(item);
-    return Promise.resolve(exists ? { stop: () => (item.isStopped = true), objection: () => item.objection() } : undefined);
+    return Promise.resolve(hasFeed ? { stop: () => (item.isStopped = true), findDenialReason: () => item.objection() } : undefined);
   });
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
-  [feeds, exists] = [[], true];
+  [feeds, hasFeed] = [[], true];
   outputs = createLiveOutputs(() => Date.now());
 });
 afterEach(() => {
@@ -26,109 +26,113 @@ afterEach(() => {
 
 const advanceTime = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const output = { images: [{ filename: "a.png", subfolder: "", type: "output" }] };
-async function sendEvent(data: object, { of = 0, type = "executed" } = {}): Promise<void> {
-  feeds[of]?.target.send(JSON.stringify({ type, data }));
+async function sendEvent(data: object, { feedIndex = 0, type = "executed" } = {}): Promise<void> {
+  feeds[feedIndex]?.target.send(JSON.stringify({ type, data }));
   await advanceTime(1);
 }
 
 it("shares one socket per connection and key", async () => {
-  at("c1");
-  expect(at("c1").get("j1")).toBeUndefined();
+  openLiveOutputs("c1");
+  expect(openLiveOutputs("c1").get("j1")).toBeUndefined();
   await advanceTime(1);
   expect(feeds).toHaveLength(1);
   await sendEvent({ prompt_id: "j1", node: "3", output });
   await sendEvent({ prompt_id: "j1", node: "5", output: { text: ["done"] } });
   await sendEvent({ prompt_id: "j2", node: "3", output: { text: ["other"] } });
-  expect(at("c1").get("j1")?.outputs).toEqual({ "3": output, "5": { text: ["done"] } });
-  expect(at("c1 with another key").get("j1")).toBeUndefined();
+  expect(openLiveOutputs("c1").get("j1")?.outputs).toEqual({ "3": output, "5": { text: ["done"] } });
+  expect(openLiveOutputs("c1 with another key").get("j1")).toBeUndefined();
 });
 
-it("drops foreign and oversized outputs", async () => {
-  at("c1");
+it("drops unrelated messages and oversized outputs", async () => {
+  openLiveOutputs("c1");
   await sendEvent({ prompt_id: "j1", node: "1" }, { type: "status" });
   await sendEvent({ node: "1", output });
   await sendEvent({ prompt_id: "j1", node: "2", output: { text: ["x".repeat(300_000)] } });
   feeds[0]?.target.send('no JSON with "executed"');
   feeds[0]?.target.send(new Uint8Array(8));
   await advanceTime(1);
-  expect(at("c1").get("j1")).toBeUndefined();
+  expect(openLiveOutputs("c1").get("j1")).toBeUndefined();
 });
 
-it("counts progress by ended and cached nodes plus the current part", async () => {
-  at("c1");
+it("counts finished and cached nodes plus the running node's fraction", async () => {
+  openLiveOutputs("c1");
   await sendEvent({ prompt_id: "j1", nodes: ["1", "2", 3] }, { type: "execution_cached" });
   const nodes = { "2": { state: "finished" }, "3": { state: "finished", value: 1, max: 1 }, "4": { state: "running", value: 5, max: 20 } };
   await sendEvent(
     { prompt_id: "j1", nodes: { ...nodes, "5": { state: "running", value: 1, max: 0 }, "6": "odd" } },
     { type: "progress_state" },
   );
-  expect(at("c1").get("j1")).toMatchObject({ outputs: {}, cached: ["1", "2"], progress: { done: 3, within: 0.25 } });
+  expect(openLiveOutputs("c1").get("j1")).toMatchObject({
+    outputs: {},
+    cachedNodes: ["1", "2"],
+    progress: { done: 3, runningProgress: 0.25 },
+  });
 });
 
-it("forgets the oldest jobs and connections", async () => {
-  at("c1");
+it("evicts the oldest jobs and connections", async () => {
+  openLiveOutputs("c1");
   for (let job = 0; job < 210; job += 1)
     feeds[0]?.target.send(JSON.stringify({ type: "executed", data: { prompt_id: `j${job}`, node: "1", output } }));
   await advanceTime(1);
-  expect(at("c1").get("j9")).toBeUndefined();
-  expect(at("c1").get("j10")?.outputs).toEqual({ "1": output });
+  expect(openLiveOutputs("c1").get("j9")).toBeUndefined();
+  expect(openLiveOutputs("c1").get("j10")?.outputs).toEqual({ "1": output });
   const long = { text: ["x".repeat(200_000)] };
   for (let node = 0; node < 60; node += 1) await sendEvent({ prompt_id: node < 30 ? "long" : "longer", node: `${node}`, output: long });
-  expect(["j209", "long"].map((job) => at("c1").get(job))).toEqual([undefined, undefined]);
-  expect(Object.keys(at("c1").get("longer")?.outputs ?? {})).toHaveLength(20);
-  for (let value = 2; value <= 51; value += 1) at(`c${value}`);
+  expect(["j209", "long"].map((job) => openLiveOutputs("c1").get(job))).toEqual([undefined, undefined]);
+  expect(Object.keys(openLiveOutputs("c1").get("longer")?.outputs ?? {})).toHaveLength(20);
+  for (let value = 2; value <= 51; value += 1) openLiveOutputs(`c${value}`);
   await advanceTime(1);
   expect(feeds.filter(({ isStopped }) => isStopped)).toEqual([feeds[0]]);
 });
 
-it("reopens an ended socket on demand, later for a service without one", async () => {
-  at("c1");
+it("reopens a closed socket on demand, later when the service has none", async () => {
+  openLiveOutputs("c1");
   await advanceTime(1);
   await sendEvent({ prompt_id: "j1", node: "3", output });
   feeds[0]?.target.end({ code: feedEnds.tryLater, reason: "gone" });
   await advanceTime(1);
-  at("c1");
+  openLiveOutputs("c1");
   expect(feeds).toHaveLength(1);
   await advanceTime(10_000);
-  expect(at("c1").get("j1")?.outputs).toEqual({ "3": output });
+  expect(openLiveOutputs("c1").get("j1")?.outputs).toEqual({ "3": output });
   await advanceTime(1);
   expect(feeds).toHaveLength(2);
   feeds[1]?.target.end({ code: feedEnds.notFound, reason: "no /ws" });
   await advanceTime(60_000);
-  at("c1");
+  openLiveOutputs("c1");
   await advanceTime(1);
   expect(feeds).toHaveLength(2);
   await advanceTime(9 * 60_000);
-  at("c1");
+  openLiveOutputs("c1");
   await advanceTime(1);
   expect(feeds).toHaveLength(3);
 });
 
-it("stops after half an hour idle, a refused key or shutdown", async () => {
-  at("c1");
-  at("c2");
+it("closes a socket after 30 idle minutes, a rejected key or shutdown", async () => {
+  openLiveOutputs("c1");
+  openLiveOutputs("c2");
   await advanceTime(1);
   const second = feeds[1];
   if (second) second.objection = () => "The key is no longer valid.";
   const [first] = feeds;
-  if (first) first.objection = () => Promise.reject(new Error("the database is away"));
-  await advanceTime(LOOK_MS);
+  if (first) first.objection = () => Promise.reject(new Error("The database is unavailable."));
+  await advanceTime(CHECK_INTERVAL_MS);
   expect(feeds.map(({ isStopped }) => isStopped)).toEqual([false, true]);
-  await advanceTime(30 * 60_000 + LOOK_MS);
+  await advanceTime(30 * 60_000 + CHECK_INTERVAL_MS);
   expect(feeds.map(({ isStopped }) => isStopped)).toEqual([true, true]);
-  at("c1");
+  openLiveOutputs("c1");
   await advanceTime(1);
   outputs.stop();
   expect(feeds[2]?.isStopped).toBe(true);
 });
 
-it("retries when the service does not know the key yet", async () => {
-  exists = false;
-  at("c1");
+it("retries later when no feed could be opened", async () => {
+  hasFeed = false;
+  openLiveOutputs("c1");
   await advanceTime(1);
-  at("c1");
+  openLiveOutputs("c1");
   await advanceTime(10_000);
   expect(feeds).toHaveLength(1);
-  at("c1");
+  openLiveOutputs("c1");
   expect(feeds).toHaveLength(2);
 });

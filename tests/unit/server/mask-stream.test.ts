@@ -1,8 +1,8 @@
-// Masks a JSON text of any length while streaming: at least what parsing would mask.
+// The stream must mask at least every secret that masking the parsed JSON would.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { maskJsonStream } from "@/lib/server/answers/mask-stream";
+import { maskJsonStream } from "@/lib/server/responses/mask-stream";
 import { toStream } from "@/lib/server/upstream/streams";
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
@@ -11,7 +11,7 @@ async function maskText(json: string, { key = KEY, size = json.length }: { key?:
   const bytes = new TextEncoder().encode(json);
   const source = new ReadableStream<Uint8Array>({
     start(controller) {
-      for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+      for (let offset = 0; offset < bytes.length; offset += size) controller.enqueue(bytes.slice(offset, offset + size));
       controller.close();
     },
   });
@@ -26,23 +26,23 @@ test("returns JSON without secrets unchanged, at any chunk boundary", async () =
   expect(await maskText(spaced, { size: 5 })).toBe(spaced);
 });
 
-const escaped = (text: string) => [...text].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
-const spellings = [
+const escapeText = (text: string) => [...text].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+const encodedKeys = [
   ["plain", KEY],
-  ["escaped", escaped(KEY)],
-  ["half escaped", KEY.slice(0, 20) + escaped(KEY.slice(20))],
+  ["escaped", escapeText(KEY)],
+  ["half escaped", KEY.slice(0, 20) + escapeText(KEY.slice(20))],
   ["in JSON inside a text", JSON.stringify(JSON.stringify({ note: KEY })).slice(1, -1)],
   ["percent-encoded", [...KEY].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join("")],
   ["cut off", `${KEY.slice(0, 24)}..`],
 ] as const;
 
-test.each(spellings)("masks a key that is %s across chunk boundaries", async (_, spelling) => {
-  for (const before of ["", "words ", "w ".repeat(131_060), ...[5, 20, 60].map((left) => "x".repeat(256 * 1024 - left))]) {
-    const json = `{"told":["${before}${spelling}${before}"],"${spelling}":1}`;
+test.each(encodedKeys)("masks a key that is %s across chunk boundaries", async (_, encodedKey) => {
+  for (const before of ["", "text ", "w ".repeat(131_060), ...[5, 20, 60].map((left) => "x".repeat(256 * 1024 - left))]) {
+    const json = `{"list":["${before}${encodedKey}${before}"],"${encodedKey}":1}`;
     for (const size of [13, 64 * 1024]) {
       const text = await maskText(json, { size: before.length > 100 && size < 1000 ? 4093 : size });
-      expect(JSON.parse(text)).toHaveProperty("told");
-      const secretParts = [KEY.slice(0, 17), KEY.slice(-20), escaped(KEY).slice(-60)];
+      expect(JSON.parse(text)).toHaveProperty("list");
+      const secretParts = [KEY.slice(0, 17), KEY.slice(-20), escapeText(KEY).slice(-60)];
       for (const part of secretParts) expect(JSON.stringify(JSON.parse(text))).not.toContain(part);
       expect(text).toContain("[REDACTED]");
     }
@@ -71,7 +71,7 @@ test("masks all texts below a secret's name and all values of its node", async (
   expect(JSON.parse(text)).toMatchObject({ auth: { user: ["[REDACTED]", 5, ""] }, nodes: [{ widgets_values: ["shown"] }, {}, {}] });
 });
 
-test("masks at least what parsing would mask, in any JSON", async () => {
+test("masks at least every secret that masking the parsed JSON would", async () => {
   const words = fc.constantFrom(
     "api_key",
     "name",
@@ -96,32 +96,29 @@ test("masks at least what parsing would mask, in any JSON", async () => {
         : [];
   await fc.assert(
     fc.asyncProperty(json, fc.integer({ min: 1, max: 9 }), async (value, size) => {
-      const passed = getTexts(JSON.parse(await maskText(JSON.stringify(value), { size })));
-      const clean = getTexts(maskSecrets(value, [KEY]));
-      expect(passed).toHaveLength(clean.length);
-      for (const [at, text] of passed.entries()) if (text !== "[REDACTED]") expect(text).toBe(clean[at]);
+      const streamedTexts = getTexts(JSON.parse(await maskText(JSON.stringify(value), { size })));
+      const maskedTexts = getTexts(maskSecrets(value, [KEY]));
+      expect(streamedTexts).toHaveLength(maskedTexts.length);
+      for (const [index, text] of streamedTexts.entries()) if (text !== "[REDACTED]") expect(text).toBe(maskedTexts[index]);
     }),
     { numRuns: 300 },
   );
 });
 
-test.each(["<html>", '{"a":comfyui-0123}', '{"a":1', "[1]]", '"cut', '{"a":"\\x"}'])(
-  "ends with an error for non-JSON: %s",
-  async (text) => {
-    await expect(maskText(text)).rejects.toThrow();
-  },
-);
+test.each(["<html>", '{"a":comfyui-0123}', '{"a":1', "[1]]", '"cut', '{"a":"\\x"}'])("fails for invalid JSON: %s", async (text) => {
+  await expect(maskText(text)).rejects.toThrow();
+});
 
-test("reads no further than its reader", async () => {
-  let sentCount = 0;
+test("reads its source only as far as its reader", async () => {
+  let pullCount = 0;
   const endless = new ReadableStream<Uint8Array>(
-    { pull: (controller) => controller.enqueue(new TextEncoder().encode(sentCount++ === 0 ? "[1" : ",1")) },
+    { pull: (controller) => controller.enqueue(new TextEncoder().encode(pullCount++ === 0 ? "[1" : ",1")) },
     { highWaterMark: 0 },
   );
   const reader = maskJsonStream(endless, KEY).getReader();
   await reader.read();
   await reader.read();
   await reader.cancel();
-  expect(sentCount).toBeLessThan(5);
+  expect(pullCount).toBeLessThan(5);
   expect(await new Response(maskJsonStream(toStream(new TextEncoder().encode("[]")), KEY)).text()).toBe("[]");
 });

@@ -6,59 +6,59 @@ describe("async", () => {
   beforeEach(() => void vi.useFakeTimers());
 
   it("sleeps for the full time and resolves with true", async () => {
-    const slept = sleep(1_000);
+    const promise = sleep(1_000);
     await vi.advanceTimersByTimeAsync(999);
     expect(vi.getTimerCount()).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
-    expect(await slept).toBe(true);
+    expect(await promise).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it.each([
     ["before", (abort: () => void) => abort(), () => undefined],
-    ["while", () => undefined, (abort: () => void) => abort()],
-  ])("ends a sleep early when its signal aborts %s the sleep", async (_when, before, during) => {
+    ["during", () => undefined, (abort: () => void) => abort()],
+  ])("ends a sleep early when its signal aborts %s it", async (_when, before, during) => {
     const controller = new AbortController();
     before(() => controller.abort());
-    const slept = sleep(1_000, { signal: controller.signal });
+    const promise = sleep(1_000, { signal: controller.signal });
     during(() => controller.abort());
-    expect(await slept).toBe(false);
+    expect(await promise).toBe(false);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("returns the value when work ends in time", async () => {
+  it("returns the value when the work ends in time", async () => {
     expect(await withTimeout(Promise.resolve("done"), 1_000, () => "late")).toBe("done");
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("returns or throws the result of onTimeout when work takes too long", async () => {
+  it("returns or throws the result of onTimeout when the work takes too long", async () => {
     const never = new Promise<string>(() => undefined);
     const latePromise = withTimeout(never, 1_000, () => "late");
-    const thrown = withTimeout(never, 1_000, () => {
+    const errorPromise = withTimeout(never, 1_000, () => {
       throw new Error("too late");
     }).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect([await latePromise, await thrown]).toEqual(["late", new Error("too late")]);
+    expect([await latePromise, await errorPromise]).toEqual(["late", new Error("too late")]);
   });
 });
 
 test("coalesces calls during a run into one more run", async () => {
-  const ends: (() => void)[] = [];
-  const call = coalesce(() => new Promise<void>((resolve) => ends.push(resolve)));
+  const finishCallbacks: (() => void)[] = [];
+  const call = coalesce(() => new Promise<void>((resolve) => finishCallbacks.push(resolve)));
   const first = call();
   const calls = Array.from({ length: 300 }, call);
-  expect(ends).toHaveLength(1);
-  ends[0]?.();
+  expect(finishCallbacks).toHaveLength(1);
+  finishCallbacks[0]?.();
   await first;
   await Promise.resolve();
-  expect(ends).toHaveLength(2);
-  // A call during that run does not delay those before it.
+  expect(finishCallbacks).toHaveLength(2);
+  // A call during that run does not delay the earlier calls.
   const last = call();
-  ends[1]?.();
+  finishCallbacks[1]?.();
   await Promise.all(calls);
   await Promise.resolve();
-  expect(ends).toHaveLength(3);
-  ends[2]?.();
+  expect(finishCallbacks).toHaveLength(3);
+  finishCallbacks[2]?.();
   await last;
 });
 
@@ -84,61 +84,61 @@ test("reruns once after a failure and reports each result", async () => {
 });
 
 test("runs a call made at the very end of a run", async () => {
-  for (let turns = 0; turns < 6; turns++) {
+  for (let microtaskCount = 0; microtaskCount < 6; microtaskCount++) {
     let count = 0;
     const call = coalesce(async () => void count++);
     const first = call();
-    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    for (let index = 0; index < microtaskCount; index++) await Promise.resolve();
     const second = call();
     await Promise.all([first, second]);
-    expect([turns, count]).toEqual([turns, 2]);
+    expect([microtaskCount, count]).toEqual([microtaskCount, 2]);
   }
 });
 
-/** Work that ends on demand. */
-function pendingWork() {
-  const open = new Map<string, (isGood: boolean) => void>();
+/** Creates tasks that end on demand. */
+function createControlledWork() {
+  const finishByName = new Map<string, (isGood: boolean) => void>();
   const startedTasks: string[] = [];
   const work = (name: string) => () => {
     startedTasks.push(name);
     return new Promise<string>((resolve, reject) => {
-      open.set(name, (isGood) => (isGood ? resolve(name) : reject(new Error(name))));
+      finishByName.set(name, (isSuccess) => (isSuccess ? resolve(name) : reject(new Error(name))));
     });
   };
-  return { work, begun: startedTasks, end: (name: string, isGood = true) => open.get(name)?.(isGood) };
+  return { work, startedTasks, end: (name: string, isSuccess = true) => finishByName.get(name)?.(isSuccess) };
 }
 
 test("limits concurrency and starts waiting calls in order", async () => {
-  const inTurn = createLimiter(2);
-  const { work, begun, end } = pendingWork();
-  const results = ["a", "b", "c", "d"].map((name) => inTurn(work(name)));
-  expect(begun).toEqual(["a", "b"]);
+  const runLimited = createLimiter(2);
+  const { work, startedTasks, end } = createControlledWork();
+  const results = ["a", "b", "c", "d"].map((name) => runLimited(work(name)));
+  expect(startedTasks).toEqual(["a", "b"]);
   end("b");
   expect(await results[1]).toBe("b");
-  expect(begun).toEqual(["a", "b", "c"]);
+  expect(startedTasks).toEqual(["a", "b", "c"]);
   // A new call queues behind waiting ones, although a slot was just handed over.
-  const lateTask = inTurn(work("e"));
+  const lateTask = runLimited(work("e"));
   end("a");
   end("c");
   await Promise.all([results[0], results[2]]);
-  expect(begun).toEqual(["a", "b", "c", "d", "e"]);
+  expect(startedTasks).toEqual(["a", "b", "c", "d", "e"]);
   end("d");
   end("e");
   expect(await Promise.all([results[3], lateTask])).toEqual(["d", "e"]);
 });
 
 test("frees a slot after a failure and reports it to its caller", async () => {
-  const inTurn = createLimiter(1);
-  const { work, begun, end } = pendingWork();
-  const [broken, next] = [inTurn(work("a")), inTurn(work("b"))];
+  const runLimited = createLimiter(1);
+  const { work, startedTasks, end } = createControlledWork();
+  const [failedTask, nextTask] = [runLimited(work("a")), runLimited(work("b"))];
   end("a", false);
-  await expect(broken).rejects.toThrow("a");
-  expect(begun).toEqual(["a", "b"]);
+  await expect(failedTask).rejects.toThrow("a");
+  expect(startedTasks).toEqual(["a", "b"]);
   end("b");
-  expect(await next).toBe("b");
-  const third = inTurn(work("c"));
+  expect(await nextTask).toBe("b");
+  const thirdTask = runLimited(work("c"));
   end("c");
-  expect(await third).toBe("c");
+  expect(await thirdTask).toBe("c");
 });
 
 it("evicts the least recently used entry when the limit is exceeded", () => {
@@ -154,7 +154,7 @@ it("evicts the least recently used entry when the limit is exceeded", () => {
 });
 
 it("counts entries by size, and skips an entry larger than the limit", () => {
-  const cache = createLru<string, string>({ max: 5, sizeOf: (text) => text.length });
+  const cache = createLru<string, string>({ max: 5, getSize: (text) => text.length });
   cache.set("a", "12");
   cache.set("b", "34");
   cache.set("a", "123");
@@ -166,7 +166,7 @@ it("counts entries by size, and skips an entry larger than the limit", () => {
 });
 
 it("frees capacity when entries are deleted or cleared", () => {
-  const cache = createLru<string, string>({ max: 3, sizeOf: (text) => text.length });
+  const cache = createLru<string, string>({ max: 3, getSize: (text) => text.length });
   cache.set("a", "123");
   expect(cache.delete("a")).toBe(true);
   cache.set("b", "123");
@@ -178,22 +178,22 @@ it("frees capacity when entries are deleted or cleared", () => {
 test("starts work by weight, in the order of the calls", async () => {
   const limit = createLimiter(3);
   const startedTasks: string[] = [];
-  const ends: (() => void)[] = [];
+  const finishCallbacks: (() => void)[] = [];
   const start = (name: string, weight: number) =>
     limit(() => {
       startedTasks.push(name);
-      return new Promise<void>((resolve) => ends.push(resolve));
+      return new Promise<void>((resolve) => finishCallbacks.push(resolve));
     }, weight);
-  const all = [start("two", 2), start("three", 3), start("one", 1)];
+  const promises = [start("two", 2), start("three", 3), start("one", 1)];
   await Promise.resolve();
-  // The last one would fit, but the heavier one is first.
+  // The last task would fit, but the heavier task is first.
   expect(startedTasks).toEqual(["two"]);
-  ends[0]?.();
-  await all[0];
+  finishCallbacks[0]?.();
+  await promises[0];
   expect(startedTasks).toEqual(["two", "three"]);
-  ends[1]?.();
-  await all[1];
-  ends[2]?.();
-  await all[2];
+  finishCallbacks[1]?.();
+  await promises[1];
+  finishCallbacks[2]?.();
+  await promises[2];
   expect(startedTasks).toEqual(["two", "three", "one"]);
 });

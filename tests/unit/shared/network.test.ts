@@ -1,20 +1,20 @@
 import { rmSync } from "node:fs";
 import { expect, it, onTestFinished, test, vi } from "vitest";
-import { requireVersion } from "@/lib/shared/database/postgres";
+import { requireSupportedVersion } from "@/lib/shared/database/postgres";
 import { createPublicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { createBlockList, getNetwork, isInNetworks, isPublicAddress } from "@/lib/shared/ip-address";
 import { checkDisk, createReadiness } from "@/lib/shared/readiness";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 const refusal = () => new Error("refused");
 const resolve: Resolve = (_host, _options, callback) => callback(null, [{ address: "203.0.114.1", family: 4 }]);
 
-/** The socket connects to `remoteAddress`, whatever the lookup returned. */
+/** Connects a socket to `remoteAddress`, regardless of the lookup. */
 function connectTo(hostname: string, remoteAddress: string | undefined) {
   let isDestroyed = false;
   const socket = { remoteAddress, destroy: () => void (isDestroyed = true) };
   const connect = createPublicConnector<{ hostname: string }, typeof socket>(
-    { resolve, refusal },
+    { resolve, createError: refusal },
     () => (_target, done) => done(null, socket),
   );
   return new Promise<[unknown, boolean]>((resolve) =>
@@ -24,16 +24,16 @@ function connectTo(hostname: string, remoteAddress: string | undefined) {
 
 test("checks the address of a connected socket and closes a private one", async () => {
   expect(await connectTo("storage.example", "203.0.114.1")).toEqual([true, false]);
-  for (const inside of ["127.0.0.1", "::1", "::ffff:10.0.0.1", "fe80::1%eth0", undefined])
-    expect([inside, await connectTo("storage.example", inside)]).toEqual([inside, ["refused", true]]);
+  for (const address of ["127.0.0.1", "::1", "::ffff:10.0.0.1", "fe80::1%eth0", undefined])
+    expect([address, await connectTo("storage.example", address)]).toEqual([address, ["refused", true]]);
 });
 
-test("refuses a private address before opening a socket, also in brackets", async () => {
+test("rejects a private address before opening a socket, also in brackets", async () => {
   for (const hostname of ["10.0.0.1", "[::1]", "::1"]) expect(await connectTo(hostname, "203.0.114.1")).toEqual(["refused", false]);
 });
 
 test.each(["8.8.8.8", "1.1.1.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "2606:4700::1111", "2a00:1450::1", "2A00:1450:0:0:0:0:0:1"])(
-  "is public: %s",
+  "accepts a public address: %s",
   (address) => {
     expect(isPublicAddress(address)).toBe(true);
   },
@@ -65,7 +65,7 @@ test.each([
   "2001:0:7f00:1::",
   "2002:7f00:1::",
   "2001:db8::1",
-])("is not public: %s", (address) => {
+])("rejects a private or reserved address: %s", (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 
@@ -85,16 +85,16 @@ test.each([
   "2a00:1450:00001::",
   "1.2.3.4::",
   "2a00::1.2.3.4:5",
-])("is not an address and not public: %s", (text) => {
+])("rejects text that is not an address: %s", (text) => {
   expect(isPublicAddress(text)).toBe(false);
 });
 
-test("contains its first and last address, also mapped ones, and no other text", () => {
+test("matches a network's first and last address, also when IPv4-mapped", () => {
   const network = createBlockList("172.16.0.0/12", "2001:db8::/33");
-  for (const inside of ["172.16.0.0", "172.31.255.255", "::ffff:172.16.0.1", "::ffff:ac10:1", "2001:db8:7fff::1"])
-    expect([inside, isInNetworks(inside, network)]).toEqual([inside, true]);
-  for (const outside of ["172.15.255.255", "172.32.0.0", "::ffff:172.32.0.0", "2001:db8:8000::1", "2001:db8::1%eth0", "172.16.0", ""])
-    expect([outside, isInNetworks(outside, network)]).toEqual([outside, false]);
+  for (const address of ["172.16.0.0", "172.31.255.255", "::ffff:172.16.0.1", "::ffff:ac10:1", "2001:db8:7fff::1"])
+    expect([address, isInNetworks(address, network)]).toEqual([address, true]);
+  for (const address of ["172.15.255.255", "172.32.0.0", "::ffff:172.32.0.0", "2001:db8:8000::1", "2001:db8::1%eth0", "172.16.0", ""])
+    expect([address, isInNetworks(address, network)]).toEqual([address, false]);
   for (const value of ["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.0"]) expect(() => createBlockList(value)).toThrow();
 });
 
@@ -106,11 +106,11 @@ test.each([
   ["2001:db8::1", "2001:db8:0:1::1", false],
   ["10.0.0.1", "::ffff:10.0.0.1", true],
   ["10.0.0.1", "10.0.0.2", false],
-])("counts %s and %s as one client: %s", (value, other, isOne) => {
-  expect(getNetwork(value) === getNetwork(other)).toBe(isOne);
+])("counts %s and %s as one client: %s", (value, other, isSameNetwork) => {
+  expect(getNetwork(value) === getNetwork(other)).toBe(isSameNetwork);
 });
 
-test("reports a part that throws or hangs without its message", async () => {
+test("reports a failed or hanging check without its error message", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const readiness = createReadiness({
@@ -125,34 +125,34 @@ test("reports a part that throws or hangs without its message", async () => {
   expect(await states).toEqual([
     { part: "fine", ready: true },
     { part: "broken", ready: false, reason: "It failed. See the log." },
-    { part: "silent", ready: false, reason: "No answer within 2 s." },
+    { part: "silent", ready: false, reason: "No response within 2 s." },
   ]);
 });
 
-test("checks parts once a second for any number of requests", async () => {
-  let at = 0;
-  let looks = 0;
-  const readiness = createReadiness({ part: () => void (looks += 1) }, () => at);
+test("runs each check at most once a second", async () => {
+  let nowMs = 0;
+  let checkCount = 0;
+  const readiness = createReadiness({ part: () => void (checkCount += 1) }, () => nowMs);
   await Promise.all([readiness(), readiness()]);
-  at = 999;
+  nowMs = 999;
   await readiness();
-  expect(looks).toBe(1);
-  at = 1000;
+  expect(checkCount).toBe(1);
+  nowMs = 1000;
   await readiness();
-  expect(looks).toBe(2);
+  expect(checkCount).toBe(2);
 });
 
 test("reports a missing data folder", () => {
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   expect(checkDisk(folder)).toBeUndefined();
   rmSync(folder, { recursive: true });
   expect(checkDisk(folder)).toMatchObject({ ready: false, reason: "The data folder is missing or not writable." });
 });
 
-const server = (number: number, name: string) => requireVersion(() => Promise.resolve({ rows: [{ number, name }] }));
+const requireServerVersion = (number: number, name: string) => requireSupportedVersion(() => Promise.resolve({ rows: [{ number, name }] }));
 
-it("refuses PostgreSQL before 15", async () => {
-  await expect(server(140_019, "14.19")).rejects.toThrow("DATABASE_URL must name PostgreSQL 15 or later (got 14.19).");
-  await expect(server(150_000, "15.0")).resolves.toBeUndefined();
-  await expect(server(170_006, "17.6 (Debian)")).resolves.toBeUndefined();
+it("rejects PostgreSQL before 15", async () => {
+  await expect(requireServerVersion(140_019, "14.19")).rejects.toThrow("DATABASE_URL must point to PostgreSQL 15 or later (got 14.19).");
+  await expect(requireServerVersion(150_000, "15.0")).resolves.toBeUndefined();
+  await expect(requireServerVersion(170_006, "17.6 (Debian)")).resolves.toBeUndefined();
 });

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { getErrorCode } from "@/lib/shared/error-codes";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 let folder: string;
 let file: string;
 let database: SqliteConnection;
 
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   file = join(folder, "test.sqlite");
   database = new SqliteConnection(file);
   database.pragma("journal_mode = WAL");
@@ -30,7 +30,7 @@ function catchErrorCode(work: () => unknown): unknown {
   return undefined;
 }
 
-function using<T>(connection: SqliteConnection, work: (connection: SqliteConnection) => T): T {
+function withConnection<T>(connection: SqliteConnection, work: (connection: SqliteConnection) => T): T {
   try {
     return work(connection);
   } finally {
@@ -50,37 +50,37 @@ describe("errors", () => {
   it("throws SQLITE_BUSY when another connection holds the lock", () => {
     const otherConnection = new SqliteConnection(file, { timeoutMs: 0 });
     database.exec("BEGIN IMMEDIATE");
-    expect(catchErrorCode(() => using(otherConnection, () => otherConnection.exec("BEGIN IMMEDIATE")))).toBe("SQLITE_BUSY");
+    expect(catchErrorCode(() => withConnection(otherConnection, () => otherConnection.exec("BEGIN IMMEDIATE")))).toBe("SQLITE_BUSY");
   });
 
   it("releases its locks when it is closed with an open statement", () => {
-    const alive = database.prepare("SELECT name FROM jobs");
-    alive.get();
+    const openStatement = database.prepare("SELECT name FROM jobs");
+    openStatement.get();
     database.exec("BEGIN EXCLUSIVE");
     database.close();
-    expect(using(new SqliteConnection(file, { timeoutMs: 0 }), (otherConnection) => otherConnection.pragma("journal_mode = DELETE"))).toBe(
-      "delete",
-    );
-    expect(() => alive.get()).toThrow();
+    expect(
+      withConnection(new SqliteConnection(file, { timeoutMs: 0 }), (otherConnection) => otherConnection.pragma("journal_mode = DELETE")),
+    ).toBe("delete");
+    expect(() => openStatement.get()).toThrow();
   });
 
   it("throws a specific code when a file is missing, invalid or read-only", () => {
     expect(catchErrorCode(() => new SqliteConnection(join(folder, "missing", "test.sqlite")))).toBe("SQLITE_CANTOPEN");
     expect(catchErrorCode(() => new SqliteConnection(join(folder, "missing.sqlite"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
     writeFileSync(join(folder, "text.sqlite"), "not a database ".repeat(100));
-    expect(catchErrorCode(() => using(new SqliteConnection(join(folder, "text.sqlite")), (text) => text.pragma("user_version")))).toBe(
-      "SQLITE_NOTADB",
-    );
+    expect(
+      catchErrorCode(() => withConnection(new SqliteConnection(join(folder, "text.sqlite")), (text) => text.pragma("user_version"))),
+    ).toBe("SQLITE_NOTADB");
     expect(
       catchErrorCode(() =>
-        using(new SqliteConnection(file, { readOnly: true }), (sqliteConnection) => sqliteConnection.exec("DELETE FROM jobs")),
+        withConnection(new SqliteConnection(file, { readOnly: true }), (sqliteConnection) => sqliteConnection.exec("DELETE FROM jobs")),
       ),
     ).toBe("SQLITE_READONLY");
   });
 
   it("throws SQLITE_FULL when the disk is full, and rolls back", () => {
     database.pragma("max_page_count = 6");
-    expect(catchErrorCode(() => database.exclusively(() => insert(2, "x".repeat(100_000), null)))).toBe("SQLITE_FULL");
+    expect(catchErrorCode(() => database.runExclusively(() => insert(2, "x".repeat(100_000), null)))).toBe("SQLITE_FULL");
     expect(database.inTransaction).toBe(false);
     expect(database.prepare("SELECT count(*) FROM jobs").pluck().get()).toBe(1);
   });
@@ -88,8 +88,8 @@ describe("errors", () => {
 
 describe("statements", () => {
   it("return plain objects, or the first value of each row", () => {
-    const all = database.prepare("SELECT id, name AS label, parent FROM jobs").all();
-    expect(all).toStrictEqual([{ id: 1, label: "first", parent: null }]);
+    const rows = database.prepare("SELECT id, name AS label, parent FROM jobs").all();
+    expect(rows).toStrictEqual([{ id: 1, label: "first", parent: null }]);
     expect(database.prepare("SELECT name, id FROM jobs").pluck().all()).toEqual(["first"]);
     expect(database.prepare("SELECT name FROM jobs WHERE id = ?").get(2)).toBeUndefined();
     expect([...database.prepare("SELECT id FROM jobs").iterate()]).toStrictEqual([{ id: 1 }]);
@@ -121,13 +121,13 @@ describe("statements", () => {
     ]);
   });
 
-  it("replace NUL characters, which would truncate texts", () => {
+  it("replace NUL characters, which would truncate text", () => {
     expect(database.prepare("SELECT ?").pluck().get("a\0b")).toBe("a\uFFFDb");
   });
 
   it("round integers beyond 2^53 when reading, and write bigints exactly", () => {
     const statement = database.prepare("SELECT 9007199254740993 AS large, 7 AS small");
-    for (let time = 0; time < 2; time += 1) expect(statement.all()).toEqual([{ large: 9_007_199_254_740_992, small: 7 }]);
+    for (let run = 0; run < 2; run += 1) expect(statement.all()).toEqual([{ large: 9_007_199_254_740_992, small: 7 }]);
     expect(database.prepare("SELECT 9007199254740993").pluck().get()).toBe(9_007_199_254_740_992);
     expect(database.prepare("SELECT cast(? AS TEXT)").pluck().get(9_007_199_254_740_993n)).toBe("9007199254740993");
     const insert = database.prepare("INSERT INTO jobs (id, name) VALUES (?, ?)");
@@ -141,12 +141,12 @@ it("copies a consistent snapshot while another connection writes", async () => {
   const reader = new SqliteConnection(file, { readOnly: true });
   reader.exec("BEGIN");
   reader.prepare("SELECT count(*) FROM jobs").get();
-  const copied = reader.backup(copy);
+  const backupPromise = reader.backup(copy);
   database.prepare("INSERT INTO jobs (id, name) VALUES (2, 'later')").run();
-  await copied;
+  await backupPromise;
   reader.close();
   expect(
-    using(new SqliteConnection(copy, { readOnly: true }), (sqliteConnection) =>
+    withConnection(new SqliteConnection(copy, { readOnly: true }), (sqliteConnection) =>
       sqliteConnection.prepare("SELECT name FROM jobs").pluck().all(),
     ),
   ).toEqual(["first"]);
@@ -154,7 +154,7 @@ it("copies a consistent snapshot while another connection writes", async () => {
 
 it("rolls back a transaction when its work throws", () => {
   expect(() =>
-    database.exclusively(() => {
+    database.runExclusively(() => {
       database.exec("DELETE FROM jobs");
       throw new Error("stop");
     }),

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { PassThrough, Readable } from "node:stream";
 import { beforeEach, describe, expect, it, test } from "vitest";
-import { readBeginning } from "@/lib/browser/files/byte-source";
+import { readTextExcerpt } from "@/lib/browser/files/byte-source";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { openTestServer } from "@/tests/support/servers";
 import { type TestServer } from "@/tests/support/test-server";
 
-test("ends a silent source when the reader leaves", async () => {
+test("destroys an idle source when the reader cancels", async () => {
   const source = new PassThrough();
   const reader = toWebStream(source).getReader();
   const pending = reader.read();
@@ -15,7 +15,7 @@ test("ends a silent source when the reader leaves", async () => {
   expect(await pending).toEqual({ done: true, value: undefined });
 });
 
-test.each(["data", "end", "close"])("ends cleanly when the reader leaves at the last %s", async (event) => {
+test.each(["data", "end", "close"])("ends cleanly when the reader cancels during the last %s event", async (event) => {
   const source = new Readable({
     read() {
       source.push("x");
@@ -32,7 +32,7 @@ test.each(["data", "end", "close"])("ends cleanly when the reader leaves at the 
   await new Promise(setImmediate);
 });
 
-test("ignores a source's error after the reader left", async () => {
+test("ignores a source's error after the reader cancelled", async () => {
   const source = new Readable({ read: () => undefined, destroy: (_, callback) => callback(new Error("left")) });
   const closed = new Promise((resolve) => source.once("close", resolve));
   await toWebStream(source).cancel();
@@ -42,79 +42,79 @@ test("ignores a source's error after the reader left", async () => {
 
 test("forwards an error unchanged", async () => {
   const source = new PassThrough();
-  const reading = toWebStream(source).getReader().read();
-  const broken = new Error("the disk broke");
-  source.destroy(broken);
-  await expect(reading).rejects.toBe(broken);
+  const readPromise = toWebStream(source).getReader().read();
+  const error = new Error("The disk failed.");
+  source.destroy(error);
+  await expect(readPromise).rejects.toBe(error);
 });
 
 test("reads only on demand", async () => {
-  let createdCount = 0;
-  const source = new Readable({ highWaterMark: 1, read: () => void source.push(createdCount++ < 100 ? Buffer.alloc(1024) : null) });
+  let chunkCount = 0;
+  const source = new Readable({ highWaterMark: 1, read: () => void source.push(chunkCount++ < 100 ? Buffer.alloc(1024) : null) });
   const reader = toWebStream(source).getReader();
   await reader.read();
   await new Promise(setImmediate);
-  expect(createdCount).toBeLessThan(4);
+  expect(chunkCount).toBeLessThan(4);
   await reader.cancel();
 });
 
-describe("read beginning", () => {
+describe("readBeginning", () => {
   const KIB = 1024;
   let content = Buffer.alloc(0);
-  /** The bytes that were sent before the reader had enough. */
-  let sentCount = 0;
-  let knowsRanges = true;
+  /** The number of bytes that the server sent before the reader stopped. */
+  let sentBytes = 0;
+  let supportsRanges = true;
   let server: TestServer;
 
   beforeEach(async () => {
-    [knowsRanges, sentCount] = [true, 0];
+    [supportsRanges, sentBytes] = [true, 0];
     server = await openTestServer(({ headers }, response) => {
-      const range = knowsRanges ? /^bytes=0-(\d+)$/.exec(headers.range ?? "") : null;
+      const range = supportsRanges ? /^bytes=0-(\d+)$/.exec(headers.range ?? "") : null;
       if (range && content.length === 0) return response.writeHead(416).end();
-      const part = range ? content.subarray(0, Number(range[1]) + 1) : content;
+      const body = range ? content.subarray(0, Number(range[1]) + 1) : content;
       response.writeHead(range ? 206 : 200);
-      Readable.from(inPieces(part)).pipe(response);
+      Readable.from(splitIntoChunks(body)).pipe(response);
     });
   });
 
-  function* inPieces(part: Buffer) {
-    for (let at = 0; at < part.length; at += 16 * KIB) {
-      const piece = part.subarray(at, at + 16 * KIB);
-      sentCount += piece.length;
-      yield piece;
+  function* splitIntoChunks(body: Buffer) {
+    for (let offset = 0; offset < body.length; offset += 16 * KIB) {
+      const chunk = body.subarray(offset, offset + 16 * KIB);
+      sentBytes += chunk.length;
+      yield chunk;
     }
   }
 
-  async function read(text: string | Buffer) {
+  async function readFrom(text: string | Buffer) {
     content = Buffer.from(text);
-    const beginningResult = await readBeginning(server.url);
+    const beginningResult = await readTextExcerpt(server.url);
     if (!beginningResult.ok) throw new Error(beginningResult.failure.code);
     return beginningResult.value;
   }
 
-  it("returns a short file whole, up to the exact limit", async () => {
-    expect(await read("Grüße, 你好\n")).toEqual({ text: "Grüße, 你好\n", isWhole: true });
-    expect(await read("")).toEqual({ text: "", isWhole: true });
-    expect((await read("x".repeat(64 * KIB))).isWhole).toBe(true);
+  it("returns a whole file up to the limit", async () => {
+    expect(await readFrom("Grüße, 你好\n")).toEqual({ text: "Grüße, 你好\n", isWhole: true });
+    expect(await readFrom("")).toEqual({ text: "", isWhole: true });
+    expect((await readFrom("x".repeat(64 * KIB))).isWhole).toBe(true);
   });
 
-  it("marks a longer file as cut and never splits a letter", async () => {
-    const { text, isWhole } = await read("é".repeat(40 * KIB));
+  it("truncates a longer file without splitting a character", async () => {
+    const { text, isWhole } = await readFrom("é".repeat(40 * KIB));
     expect(isWhole).toBe(false);
     expect(text).toBe("é".repeat(32 * KIB));
-    const oddText = await read(`a${"é".repeat(40 * KIB)}`);
+    const oddText = await readFrom(`a${"é".repeat(40 * KIB)}`);
     expect(oddText.text).toBe(`a${"é".repeat(32 * KIB - 1)}`);
   });
 
-  it("reads only the shown bytes without ranges", async () => {
-    knowsRanges = false;
-    const { text, isWhole } = await read(Buffer.alloc(200 * KIB * KIB, "x"));
+  it("stops reading at the limit when the server ignores ranges", async () => {
+    supportsRanges = false;
+    const { text, isWhole } = await readFrom(Buffer.alloc(200 * KIB * KIB, "x"));
     expect([text.length, isWhole]).toEqual([64 * KIB, false]);
-    expect(sentCount).toBeLessThan(40 * KIB * KIB);
+    expect(sentBytes).toBeLessThan(40 * KIB * KIB);
   });
 
-  it("returns a refusal as a failure with its code", async () => {
+  it("returns a failure when the server is unreachable", async () => {
     await server.close();
-    expect((await readBeginning(server.url)).ok).toBe(false);
+    expect((await readTextExcerpt(server.url)).ok).toBe(false);
   });
 });

@@ -1,9 +1,16 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { pastedName } from "@/components/transfers/add-assets";
-import { MAX_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address-line";
-import { diffFields, fieldsForFile, mergeFields, newDraft, readDraft, toDraft } from "@/components/transfers/uploads/asset-fields-form";
-import { readHash } from "@/components/transfers/uploads/start-dialog";
-import { checkStored } from "@/components/transfers/uploads/upload-file";
+import { renamePastedFile } from "@/components/transfers/add-assets";
+import { MAX_URLS, parseUrlEntries } from "@/components/transfers/downloads/url-row";
+import {
+  DEFAULT_DRAFT,
+  diffFields,
+  getFieldsForFile,
+  mergeFields,
+  parseDraft,
+  toDraft,
+} from "@/components/transfers/uploads/asset-fields-form";
+import { parseHash } from "@/components/transfers/uploads/start-dialog";
+import { compareStoredFile } from "@/components/transfers/uploads/upload-file";
 import { storeTimeZone } from "@/components/ui/time";
 import { maskAddress, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { failed } from "@/lib/shared/result";
@@ -13,17 +20,17 @@ const hex = "ab".repeat(32);
 describe("asset fields", () => {
   it("round-trips through the form", () => {
     const preview = "11111111-1111-4111-8111-111111111111";
-    const draftResult = readDraft({ name: " A cat ", tags: "input, cats，dogs,cats,", metadata: '{"shot":12}', preview });
+    const draftResult = parseDraft({ name: " A cat ", tags: "input, cats，dogs,cats,", metadata: '{"shot":12}', preview });
     expect(draftResult).toEqual({
       ok: true,
       value: { name: "A cat", tags: ["input", "cats", "dogs"], metadata: { shot: 12 }, previewId: preview },
     });
-    if (draftResult.ok) expect(readDraft(toDraft(draftResult.value))).toEqual(draftResult);
+    if (draftResult.ok) expect(parseDraft(toDraft(draftResult.value))).toEqual(draftResult);
   });
 
   it("keeps all digits of numbers in metadata", () => {
     const metadata = '{"seed":18446744073709551615}';
-    const draftResult = readDraft({ ...newDraft, metadata });
+    const draftResult = parseDraft({ ...DEFAULT_DRAFT, metadata });
     if (!draftResult.ok) throw new Error("readDraft failed");
     expect(toDraft(draftResult.value).metadata.replace(/\s/g, "")).toBe(metadata);
     expect(diffFields(draftResult.value, { ...draftResult.value, metadata: {} })?.fields).toEqual({ user_metadata: {} });
@@ -32,26 +39,26 @@ describe("asset fields", () => {
   it("accepts an asset URL as the preview", () => {
     const id = "11111111-1111-4111-8111-111111111111";
     for (const preview of [`https://desk.example/assets/${id}?connection=c1`, ` /base/assets?view=all&asset=${id}#top `, id]) {
-      const draftResult = readDraft({ ...newDraft, preview });
+      const draftResult = parseDraft({ ...DEFAULT_DRAFT, preview });
       expect(draftResult.ok && draftResult.value.previewId).toBe(id);
     }
     for (const preview of [`https://desk.example/jobs/${id}`, `https://desk.example/assets/${id}0`, `see ${id}`])
-      expect(readDraft({ ...newDraft, preview })).toEqual(failed({ preview: true }));
+      expect(parseDraft({ ...DEFAULT_DRAFT, preview })).toEqual(failed({ preview: true }));
   });
 
   it("reports each invalid field", () => {
-    expect(readDraft({ name: "a\u0000", tags: "x".repeat(201), metadata: "[1]", preview: "cat" })).toEqual(
+    expect(parseDraft({ name: "a\u0000", tags: "x".repeat(201), metadata: "[1]", preview: "cat" })).toEqual(
       failed({ name: true, tags: true, metadata: true, preview: true }),
     );
-    expect(readDraft({ ...newDraft, metadata: "{" })).toEqual(failed({ metadata: true }));
+    expect(parseDraft({ ...DEFAULT_DRAFT, metadata: "{" })).toEqual(failed({ metadata: true }));
   });
 
   it("adds a file's folders to its tags or name, or ignores them", () => {
     const fields = { name: "", tags: ["input"], metadata: {} };
-    expect(fieldsForFile(fields, "shots/night/a.png", "none")).toEqual(fields);
-    expect(fieldsForFile(fields, "shots/night/a.png", "tags").tags).toEqual(["input", "shots", "night"]);
-    expect(fieldsForFile(fields, "shots/night/a.png", "name").name).toBe("shots/night/a.png");
-    expect(fieldsForFile(fields, "a.png", "name").name).toBe("");
+    expect(getFieldsForFile(fields, "shots/night/a.png", "none")).toEqual(fields);
+    expect(getFieldsForFile(fields, "shots/night/a.png", "tags").tags).toEqual(["input", "shots", "night"]);
+    expect(getFieldsForFile(fields, "shots/night/a.png", "name").name).toBe("shots/night/a.png");
+    expect(getFieldsForFile(fields, "a.png", "name").name).toBe("");
   });
 
   it("merges shared fields into each asset and writes only changes", () => {
@@ -72,40 +79,40 @@ describe("asset fields", () => {
   });
 });
 
-describe("checkStored", () => {
+describe("compareStoredFile", () => {
   const local = { size: 3, hash: hex };
   it("verifies a file only by its BLAKE3 hash, with or without a prefix", () => {
-    expect(checkStored({ id: "1", asset_hash: `blake3:${hex}` }, local)).toEqual({ kind: "verified" });
-    expect(checkStored({ id: "1", asset_hash: hex.toUpperCase(), size: 3 }, local)).toEqual({ kind: "verified" });
-    expect(checkStored({ id: "1", asset_hash: `blake3:${"0".repeat(64)}` }, local).kind).toBe("differs");
-    expect(checkStored({ id: "1", asset_hash: hex, size: 4 }, local)).toEqual({ kind: "differs", serverHash: "4" });
-    expect(checkStored({ id: "1", asset_hash: `sha256:${hex}` }, local)).toEqual({ kind: "unchecked", why: "other-hash" });
-    expect(checkStored({ id: "1" }, local)).toEqual({ kind: "unchecked", why: "no-hash" });
-    expect(checkStored({ id: "1", asset_hash: hex }, { size: 3, hash: undefined })).toEqual({ kind: "unchecked", why: "not-hashed" });
+    expect(compareStoredFile({ id: "1", asset_hash: `blake3:${hex}` }, local)).toEqual({ kind: "verified" });
+    expect(compareStoredFile({ id: "1", asset_hash: hex.toUpperCase(), size: 3 }, local)).toEqual({ kind: "verified" });
+    expect(compareStoredFile({ id: "1", asset_hash: `blake3:${"0".repeat(64)}` }, local).kind).toBe("differs");
+    expect(compareStoredFile({ id: "1", asset_hash: hex, size: 4 }, local)).toEqual({ kind: "differs", serverHash: "4" });
+    expect(compareStoredFile({ id: "1", asset_hash: `sha256:${hex}` }, local)).toEqual({ kind: "unchecked", why: "other-hash" });
+    expect(compareStoredFile({ id: "1" }, local)).toEqual({ kind: "unchecked", why: "no-hash" });
+    expect(compareStoredFile({ id: "1", asset_hash: hex }, { size: 3, hash: undefined })).toEqual({ kind: "unchecked", why: "not-hashed" });
   });
 });
 
-describe("readAddresses", () => {
-  const getFault = (text: string) => readAddresses(text).addresses[0]?.fault;
+describe("parseUrlEntries", () => {
+  const getAddressFault = (text: string) => parseUrlEntries(text).entries[0]?.problem;
 
   it("reads one URL per line and reports problems", () => {
-    expect(readAddresses(" https://huggingface.co/a \n\n https://civitai.com/b").addresses.map(({ url }) => url)).toEqual([
+    expect(parseUrlEntries(" https://huggingface.co/a \n\n https://civitai.com/b").entries.map(({ url }) => url)).toEqual([
       "https://huggingface.co/a",
       "https://civitai.com/b",
     ]);
-    expect(getFault("cat")).toBe("none");
-    expect(getFault("http://huggingface.co/a")).toBe("scheme");
-    expect(getFault("file:///etc/passwd")).toBe("scheme");
-    expect(getFault("https://me:secret@huggingface.co/a")).toBe("credentials");
-    expect(getFault(`https://huggingface.co/${"a".repeat(4000)}`)).toBe("long");
-    expect(getFault("http://127.0.0.1:8000/a")).toBeUndefined();
-    expect(readAddresses("https://a.example/1\nhttps://a.example/1").addresses[1]?.fault).toBe("twice");
+    expect(getAddressFault("cat")).toBe("none");
+    expect(getAddressFault("http://huggingface.co/a")).toBe("scheme");
+    expect(getAddressFault("file:///etc/passwd")).toBe("scheme");
+    expect(getAddressFault("https://me:secret@huggingface.co/a")).toBe("credentials");
+    expect(getAddressFault(`https://huggingface.co/${"a".repeat(4000)}`)).toBe("long");
+    expect(getAddressFault("http://127.0.0.1:8000/a")).toBeUndefined();
+    expect(parseUrlEntries("https://a.example/1\nhttps://a.example/1").entries[1]?.problem).toBe("twice");
   });
 
   it("limits the number of URLs and masks possible tokens", () => {
-    const addressList = readAddresses(Array.from({ length: MAX_ADDRESSES + 1 }, (_, at) => `https://a.example/${at}`).join("\n"));
-    expect([addressList.addresses.length, addressList.isCut]).toEqual([MAX_ADDRESSES, true]);
-    expect(readAddresses("https://a.example/m?token=abc#x").addresses[0]?.displayUrl).toBe("https://a.example/m?…");
+    const addressList = parseUrlEntries(Array.from({ length: MAX_URLS + 1 }, (_, index) => `https://a.example/${index}`).join("\n"));
+    expect([addressList.entries.length, addressList.isTruncated]).toEqual([MAX_URLS, true]);
+    expect(parseUrlEntries("https://a.example/m?token=abc#x").entries[0]?.displayUrl).toBe("https://a.example/m?…");
     expect(maskAddress("https://me:secret@a.example/m")).toBe("https://a.example/m");
     expect(maskAddress("no address?token=abc")).toBe("no address");
     expect(maskAddresses("GET https://a.example/m?token=abc, then http://b.example/?k=v failed")).toBe(
@@ -116,17 +123,17 @@ describe("readAddresses", () => {
 
 describe("typed and pasted values", () => {
   it("accepts a hash with or without a prefix", () => {
-    expect(readHash(` BLAKE3:${hex.toUpperCase()} `)).toBe(`blake3:${hex}`);
-    expect(readHash(hex)).toBe(`blake3:${hex}`);
-    expect(readHash(`sha256:${hex}`)).toBe(`sha256:${hex}`);
-    expect(readHash(`md5:${hex}`)).toBeUndefined();
-    expect(readHash(hex.slice(1))).toBeUndefined();
+    expect(parseHash(` BLAKE3:${hex.toUpperCase()} `)).toBe(`blake3:${hex}`);
+    expect(parseHash(hex)).toBe(`blake3:${hex}`);
+    expect(parseHash(`sha256:${hex}`)).toBe(`sha256:${hex}`);
+    expect(parseHash(`md5:${hex}`)).toBeUndefined();
+    expect(parseHash(hex.slice(1))).toBeUndefined();
   });
 
   it("names a pasted picture by time but keeps a copied file's name", () => {
     const pastedAt = new Date(2026, 0, 2, 3, 4, 5);
-    expect(pastedName(new File(["x"], "image.png", { type: "image/png" }), pastedAt).name).toBe("pasted 2026-01-02 03-04-05.png");
-    expect(pastedName(new File(["x"], "cat.png"), pastedAt).name).toBe("cat.png");
+    expect(renamePastedFile(new File(["x"], "image.png", { type: "image/png" }), pastedAt).name).toBe("pasted 2026-01-02 03-04-05.png");
+    expect(renamePastedFile(new File(["x"], "cat.png"), pastedAt).name).toBe("cat.png");
   });
 
   it.each([
@@ -144,6 +151,6 @@ describe("typed and pasted values", () => {
       storeTimeZone(undefined);
     });
     storeTimeZone(zone);
-    expect(pastedName(new File(["x"], "image.png"), new Date("2025-12-31T16:30:09Z")).name).toBe(name);
+    expect(renamePastedFile(new File(["x"], "image.png"), new Date("2025-12-31T16:30:09Z")).name).toBe(name);
   });
 });

@@ -7,75 +7,74 @@ import { HashDialog, StartDialog } from "@/components/transfers/uploads/start-di
 import { type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { DownloadList } from "@/components/transfers/uploads/upload-list";
 import { type DownloadTask } from "@/lib/contract/assets/file-refs";
-import { inApp, renderInApp } from "../components/render";
+import { renderInApp,wrapInApp } from "../components/render";
 
 describe("upload defaults", () => {
   beforeEach(() => {
     vi.stubGlobal("fetch", async () => Response.json({}));
-    // jsdom does not implement modal dialogs.
   });
 
-  const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^Don't ask again/ });
-  const tags = () => screen.getByRole<HTMLInputElement>("combobox", { name: "Tags" });
+  const getDontAskCheckbox = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^Don't ask again/ });
+  const getTagsInput = () => screen.getByRole<HTMLInputElement>("combobox", { name: "Tags" });
   function openDialog() {
     cleanup();
     const onStart = vi.fn();
-    const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadable: 0, leftOut: 0, isCut: false };
+    const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadableCount: 0, skippedCount: 0, isTruncated: false };
     renderInApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
     return onStart;
   }
-  const add = () => fireEvent.click(screen.getByRole("button", { name: "Add" }));
+  const clickAdd = () => fireEvent.click(screen.getByRole("button", { name: "Add" }));
 
-  test("apply typed tags to these files unless kept as default", () => {
+  test("are not changed by tags typed for one upload", () => {
     const onStart = openDialog();
-    fireEvent.change(tags(), { target: { value: "input, only today" } });
-    add();
+    fireEvent.change(getTagsInput(), { target: { value: "input, only today" } });
+    clickAdd();
     expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { tags: ["input", "only today"] } }]);
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
     openDialog();
-    expect(tags().value).toBe("input");
+    expect(getTagsInput().value).toBe("input");
   });
 
-  test("proposes kept defaults until they are removed", () => {
+  test("are used until they are removed", () => {
     openDialog();
-    fireEvent.change(tags(), { target: { value: "set" } });
-    fireEvent.click(box());
-    add();
+    fireEvent.change(getTagsInput(), { target: { value: "set" } });
+    fireEvent.click(getDontAskCheckbox());
+    clickAdd();
     expect(uploadPreferences.get()).toEqual({ ask: false, tags: "set" });
-    // The dialog opens anyway, as for an empty selection, and the box shows the current setting.
+    // The dialog can still be opened, and the checkbox shows the current setting.
     openDialog();
-    expect([tags().value, box().checked]).toEqual(["set", true]);
-    add();
+    expect([getTagsInput().value, getDontAskCheckbox().checked]).toEqual(["set", true]);
+    clickAdd();
     expect(uploadPreferences.get()).toEqual({ ask: false, tags: "set" });
     openDialog();
-    fireEvent.click(box());
-    add();
+    fireEvent.click(getDontAskCheckbox());
+    clickAdd();
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
   });
 
-  test("drops upload tags stored by an earlier version", () => {
+  test("ignore tags stored by an earlier version", () => {
     uploadPreferences.set({ ask: true, tags: "of last week" });
     expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
   });
 
-  test("applies a typed name to a single file only", () => {
+  test("apply a typed name to a single file only", () => {
     const onStart = vi.fn();
     const createFiles = (...names: string[]) => ({
       files: names.map((name) => ({ path: name, file: new File(["x"], name) })),
-      ...{ unreadable: 0, leftOut: 0, isCut: false },
+      ...{ unreadableCount: 0, skippedCount: 0, isTruncated: false },
     });
-    const dialog = (dropped: ReturnType<typeof createFiles>) =>
-      inApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
+    const createDialog = (dropped: ReturnType<typeof createFiles>) =>
+      wrapInApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
     const { rerender } = renderInApp(null);
-    rerender(dialog(createFiles("a.txt")));
+    rerender(createDialog(createFiles("a.txt")));
     fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "Mine" } });
-    rerender(dialog(createFiles("a.txt", "b.txt")));
-    add();
+    rerender(createDialog(createFiles("a.txt", "b.txt")));
+    clickAdd();
     expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { name: "" } }, { assetFields: { name: "" } }]);
   });
 });
 
-const working: DownloadTask = {
+const runningTask: DownloadTask = {
   id: "t",
   source: "https://example.com/film.bin",
   state: "working",
@@ -87,7 +86,7 @@ const working: DownloadTask = {
 };
 function renderDownload(task: Partial<DownloadTask>) {
   const downloads = {
-    list: { tasks: [{ ...working, ...task }], underWay: 0 },
+    list: { tasks: [{ ...runningTask, ...task }], underWay: 0 },
     atMs: 0,
     failure: undefined,
     refresh: async () => undefined,
@@ -111,7 +110,7 @@ test("shows why a download failed", () => {
   expect(screen.getByRole("button", { name: "Retry film.bin" })).toBeTruthy();
 });
 
-test("shows a refused cancel", async () => {
+test("shows an error when a download can't be cancelled", async () => {
   vi.stubGlobal("fetch", async () => Response.json({ code: "CONFLICT", message: "The task has ended already." }, { status: 409 }));
   renderDownload({});
   await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Cancel film.bin" })));
@@ -122,18 +121,16 @@ describe("hash dialog", () => {
   const hash = `blake3:${"ab".repeat(32)}`;
 
   const createdAsset = { id: "a", name: "found.png", asset_hash: hash, tags: ["input"], created_at: new Date().toISOString() };
-  const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
-  const answersAnother = () => Response.json({ asset: null, isUnclear: true });
+  const createOutageResponse = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
+  const createUnclearResponse = () => Response.json({ asset: null, isUnclear: true });
 
-  /** `listed`: the newest assets after the response. */
-  async function offer(asset: unknown, respond = cut) {
+  /** Submits the hash. The service then lists `assets` as its newest assets. */
+  async function submitHash(assets: unknown, respond = createOutageResponse) {
     const paths: string[] = [];
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
       paths.push(`${init.method ?? "GET"} ${path.split("?")[0]}`);
       if (init.method === "POST") return respond();
-      return asset === undefined
-        ? Response.json({ code: "UPSTREAM_ERROR", message: "" }, { status: 502 })
-        : Response.json({ assets: asset });
+      return assets === undefined ? Response.json({ code: "UPSTREAM_ERROR", message: "" }, { status: 502 }) : Response.json({ assets });
     });
     renderInApp(<HashDialog connection="c" onClose={() => undefined} />);
     fireEvent.change(screen.getByLabelText("Hash of the content"), { target: { value: hash } });
@@ -141,30 +138,30 @@ describe("hash dialog", () => {
     await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Add" })));
     return paths;
   }
-  const once = ["POST /api/console/known-content", "GET /api/assets"];
+  const expectedRequests = ["POST /api/console/known-content", "GET /api/assets"];
 
   it("looks up an asset after a lost response and shows it as created", async () => {
-    expect(await offer([createdAsset])).toEqual(once);
+    expect(await submitHash([createdAsset])).toEqual(expectedRequests);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
   });
 
-  it("shows it as not created, or unsure when unknown", async () => {
-    expect(await offer([{ id: "b", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` }])).toEqual(once);
+  it("shows that no asset was created, or that this is unknown", async () => {
+    expect(await submitHash([{ id: "b", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` }])).toEqual(expectedRequests);
     expect(screen.getByText("No asset was created.")).toBeDefined();
     const older = { ...createdAsset, created_at: "2026-01-01T00:00:00Z" };
     for (const asset of [[{ id: "b", name: "other.png" }], [older], [{ ...createdAsset, tags: ["output"] }], undefined]) {
       cleanup();
-      expect(await offer(asset)).toEqual(once);
+      expect(await submitHash(asset)).toEqual(expectedRequests);
       expect(screen.getByText(/^Couldn't confirm that the asset was created/)).toBeDefined();
     }
   });
 
-  it("looks up a response with another hash and never trusts it", async () => {
-    expect(await offer([createdAsset], answersAnother)).toEqual(once);
+  it("looks up the asset when the response has another hash", async () => {
+    expect(await submitHash([createdAsset], createUnclearResponse)).toEqual(expectedRequests);
     expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
     cleanup();
-    expect(await offer([{ id: "b", name: "other.png" }], answersAnother)).toEqual(once);
+    expect(await submitHash([{ id: "b", name: "other.png" }], createUnclearResponse)).toEqual(expectedRequests);
     expect(screen.getByText(/^Couldn't confirm that the asset was created/)).toBeDefined();
     expect(screen.queryByText(/No content with this hash/)).toBeNull();
   });
@@ -200,7 +197,7 @@ const storedItem = (key: number, overrides: Partial<UploadItem> = {}): UploadIte
   status: { kind: "done", asset: { id: `${key}` }, sentBytes: 1, check: { kind: "verified" } },
   ...overrides,
 });
-const nothing = () => undefined;
+const ignoreEvent = () => undefined;
 const downloads = {
   list: { tasks: [], underWay: 0 },
   atMs: 0,
@@ -210,19 +207,19 @@ const downloads = {
   busy: new Set<string>(),
   failures: new Map(),
 };
-function show(items: UploadItem[]) {
-  const handlers = { onView: nothing, onFold: nothing, onDetails: nothing, onDescribeAll: nothing, onClose: nothing };
-  const state = { canAdd: true, view: "uploads", isFolded: false } as const;
+function renderTray(items: UploadItem[]) {
+  const handlers = { onView: ignoreEvent, onCollapse: ignoreEvent, onDetails: ignoreEvent, onEditAll: ignoreEvent, onClose: ignoreEvent };
+  const state = { canAdd: true, view: "uploads", isCollapsed: false } as const;
   renderInApp(<UploadTray queue={{ items, isPaused: false }} downloads={downloads} {...state} {...handlers} />);
 }
-const rows = () => screen.getAllByRole("listitem").map((row) => row.textContent?.match(/\d\.png/)?.[0]);
+const getRowNames = () => screen.getAllByRole("listitem").map((row) => row.textContent?.match(/\d\.png/)?.[0]);
 
-test("finds unreadable pictures under their counted name", () => {
-  show(Array.from({ length: 8 }, (_, at) => storedItem(at, at % 4 === 0 ? { isNoPicture: true } : {})));
+test("filters unreadable pictures by the button with their count", () => {
+  renderTray(Array.from({ length: 8 }, (_, index) => storedItem(index, index % 4 === 0 ? { isUndecodable: true } : {})));
   expect(screen.getByRole("status").textContent).toContain("2 unreadable pictures");
   fireEvent.click(screen.getByRole("button", { name: "Unreadable pictures 2" }));
-  expect(rows()).toEqual(["0.png", "4.png"]);
+  expect(getRowNames()).toEqual(["0.png", "4.png"]);
   cleanup();
-  show(Array.from({ length: 8 }, (_, at) => storedItem(at)));
+  renderTray(Array.from({ length: 8 }, (_, index) => storedItem(index)));
   expect(screen.queryByRole("button", { name: /^Unreadable/ })).toBeNull();
 });

@@ -1,266 +1,274 @@
 import { describe, expect, it } from "vitest";
-import { cannotChange, countUploads, filterItems, getTone, otherName } from "@/components/transfers/uploads/upload-state";
+import { countUploads, filterItems, getDifferentName,getTone, isChangeUnsupported } from "@/components/transfers/uploads/upload-state";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { defaultFields, getHash, line, refused, storedResult, toHashed, unknownHash } from "./upload-line";
+import {
+  createFailure,
+  createHashedOutcome,
+  createStoredResult,
+  createUploadHarness,
+  defaultFields,
+  getHash,
+  unknownHash,
+} from "./upload-harness";
 
 describe("the queue", () => {
-  it("sends three at a time in the selected order", async () => {
-    const { add, answer, kinds } = line();
+  it("processes three files at a time in the selected order", async () => {
+    const { add, respond, listKinds } = createUploadHarness();
     add("a", "b", "c", "d");
-    await until("three are hashed", () => kinds().filter((kind) => kind.endsWith("hashing")).length === 3);
-    expect(kinds()[3]).toBe("d waiting");
-    await answer("hash", toHashed("a"));
-    await answer("fromHash", storedResult());
-    await until("d is begun", () => kinds()[3] === "d hashing");
-    expect(kinds()[0]).toBe("a done");
+    await until("three are hashed", () => listKinds().filter((kind) => kind.endsWith("hashing")).length === 3);
+    expect(listKinds()[3]).toBe("d waiting");
+    await respond("hash", createHashedOutcome("a"));
+    await respond("fromHash", createStoredResult());
+    await until("d is started", () => listKinds()[3] === "d hashing");
+    expect(listKinds()[0]).toBe("a done");
   });
 
   it("pauses a file while hashing without losing progress", async () => {
-    const { add, answer, item, store, waiting } = line();
+    const { add, respond, getItem, store, getPendingCalls } = createUploadHarness();
     add("a");
-    const [call] = await until("it is hashed", () => (waiting("hash").length === 1 ? waiting("hash") : undefined));
-    store.pause(item().key);
-    expect(item().status).toEqual({ kind: "paused", isLost: false });
+    const [call] = await until("it is hashed", () => (getPendingCalls("hash").length === 1 ? getPendingCalls("hash") : undefined));
+    store.pause(getItem().key);
+    expect(getItem().status).toEqual({ kind: "paused", hasLostProgress: false });
     expect(call?.signal.aborted).toBe(true);
-    await answer("hash", { kind: "stopped", at: { offset: 1, state: new Uint8Array([7]) } });
-    await until("the place is kept", () => item().hashedTo !== undefined);
-    expect(item().status).toEqual({ kind: "paused", isLost: false });
-    store.again(item().key);
-    const second = await answer("hash", toHashed("a"));
+    await respond("hash", { kind: "stopped", at: { offset: 1, state: new Uint8Array([7]) } });
+    await until("the hash state is saved", () => getItem().hashedTo !== undefined);
+    expect(getItem().status).toEqual({ kind: "paused", hasLostProgress: false });
+    store.retry(getItem().key);
+    const second = await respond("hash", createHashedOutcome("a"));
     expect(second.from).toBe(1);
   });
 
-  it("restarts a cut upload after a lookup and drops old progress", async () => {
-    const { add, answer, item, store, waiting } = line();
+  it("restarts an interrupted upload after a lookup", async () => {
+    const { add, respond, getItem, store, getPendingCalls } = createUploadHarness();
     add("a");
-    await answer("hash", toHashed("a"));
-    await answer("fromHash", unknownHash);
-    const [sending] = await until("it is sent", () => (waiting("send").length === 1 ? waiting("send") : undefined));
-    store.pause(item().key);
-    expect(sending?.signal.aborted).toBe(true);
-    sending?.progress?.(1);
-    await answer("send", refused(0, "ABORTED"));
-    expect(item().status).toEqual({ kind: "paused", isLost: true });
-    store.again(item().key);
-    await answer("byId", refused(404, "NOT_FOUND"));
-    await answer("fromHash", unknownHash);
-    await until("it is sent anew", () => item().status.kind === "sending");
+    await respond("hash", createHashedOutcome("a"));
+    await respond("fromHash", unknownHash);
+    const [sendCall] = await until("it is sent", () => (getPendingCalls("send").length === 1 ? getPendingCalls("send") : undefined));
+    store.pause(getItem().key);
+    expect(sendCall?.signal.aborted).toBe(true);
+    sendCall?.progress?.(1);
+    await respond("send", createFailure(0, "ABORTED"));
+    expect(getItem().status).toEqual({ kind: "paused", hasLostProgress: true });
+    store.retry(getItem().key);
+    await respond("byId", createFailure(404, "NOT_FOUND"));
+    await respond("fromHash", unknownHash);
+    await until("it is sent again", () => getItem().status.kind === "sending");
   });
 
   it("starts nothing while paused and resumes where it stopped", async () => {
-    const { add, kinds, store, answer } = line();
+    const { add, listKinds, store, respond } = createUploadHarness();
     add("a", "b", "c", "d");
-    await until("three are hashed", () => kinds().filter((kind) => kind.endsWith("hashing")).length === 3);
+    await until("three are hashed", () => listKinds().filter((kind) => kind.endsWith("hashing")).length === 3);
     store.pauseAll();
-    expect(kinds()).toEqual(["a paused", "b paused", "c paused", "d paused"]);
+    expect(listKinds()).toEqual(["a paused", "b paused", "c paused", "d paused"]);
     add("e");
-    expect(kinds()[4]).toBe("e waiting");
+    expect(listKinds()[4]).toBe("e waiting");
     store.resumeAll();
     for (const name of ["a", "b", "c"])
-      await answer("hash", { kind: "stopped", at: { offset: 0, state: new Uint8Array() } }).then(() => name);
-    await until("three are on their way again", () => kinds().filter((kind) => kind.endsWith("hashing")).length === 3);
-    expect(kinds()[3]).toBe("d waiting");
+      await respond("hash", { kind: "stopped", at: { offset: 0, state: new Uint8Array() } }).then(() => name);
+    await until("three are hashed again", () => listKinds().filter((kind) => kind.endsWith("hashing")).length === 3);
+    expect(listKinds()[3]).toBe("d waiting");
   });
 
   it("closes a removed file's connection and ignores late responses", async () => {
-    const { add, answer, item, kinds, store, waiting, announced } = line();
+    const { add, respond, getItem, listKinds, store, getPendingCalls, storedIds } = createUploadHarness();
     add("a", "b", "c", "d");
-    await answer("hash", toHashed("a"));
-    await answer("fromHash", unknownHash);
-    const [sending] = await until("a is sent", () => (waiting("send").length === 1 ? waiting("send") : undefined));
-    store.remove(item().key);
-    expect(sending?.signal.aborted).toBe(true);
-    await answer("send", storedResult());
-    await until("d has a's place", () => kinds().join() === "b hashing,c hashing,d hashing");
-    expect(announced).toEqual([]);
+    await respond("hash", createHashedOutcome("a"));
+    await respond("fromHash", unknownHash);
+    const [sendCall] = await until("a is sent", () => (getPendingCalls("send").length === 1 ? getPendingCalls("send") : undefined));
+    store.remove(getItem().key);
+    expect(sendCall?.signal.aborted).toBe(true);
+    await respond("send", createStoredResult());
+    await until("d is started", () => listKinds().join() === "b hashing,c hashing,d hashing");
+    expect(storedIds).toEqual([]);
   });
 
-  it("cancels what is not stored and keeps the rest", async () => {
-    const { add, answer, item, kinds, store } = line();
+  it("cancels unstored files and keeps stored ones", async () => {
+    const { add, respond, getItem, listKinds, store } = createUploadHarness();
     add("a", "b", "c", "d", "e");
-    await answer("hash", toHashed("a"));
-    await answer("fromHash", storedResult());
-    await until("a is done", () => item().status.kind === "done");
+    await respond("hash", createHashedOutcome("a"));
+    await respond("fromHash", createStoredResult());
+    await until("a is done", () => getItem().status.kind === "done");
     store.cancelAll();
-    expect(kinds()).toEqual(["a done"]);
+    expect(listKinds()).toEqual(["a done"]);
   });
 
-  it("weighs progress by bytes", async () => {
-    const { add, answer, store, waiting } = line();
-    add("a film of nineteen", "x");
-    await answer("hash", toHashed("a film of nineteen"));
-    await answer("hash", toHashed("x"));
-    await answer("fromHash", unknownHash);
-    await answer("fromHash", storedResult());
-    await until("the film is sent", () => waiting("send").length === 1 && store.get().items[1]?.status.kind === "done");
-    waiting("send")[0]?.progress?.(0.5);
-    // The sizes are 18 and 1 bytes, plus one for each file as a step of its own.
+  it("weights progress by bytes", async () => {
+    const { add, respond, store, getPendingCalls } = createUploadHarness();
+    add("large-file-18bytes", "x");
+    await respond("hash", createHashedOutcome("large-file-18bytes"));
+    await respond("hash", createHashedOutcome("x"));
+    await respond("fromHash", unknownHash);
+    await respond("fromHash", createStoredResult());
+    await until("the large file is sent", () => getPendingCalls("send").length === 1 && store.get().items[1]?.status.kind === "done");
+    getPendingCalls("send")[0]?.progress?.(0.5);
+    // The sizes are 18 and 1 bytes. Each file also counts as one byte.
     expect(countUploads(store.get().items).share).toBeCloseTo((19 * 0.5 + 2) / 21);
   });
 
   it("removes only failed files from the list with one click", async () => {
-    const { add, answer, kinds, store } = line();
+    const { add, respond, listKinds, store } = createUploadHarness();
     add("a", "b", "c");
-    await answer("hash", { kind: "unreadable" });
-    await answer("hash", toHashed("b"));
-    await answer("fromHash", storedResult());
-    await until("two are through", () => kinds().slice(0, 2).join() === "a failed,b done");
-    store.dropFailed();
-    expect(kinds()).toEqual(["b done", "c hashing"]);
+    await respond("hash", { kind: "unreadable" });
+    await respond("hash", createHashedOutcome("b"));
+    await respond("fromHash", createStoredResult());
+    await until("two have ended", () => listKinds().slice(0, 2).join() === "a failed,b done");
+    store.clearFailed();
+    expect(listKinds()).toEqual(["b done", "c hashing"]);
   });
 
-  it("tries all failed ones again with one press", async () => {
-    const { add, answer, kinds, store } = line();
+  it("retries all failed files at once", async () => {
+    const { add, respond, listKinds, store } = createUploadHarness();
     add("a", "b");
-    await answer("hash", toHashed("a"));
-    await answer("hash", toHashed("b"));
-    await answer("fromHash", refused(401, "UNAUTHORIZED"));
-    await answer("fromHash", refused(401, "UNAUTHORIZED"));
-    await until("both have failed", () => kinds().join() === "a failed,b failed");
+    await respond("hash", createHashedOutcome("a"));
+    await respond("hash", createHashedOutcome("b"));
+    await respond("fromHash", createFailure(401, "UNAUTHORIZED"));
+    await respond("fromHash", createFailure(401, "UNAUTHORIZED"));
+    await until("both have failed", () => listKinds().join() === "a failed,b failed");
     store.retryAll();
-    await answer("fromHash", storedResult());
-    await answer("fromHash", storedResult());
-    await until("both are done", () => kinds().join() === "a done,b done");
+    await respond("fromHash", createStoredResult());
+    await respond("fromHash", createStoredResult());
+    await until("both are done", () => listKinds().join() === "a done,b done");
   });
 
   it("stores an unreadable picture and marks it", async () => {
-    const { add, answer, item, store } = line();
+    const { add, respond, getItem, store } = createUploadHarness();
     add("broken.png", "good.png", "notes.txt");
     for (const name of ["broken.png", "good.png", "notes.txt"]) {
-      await answer("hash", toHashed(name));
-      await answer("fromHash", storedResult());
+      await respond("hash", createHashedOutcome(name));
+      await respond("fromHash", createStoredResult());
     }
-    await answer("canBeRead", false);
-    await answer("canBeRead", true);
-    await until("it is judged", () => item().isNoPicture);
+    await respond("canBeRead", false);
+    await respond("canBeRead", true);
+    await until("the picture is checked", () => getItem().isUndecodable);
     expect(countUploads(store.get().items)).toMatchObject({ stored: 3, problems: 0, noPictures: 1 });
     expect(store.get().items.map((item) => getTone(item))).toEqual(["unknown", "ok", "ok"]);
     expect(filterItems(store.get().items, "noPictures").map(({ file }) => file.name)).toEqual(["broken.png"]);
   });
 
-  it("uses another id when the service refuses the first one", async () => {
-    const { add, answer, item, store } = line();
+  it("uses another id when the service rejects the first one", async () => {
+    const { add, respond, getItem, store } = createUploadHarness();
     add("a");
-    await answer("hash", toHashed("a"));
-    await answer("fromHash", unknownHash);
-    const first = await answer("send", refused(409, "ASSET_ID_UNAVAILABLE"));
-    await until("it has failed", () => item().status.kind === "failed");
-    store.again(item().key);
-    await answer("fromHash", unknownHash);
-    const second = await answer("send", storedResult());
-    expect(second.what).not.toBe(first.what);
+    await respond("hash", createHashedOutcome("a"));
+    await respond("fromHash", unknownHash);
+    const first = await respond("send", createFailure(409, "ASSET_ID_UNAVAILABLE"));
+    await until("it has failed", () => getItem().status.kind === "failed");
+    store.retry(getItem().key);
+    await respond("fromHash", unknownHash);
+    const second = await respond("send", createStoredResult());
+    expect(second.label).not.toBe(first.label);
   });
 });
 
-const unwritten = (status: number, code: string) => failed({ parts: ["name"], failure: { code, message: "", status } });
+const createPartialFailure = (status: number, code: string) => failed({ parts: ["name"], failure: { code, message: "", status } });
 
 describe("fields of an asset", () => {
-  it("is sent with the bytes and not written again", async () => {
-    const { store, answer, item, calls } = line();
+  it("are sent with the content and not written again", async () => {
+    const { store, respond, getItem, calls } = createUploadHarness();
     store.add([{ file: new File(["x"], "x"), assetFields: { ...defaultFields, previewId: "11111111-1111-4111-8111-111111111111" } }]);
-    await answer("hash", toHashed("x"));
-    await answer("fromHash", unknownHash);
-    await answer("send", storedResult());
-    await until("it is done", () => item().status.kind === "done");
+    await respond("hash", createHashedOutcome("x"));
+    await respond("fromHash", unknownHash);
+    await respond("send", createStoredResult());
+    await until("it is done", () => getItem().status.kind === "done");
     expect(calls).toEqual([]);
   });
 
-  it("is written after creation by hash or a later edit", async () => {
-    const { add, store, answer, item } = line();
+  it("are written after creation by hash, including later edits", async () => {
+    const { add, store, respond, getItem } = createUploadHarness();
     add("a");
-    await answer("hash", toHashed("a"));
-    await until("it is asked for", () => item().status.kind === "asking");
-    store.describe(new Set([item().key]), (upload) => ({
+    await respond("hash", createHashedOutcome("a"));
+    await until("it is looked up", () => getItem().status.kind === "asking");
+    store.updateFields(new Set([getItem().key]), (upload) => ({
       ...upload.assetFields,
       tags: ["input", "cats"],
       previewId: "11111111-1111-4111-8111-111111111111",
     }));
-    await answer("fromHash", storedResult());
-    const call = await answer("change", ok(undefined));
-    expect(call.what).toContain('"addedTags":["cats"]');
-    expect(call.what).toContain('"preview_id":"11111111');
-    await until("it is written", () => item().changing === undefined);
+    await respond("fromHash", createStoredResult());
+    const call = await respond("change", ok(undefined));
+    expect(call.label).toContain('"addedTags":["cats"]');
+    expect(call.label).toContain('"preview_id":"11111111');
+    await until("it is written", () => getItem().fieldsUpdate === undefined);
   });
 
-  it("is added to existing content without changing its name or tags", async () => {
-    const { add, answer, item, store, waiting } = line();
-    const existingAsset = storedResult({ created_new: false, name: "first.bin", tags: ["old", "input"], user_metadata: { shot: 1 } });
+  it("are added to existing content without changing its name or tags", async () => {
+    const { add, respond, getItem, store, getPendingCalls } = createUploadHarness();
+    const existingAsset = createStoredResult({ created_new: false, name: "first.bin", tags: ["old", "input"], user_metadata: { shot: 1 } });
     add("again.bin");
-    store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, metadata: { roll: 2 } }));
-    await answer("hash", toHashed("a"));
-    await answer("fromHash", existingAsset);
-    const { what } = await answer("change", ok(undefined));
+    store.updateFields(new Set([getItem().key]), (upload) => ({ ...upload.assetFields, metadata: { roll: 2 } }));
+    await respond("hash", createHashedOutcome("a"));
+    await respond("fromHash", existingAsset);
+    const { label } = await respond("change", ok(undefined));
     const changes = { addedTags: [], removedTags: [], fields: { user_metadata: { shot: 1, roll: 2 } } };
-    expect(what).toBe(`asset-1 ${JSON.stringify(changes)}`);
-    expect(item().assetFields).toEqual({ name: "", tags: ["old", "input"], metadata: { shot: 1, roll: 2 }, previewId: undefined });
-    expect(otherName(item())).toBe("first.bin");
-    // Until the user sets the file's own name.
-    store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "again.bin" }));
-    expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"again.bin"}');
-    await until("it is called so", () => otherName(item()) === undefined);
-    expect(waiting("change")).toEqual([]);
+    expect(label).toBe(`asset-1 ${JSON.stringify(changes)}`);
+    expect(getItem().assetFields).toEqual({ name: "", tags: ["old", "input"], metadata: { shot: 1, roll: 2 }, previewId: undefined });
+    expect(getDifferentName(getItem())).toBe("first.bin");
+    // The name changes only when the user sets it.
+    store.updateFields(new Set([getItem().key]), (upload) => ({ ...upload.assetFields, name: "again.bin" }));
+    expect((await respond("change", ok(undefined))).label).toContain('"fields":{"name":"again.bin"}');
+    await until("it is renamed", () => getDifferentName(getItem()) === undefined);
+    expect(getPendingCalls("change")).toEqual([]);
   });
 
-  it("renames existing content only when typed", async () => {
-    const { add, answer, item, store, waiting } = line();
-    const existingAsset = storedResult({ created_new: false, name: "first.bin", tags: ["input"], user_metadata: {} });
+  it("rename existing content only when a name is typed", async () => {
+    const { add, respond, getItem, store, getPendingCalls } = createUploadHarness();
+    const existingAsset = createStoredResult({ created_new: false, name: "first.bin", tags: ["input"], user_metadata: {} });
     add("a", "b");
-    store.describe(new Set([item(1).key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
+    store.updateFields(new Set([getItem(1).key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
     for (const name of ["a", "b"]) {
-      await answer("hash", toHashed(name));
-      await answer("fromHash", existingAsset);
+      await respond("hash", createHashedOutcome(name));
+      await respond("fromHash", existingAsset);
     }
-    expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"Mine"}');
-    expect(waiting("change")).toEqual([]);
+    expect((await respond("change", ok(undefined))).label).toContain('"fields":{"name":"Mine"}');
+    expect(getPendingCalls("change")).toEqual([]);
   });
 
-  it("shows an unsupported field first and does not ask again", async () => {
-    const { add, answer, item, store } = line();
+  it("are marked as unsupported after the first failure", async () => {
+    const { add, respond, getItem, store } = createUploadHarness();
     add("a");
-    await answer("hash", toHashed("a"));
-    await answer("fromHash", storedResult());
-    await until("it is stored", () => getTone(item()) === "ok");
-    expect(cannotChange(item())).toBe(false);
-    store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
-    await answer("change", unwritten(405, "NOT_IMPLEMENTED"));
-    await until("it is told", () => cannotChange(item()));
-    expect(getTone(item())).toBe("unknown");
+    await respond("hash", createHashedOutcome("a"));
+    await respond("fromHash", createStoredResult());
+    await until("it is stored", () => getTone(getItem()) === "ok");
+    expect(isChangeUnsupported(getItem())).toBe(false);
+    store.updateFields(new Set([getItem().key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
+    await respond("change", createPartialFailure(405, "NOT_IMPLEMENTED"));
+    await until("it is marked", () => isChangeUnsupported(getItem()));
+    expect(getTone(getItem())).toBe("unknown");
   });
 
-  it("is written to a stored asset on request, with refusals at the file", async () => {
-    const { add, store, answer, item } = line();
+  it("are written to a stored asset on demand, with errors at the file", async () => {
+    const { add, store, respond, getItem } = createUploadHarness();
     add("a");
-    await answer("hash", toHashed("a"));
-    await answer("fromHash", storedResult());
-    await until("it is done", () => item().status.kind === "done");
-    store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "A cat" }));
-    expect(item().changing).toBe("now");
-    await answer("change", unwritten(405, "METHOD_NOT_ALLOWED"));
-    await until("it was refused", () => typeof item().changing === "object");
-    expect(item().assetFields.name).toBe("A cat");
+    await respond("hash", createHashedOutcome("a"));
+    await respond("fromHash", createStoredResult());
+    await until("it is done", () => getItem().status.kind === "done");
+    store.updateFields(new Set([getItem().key]), (upload) => ({ ...upload.assetFields, name: "A cat" }));
+    expect(getItem().fieldsUpdate).toBe("now");
+    await respond("change", createPartialFailure(405, "METHOD_NOT_ALLOWED"));
+    await until("it has failed", () => typeof getItem().fieldsUpdate === "object");
+    expect(getItem().assetFields.name).toBe("A cat");
   });
 });
 
 describe("measured speeds", () => {
-  const big = () => new File([new Uint8Array(20 * 1024 * 1024)], "big");
+  const createBigFile = () => new File([new Uint8Array(20 * 1024 * 1024)], "big");
 
-  it("send large files first when hashing is slower, then compare", async () => {
-    const { store, answer, item, tick, waiting } = line();
-    store.add([{ file: big(), assetFields: defaultFields }]);
-    await until("it is hashed", () => waiting("hash").length === 1);
+  it("cause large files to be sent before hashing when hashing is slower", async () => {
+    const { store, respond, getItem, tick, getPendingCalls } = createUploadHarness();
+    store.add([{ file: createBigFile(), assetFields: defaultFields }]);
+    await until("it is hashed", () => getPendingCalls("hash").length === 1);
     tick(20_000);
-    await answer("hash", toHashed("big"));
-    await answer("fromHash", unknownHash);
-    await until("it is sent", () => waiting("send").length === 1);
+    await respond("hash", createHashedOutcome("big"));
+    await respond("fromHash", unknownHash);
+    await until("it is sent", () => getPendingCalls("send").length === 1);
     tick(500);
-    await answer("send", storedResult({ asset_hash: getHash("big") }));
-    await until("the first is done", () => item().status.kind === "done");
-    store.add([{ file: big(), assetFields: defaultFields }]);
-    await answer("send", storedResult({ asset_hash: getHash("big") }));
-    expect(item(1).sentWhole).toBe("hashing-slower");
-    await answer("hash", toHashed("big"));
-    await until("the second is done", () => item(1).status.kind === "done");
-    expect(item(1).status).toMatchObject({ check: { kind: "verified" } });
+    await respond("send", createStoredResult({ asset_hash: getHash("big") }));
+    await until("the first is done", () => getItem().status.kind === "done");
+    store.add([{ file: createBigFile(), assetFields: defaultFields }]);
+    await respond("send", createStoredResult({ asset_hash: getHash("big") }));
+    expect(getItem(1).skipHashReason).toBe("hashing-slower");
+    await respond("hash", createHashedOutcome("big"));
+    await until("the second is done", () => getItem(1).status.kind === "done");
+    expect(getItem(1).status).toMatchObject({ check: { kind: "verified" } });
   });
 });

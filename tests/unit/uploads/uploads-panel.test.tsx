@@ -3,85 +3,85 @@ import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { useWindowFiles } from "@/components/transfers/add-assets";
 import { type UploadRequest } from "@/components/transfers/uploads/upload-item";
 import { UploadsPanel } from "@/components/transfers/uploads-panel";
-import { createDropped, type DroppedFiles, readDrop, readFileInput } from "@/lib/browser/files/dropped-files";
-import { inApp, renderInApp } from "../components/render";
+import { createDroppedFiles, type DroppedFiles, readDroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
+import { renderInApp,wrapInApp } from "../components/render";
 
 describe("uploads panel", () => {
   beforeEach(() => {
     vi.stubGlobal("fetch", async () => Response.json({}));
-    // jsdom does not implement modal dialogs.
   });
 
-  const dropFiles = (...names: string[]): DroppedFiles => createDropped(names.map((name) => ({ path: name, file: new File(["x"], name) })));
+  const dropFiles = (...names: string[]): DroppedFiles =>
+    createDroppedFiles(names.map((name) => ({ path: name, file: new File(["x"], name) })));
 
-  async function desk() {
+  async function renderPanel() {
     let id = 0;
-    const panel = (request: UploadRequest) => inApp(<UploadsPanel request={request} canAdd />);
+    const panel = (request: UploadRequest) => wrapInApp(<UploadsPanel request={request} canAdd />);
     const { rerender } = renderInApp(null);
-    const openSource = (wish: { source: "files"; dropped: Promise<DroppedFiles> } | { source: "url"; address?: string }) =>
-      act(async () => rerender(panel({ id: ++id, ...wish })));
+    const openSource = (options: { source: "files"; dropped: Promise<DroppedFiles> } | { source: "url"; urls?: string }) =>
+      act(async () => rerender(panel({ id: ++id, ...options })));
     return { openSource, drop: (files: Promise<DroppedFiles>) => openSource({ source: "files", dropped: files }) };
   }
-  function later() {
-    let arrive: (dropped: DroppedFiles) => void = () => undefined;
-    const promise = new Promise<DroppedFiles>((resolve) => (arrive = resolve));
-    return { promise, arrive };
+  function createPendingDrop() {
+    let resolveDrop: (dropped: DroppedFiles) => void = () => undefined;
+    const promise = new Promise<DroppedFiles>((resolve) => (resolveDrop = resolve));
+    return { promise, resolveDrop };
   }
-  const question = (name: string) => screen.findByRole("dialog", { name });
+  const findDialog = (name: string) => screen.findByRole("dialog", { name });
 
-  test("adds files dropped while others wait", async () => {
-    const { drop } = await desk();
+  test("adds files dropped while the dialog is open", async () => {
+    const { drop } = await renderPanel();
     await drop(Promise.resolve(dropFiles("one.bin")));
-    await question("Add 1 file");
-    await drop(Promise.resolve({ ...dropFiles("two.bin", "three.bin"), unreadable: 1 }));
-    await question("Add 3 files");
+    await findDialog("Add 1 file");
+    await drop(Promise.resolve({ ...dropFiles("two.bin", "three.bin"), unreadableCount: 1 }));
+    await findDialog("Add 3 files");
     expect(screen.getByText("one.bin")).toBeTruthy();
     expect(screen.getByText("1 file could not be read and will be skipped.")).toBeTruthy();
   });
 
-  test("keeps a scanning folder on a second drop and a cancelled one away", async () => {
-    const { drop } = await desk();
-    const folder = later();
+  test("keeps a folder scan on a second drop and ignores a cancelled scan", async () => {
+    const { drop } = await renderPanel();
+    const folder = createPendingDrop();
     await drop(folder.promise);
-    await question("Reading files…");
+    await findDialog("Reading files…");
     await drop(Promise.resolve(dropFiles("two.bin")));
-    await question("Add 1 file");
-    await act(async () => folder.arrive(dropFiles("shots/one.bin")));
-    await question("Add 2 files");
+    await findDialog("Add 1 file");
+    await act(async () => folder.resolveDrop(dropFiles("shots/one.bin")));
+    await findDialog("Add 2 files");
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-    const otherDrop = later();
+    const otherDrop = createPendingDrop();
     await drop(otherDrop.promise);
-    await question("Reading files…");
+    await findDialog("Reading files…");
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-    await act(async () => otherDrop.arrive(dropFiles("late.bin")));
+    await act(async () => otherDrop.resolveDrop(dropFiles("late.bin")));
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
   test("keeps typed URLs when files are dropped", async () => {
-    const { openSource, drop } = await desk();
+    const { openSource, drop } = await renderPanel();
     await openSource({ source: "url" });
-    const box = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
-    fireEvent.change(box, { target: { value: "https://example.com/a.bin" } });
+    const urlField = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
+    fireEvent.change(urlField, { target: { value: "https://example.com/a.bin" } });
     await drop(Promise.resolve(dropFiles("one.bin")));
-    await question("Add 1 file");
-    expect(box.value).toBe("https://example.com/a.bin");
-    expect(box.isConnected).toBe(true);
+    await findDialog("Add 1 file");
+    expect(urlField.value).toBe("https://example.com/a.bin");
+    expect(urlField.isConnected).toBe(true);
   });
 
-  test("adds a pasted URL to the downloads, another below it", async () => {
-    const { openSource } = await desk();
-    await openSource({ source: "url", address: "https://example.com/a.bin" });
-    const box = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
-    expect(box.value).toBe("https://example.com/a.bin");
-    fireEvent.change(box, { target: { value: "https://example.com/b.bin" } });
-    await openSource({ source: "url", address: "https://example.com/c.bin" });
-    expect(box.value).toBe("https://example.com/b.bin\nhttps://example.com/c.bin");
+  test("adds a pasted URL to the dialog, and another one below it", async () => {
+    const { openSource } = await renderPanel();
+    await openSource({ source: "url", urls: "https://example.com/a.bin" });
+    const urlField = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
+    expect(urlField.value).toBe("https://example.com/a.bin");
+    fireEvent.change(urlField, { target: { value: "https://example.com/b.bin" } });
+    await openSource({ source: "url", urls: "https://example.com/c.bin" });
+    expect(urlField.value).toBe("https://example.com/b.bin\nhttps://example.com/c.bin");
   });
 });
 
-/** The parts that are used of a browser's drop data. */
-type Node = { fullPath: string; isFile: boolean; isDirectory: boolean };
-const createFile = (fullPath: string, isLocked = false): Node => ({
+/** The used properties of a browser's file system entry. */
+type Entry = { fullPath: string; isFile: boolean; isDirectory: boolean };
+const createFile = (fullPath: string, isLocked = false): Entry => ({
   fullPath,
   isFile: true,
   isDirectory: false,
@@ -90,24 +90,27 @@ const createFile = (fullPath: string, isLocked = false): Node => ({
       isLocked ? reject(new Error("locked")) : resolve(new File(["x"], fullPath.split("/").at(-1) ?? "")),
   },
 });
-const createFolder = (fullPath: string, children: Node[]): Node => ({
+const createFolder = (fullPath: string, children: Entry[]): Entry => ({
   fullPath,
   isFile: false,
   isDirectory: true,
   ...{
     createReader() {
-      const waiting = [...children];
-      // A hundred entries at a time, as in browsers.
-      return { readEntries: (resolve: (nodes: Node[]) => void) => resolve(waiting.splice(0, 100)) };
+      const remainingEntries = [...children];
+      // Browsers return at most 100 entries at a time.
+      return { readEntries: (resolve: (nodes: Entry[]) => void) => resolve(remainingEntries.splice(0, 100)) };
     },
   },
 });
-const createDrop = (...entries: Node[]) =>
-  readDrop({ items: entries.map((entry) => ({ kind: "file", webkitGetAsEntry: () => entry })), files: [] } as unknown as DataTransfer); // jsdom has no drops
+const createDrop = (...entries: Entry[]) =>
+  readDroppedFiles({
+    items: entries.map((entry) => ({ kind: "file", webkitGetAsEntry: () => entry })),
+    files: [],
+  } as unknown as DataTransfer); // jsdom has no DataTransfer
 
 describe("dropped files", () => {
-  it("is read to the last nested file with paths", async () => {
-    const manyFiles = Array.from({ length: 250 }, (_, at) => createFile(`/shots/night/${at}.png`));
+  it("are read recursively with their paths", async () => {
+    const manyFiles = Array.from({ length: 250 }, (_, index) => createFile(`/shots/night/${index}.png`));
     const dropped = await createDrop(
       createFile("/loose.txt"),
       createFolder("/shots", [createFolder("/shots/night", manyFiles), createFile("/shots/day.png")]),
@@ -115,10 +118,10 @@ describe("dropped files", () => {
     expect(dropped.files.map(({ path }) => path).sort()).toEqual(
       ["loose.txt", "shots/day.png", ...manyFiles.map(({ fullPath }) => fullPath.slice(1))].sort(),
     );
-    expect([dropped.unreadable, dropped.isCut]).toEqual([0, false]);
+    expect([dropped.unreadableCount, dropped.isTruncated]).toEqual([0, false]);
   });
 
-  it("skips and counts system files unless chosen directly", async () => {
+  it("exclude and count system files unless dropped directly", async () => {
     const fileNames = ["a.png", "Thumbs.db.png", "x.ini"];
     const systemFiles = [".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", "Desktop.ini", "._a.png"];
     const dropped = await createDrop(
@@ -128,42 +131,42 @@ describe("dropped files", () => {
         [...fileNames, ...systemFiles].map((name) => createFile(`/shots/${name}`)),
       ),
     );
-    expect(dropped).toMatchObject({ leftOut: systemFiles.length, unreadable: 0, isCut: false });
+    expect(dropped).toMatchObject({ skippedCount: systemFiles.length, unreadableCount: 0, isTruncated: false });
     expect(dropped.files.map(({ path }) => path).sort()).toEqual([".DS_Store", ...fileNames.map((name) => `shots/${name}`)].sort());
-    const inFolder = (name: string) => Object.assign(new File([], name), { webkitRelativePath: `shots/${name}` });
-    const picked = readFileInput([...fileNames, ...systemFiles].map(inFolder));
-    expect([picked.files.length, picked.leftOut]).toEqual([fileNames.length, systemFiles.length]);
+    const createFolderFile = (name: string) => Object.assign(new File([], name), { webkitRelativePath: `shots/${name}` });
+    const picked = readFileInput([...fileNames, ...systemFiles].map(createFolderFile));
+    expect([picked.files.length, picked.skippedCount]).toEqual([fileNames.length, systemFiles.length]);
   });
 
-  it("is counted when unreadable and shown as truncated when too large", async () => {
+  it("are counted when unreadable and truncated when too many", async () => {
     expect(await createDrop(createFile("/a"), createFile("/b", true))).toMatchObject({
       files: [{ path: "a" }],
-      unreadable: 1,
-      isCut: false,
+      unreadableCount: 1,
+      isTruncated: false,
     });
-    const folders = Array.from({ length: 120 }, (_, at) =>
+    const folders = Array.from({ length: 120 }, (_, folderIndex) =>
       createFolder(
-        `/${at}`,
-        Array.from({ length: 90 }, (__, of) => createFile(`/${at}/${of}`)),
+        `/${folderIndex}`,
+        Array.from({ length: 90 }, (__, fileIndex) => createFile(`/${folderIndex}/${fileIndex}`)),
       ),
     );
     const dropped = await createDrop(...folders);
-    expect([dropped.files.length, dropped.isCut]).toEqual([10_000, true]);
+    expect([dropped.files.length, dropped.isTruncated]).toEqual([10_000, true]);
     const picked = readFileInput(Array.from({ length: 10_001 }, () => new File([], "x")));
-    expect([picked.files.length, picked.isCut]).toEqual([10_000, true]);
+    expect([picked.files.length, picked.isTruncated]).toEqual([10_000, true]);
   });
 });
 
 type WindowProps = { onFiles?: (files: Promise<DroppedFiles>) => void; onAddress?: (address: string) => void };
 const nothing = () => undefined;
-function Window({ onFiles = nothing, onAddress = nothing }: WindowProps) {
-  return <input aria-label={String(useWindowFiles({ isEnabled: true, onFiles, onAddress }))} />;
+function TestWindow({ onFiles = nothing, onAddress = nothing }: WindowProps) {
+  return <input aria-label={String(useWindowFiles({ isEnabled: true, onFiles, onUrls: onAddress }))} />;
 }
 
 describe("pasted files", () => {
-  it("accepts files anywhere except in a focused field", () => {
+  it("are accepted anywhere except in a focused field", () => {
     const drops: Promise<DroppedFiles>[] = [];
-    const { getByRole } = render(<Window onFiles={(files) => drops.push(files)} />);
+    const { getByRole } = render(<TestWindow onFiles={(files) => drops.push(files)} />);
     const paste = (target: Element, files: File[]) => {
       const event = new Event("paste", { bubbles: true, cancelable: true });
       target.dispatchEvent(Object.assign(event, { clipboardData: { files, getData: () => "" } }));
@@ -178,10 +181,10 @@ describe("pasted files", () => {
   });
 });
 
-describe("an address", () => {
-  function desk() {
+describe("useWindowFiles", () => {
+  function renderWindow() {
     const addresses: string[] = [];
-    const { getByRole } = render(<Window onAddress={(address) => addresses.push(address)} />);
+    const { getByRole } = render(<TestWindow onAddress={(address) => addresses.push(address)} />);
     /** True if the handler prevented the browser's default action. */
     const send = (target: Element, type: string, data: Record<string, string> = {}) => {
       const event = new Event(type, { bubbles: true, cancelable: true });
@@ -193,7 +196,7 @@ describe("an address", () => {
   }
 
   it("accepts a pasted URL list and no other text", () => {
-    const { addresses, send, field } = desk();
+    const { addresses, send, field } = renderWindow();
     expect(send(document.body, "paste", { "text/plain": " https://a.example/x.bin\n\nhttps://b.example/y.bin\n" })).toBe(true);
     expect(addresses).toEqual(["https://a.example/x.bin\nhttps://b.example/y.bin"]);
     for (const text of ["see https://a.example/x.bin", "a.example/x.bin", "mailto:a@b.example", ""])
@@ -202,8 +205,8 @@ describe("an address", () => {
     expect(addresses).toHaveLength(1);
   });
 
-  it("accepts a link dragged from another page, not one of its own", () => {
-    const { addresses, send, field } = desk();
+  it("accepts a link dragged from another page, but not from its own", () => {
+    const { addresses, send, field } = renderWindow();
     const link = { "text/uri-list": "# a comment\r\nhttps://a.example/x.bin\r\n", "text/html": "<a>" };
     expect(send(document.body, "dragover", link)).toBe(true);
     expect(field.getAttribute("aria-label")).toBe("addresses");

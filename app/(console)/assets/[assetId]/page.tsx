@@ -2,7 +2,7 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
 import { withRequestTime } from "@/app/(console)/console-page";
-import { pathParam, textParam } from "@/app/(console)/params";
+import { decodePathParam, getTextParam } from "@/app/(console)/params";
 import { AssetScreen } from "@/components/assets/asset-screen";
 import { PageMessages } from "@/components/frame/page-header";
 import { PageSkeleton } from "@/components/frame/page-skeleton";
@@ -21,15 +21,19 @@ const getAssetOnce = cache(async (assetId: string, connection: string | undefine
 
 export async function generateMetadata({ params, searchParams }: PageProps<"/assets/[assetId]">): Promise<Metadata> {
   const t = await getTranslations("assets");
-  const assetId = pathParam((await params).assetId);
-  const asset = await withTimeout(getAssetOnce(assetId, textParam(await searchParams, "connection")), MAX_TITLE_WAIT_MS, () => undefined);
+  const assetId = decodePathParam((await params).assetId);
+  const asset = await withTimeout(
+    getAssetOnce(assetId, getTextParam(await searchParams, "connection")),
+    MAX_TITLE_WAIT_MS,
+    () => undefined,
+  );
   return { title: asset?.ok ? toAssetDetail(asset.value).name : t("title") };
 }
 
 export default async function AssetPage({ params, searchParams }: PageProps<"/assets/[assetId]">) {
   const { viewer } = await openPageOnce();
-  const assetId = pathParam((await params).assetId);
-  const connection = textParam(await searchParams, "connection");
+  const assetId = decodePathParam((await params).assetId);
+  const connection = getTextParam(await searchParams, "connection");
   const asset = withRequestTime(getAssetOnce(assetId, connection), toAssetDetail);
   return (
     <PageMessages messages={await pickMessages("assets", "viewer", "sharing")}>

@@ -1,12 +1,12 @@
 import { type Metadata } from "next";
 import { headers } from "next/headers";
 import { getTranslations } from "next-intl/server";
-import { textParam } from "@/app/(console)/params";
+import { getTextParam } from "@/app/(console)/params";
 import { ApiReferenceScreen } from "@/components/api-reference/api-reference-screen";
 import { getApiReference } from "@/lib/contract/openapi/reference";
 import { sampleLanguages } from "@/lib/contract/openapi/samples";
 import { openPage } from "@/lib/server/bff/open-page";
-import { consoleUrl } from "@/lib/server/env";
+import { getConsoleUrl } from "@/lib/server/env";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("apiReference"))("title") };
@@ -15,13 +15,13 @@ export async function generateMetadata(): Promise<Metadata> {
 /** Static text from the OpenAPI document, without scripts and requests to other hosts. */
 export default async function ApiReferencePage({ searchParams }: PageProps<"/docs/api">) {
   const { composition } = await openPage({ refuseEmbedded: true });
-  const requested = textParam(await searchParams, "language");
+  const requested = getTextParam(await searchParams, "language");
   const host = (await headers()).get("host");
   return (
     <ApiReferenceScreen
       reference={getApiReference()}
       language={sampleLanguages.find((language) => language === requested) ?? "curl"}
-      baseUrl={consoleUrl(composition.env, host && `http://${host}`)}
+      baseUrl={getConsoleUrl(composition.env, host && `http://${host}`)}
     />
   );
 }

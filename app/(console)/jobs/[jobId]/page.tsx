@@ -2,18 +2,18 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
 import { withRequestTime } from "@/app/(console)/console-page";
-import { pathParam, textParam } from "@/app/(console)/params";
+import { decodePathParam, getTextParam } from "@/app/(console)/params";
 import { PageMessages } from "@/components/frame/page-header";
-import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
+import { getCustomWorkflowName, toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobScreen } from "@/components/jobs/job/job-screen";
 import { openPage, redirectInConsole } from "@/lib/server/bff/open-page";
-import { getRoleOn } from "@/lib/server/connections/access";
+import { getRoleForConnection } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
-import { findJobElsewhere } from "@/lib/server/jobs/job-search";
+import { findConnectionWithJob } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
 import { withTimeout } from "@/lib/shared/async";
 
-/** The maximum time that an unresponsive service may delay the title. */
+/** Maximum time that an unresponsive service may delay the title. */
 const MAX_TITLE_WAIT_MS = 1_000;
 
 const openPageOnce = cache(openPage);
@@ -22,17 +22,17 @@ const getJobOnce = cache(async (jobId: string, connection: string | undefined) =
 
 export async function generateMetadata({ params, searchParams }: PageProps<"/jobs/[jobId]">): Promise<Metadata> {
   const t = await getTranslations("jobs.job");
-  const jobId = pathParam((await params).jobId);
-  const job = await withTimeout(getJobOnce(jobId, textParam(await searchParams, "connection")), MAX_TITLE_WAIT_MS, () => undefined);
+  const jobId = decodePathParam((await params).jobId);
+  const job = await withTimeout(getJobOnce(jobId, getTextParam(await searchParams, "connection")), MAX_TITLE_WAIT_MS, () => undefined);
   const id = jobId.slice(0, 8);
-  const workflow = job?.ok ? ownName(toJobFacts(job.value.detail)) : undefined;
+  const workflow = job?.ok ? getCustomWorkflowName(toJobFacts(job.value.detail)) : undefined;
   return { title: workflow === undefined ? t("heading", { id }) : t("named", { workflow, id }) };
 }
 
 export default async function JobPage({ params, searchParams }: PageProps<"/jobs/[jobId]">) {
   const context = await openPageOnce();
-  const jobId = pathParam((await params).jobId);
-  const connection = textParam(await searchParams, "connection");
+  const jobId = decodePathParam((await params).jobId);
+  const connection = getTextParam(await searchParams, "connection");
   const job = withRequestTime(getJobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
   return (
     <PageMessages messages={await pickMessages("jobs", "acts", "graph", "viewer", "sharing")}>
@@ -45,17 +45,17 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
         key={jobId}
         jobId={jobId}
         connection={connection}
-        canRun={context.viewer.can("operator", await getRoleOn(context, connection))}
+        canRun={context.viewer.can("operator", await getRoleForConnection(context, connection))}
         job={job}
       />
     </PageMessages>
   );
 }
 
-/** Links without a connection refer to the sender's. If the reader's connection lacks the job, redirects to the one that has it. */
+/** A link without a connection may come from a member with another current connection. Redirects to the connection that has the job. */
 async function JobRedirect({ jobId }: { jobId: string }): Promise<null> {
   const job = await getJobOnce(jobId, undefined);
-  const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await openPageOnce(), jobId);
+  const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findConnectionWithJob(await openPageOnce(), jobId);
   // The job index may be outdated.
   if (connection !== undefined && (await getJob(await openPageOnce(), jobId, connection)).ok)
     redirectInConsole(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`);

@@ -2,10 +2,10 @@ import { redirect } from "next/navigation";
 import { consolePage } from "@/app/(console)/console-page";
 import { AccountScreen } from "@/components/settings/account/account-screen";
 import { listSessions } from "@/lib/server/auth/account";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { getAccount, getSignInMethods } from "@/lib/server/queries/members";
 
-export const generateMetadata = pageTitle("settings.profile.title");
+export const generateMetadata = createPageTitle("settings.profile.title");
 
 export default consolePage(
   ["settings", "auth"],

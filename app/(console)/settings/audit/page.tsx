@@ -3,16 +3,16 @@ import { toSearchParams } from "@/app/(console)/params";
 import { AuditScreen } from "@/components/settings/audit/audit-screen";
 import { auditParams } from "@/lib/contract/audit/audit";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { hasRole } from "@/lib/contract/members/roles";
 import { parseSearch } from "@/lib/contract/params";
-import { hasRole } from "@/lib/contract/people/roles";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
 
-export const generateMetadata = pageTitle("settings.audit.title");
+export const generateMetadata = createPageTitle("settings.audit.title");
 
 export default consolePage(["settings"], (context, { search }) => {
   // Ignores invalid values.
   const { query } = parseSearch(auditParams, toSearchParams(search));
   const reads = hasRole(context.viewer.role, "admin") ? { page: listAudit(context, query), choices: listAuditChoices(context) } : undefined;
-  return <AuditScreen key={writeExactJson(query)} role={context.viewer.role} view={query} reads={reads} />;
+  return <AuditScreen key={writeExactJson(query)} role={context.viewer.role} view={query} promises={reads} />;
 });

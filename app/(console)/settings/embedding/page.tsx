@@ -1,12 +1,12 @@
 import { consolePage } from "@/app/(console)/console-page";
 import { EmbeddingScreen } from "@/components/settings/embedding/embedding-screen";
-import { hasRole } from "@/lib/contract/people/roles";
-import { getLayoutData } from "@/lib/server/connections/views";
+import { hasRole } from "@/lib/contract/members/roles";
+import { getLayoutData } from "@/lib/server/connections/connection-views";
 import { listEmbedHosts } from "@/lib/server/embed/hosts";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { ok } from "@/lib/shared/result";
 
-export const generateMetadata = pageTitle("embedding.title");
+export const generateMetadata = createPageTitle("embedding.title");
 
 export default consolePage(
   ["settings", "embedding"],

@@ -1,10 +1,10 @@
 import { consolePage } from "@/app/(console)/console-page";
 import { MembersScreen, ReadOnlyCard } from "@/components/settings/members/members-screen";
-import { hasRole } from "@/lib/contract/people/roles";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { hasRole } from "@/lib/contract/members/roles";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { listInvitations, listMembers } from "@/lib/server/queries/members";
 
-export const generateMetadata = pageTitle("settings.members.title");
+export const generateMetadata = createPageTitle("settings.members.title");
 
 export default consolePage(["settings"], (context) => {
   const { memberId: id, role, readOnly } = context.viewer;

@@ -1,12 +1,12 @@
 import { consolePage, withRequestTime } from "@/app/(console)/console-page";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
-import { hasRole } from "@/lib/contract/people/roles";
+import { hasRole } from "@/lib/contract/members/roles";
 import { type Runner } from "@/lib/contract/runners/runners";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
 
-export const generateMetadata = pageTitle("runners.title");
+export const generateMetadata = createPageTitle("runners.title");
 
 export default consolePage(["settings", "runners"], ({ viewer, composition }) => (
   <RunnersScreen

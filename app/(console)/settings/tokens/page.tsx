@@ -1,11 +1,11 @@
 import { consolePage } from "@/app/(console)/console-page";
 import { TokensScreen } from "@/components/settings/tokens/tokens-screen";
-import { hasRole } from "@/lib/contract/people/roles";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { hasRole } from "@/lib/contract/members/roles";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { getTokenChoices } from "@/lib/server/queries/members";
 import { listTokens } from "@/lib/server/tokens/personal-tokens";
 
-export const generateMetadata = pageTitle("tokens.title");
+export const generateMetadata = createPageTitle("tokens.title");
 
 export default consolePage(
   ["settings", "tokens"],

@@ -2,13 +2,13 @@ import { consolePage, withRequestTime } from "@/app/(console)/console-page";
 import { toSearchParams } from "@/app/(console)/params";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { usageParams, type UsageView } from "@/lib/contract/members/usage";
 import { parseSearch } from "@/lib/contract/params";
-import { usageParams, type UsageView } from "@/lib/contract/people/usage";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { readUsage } from "@/lib/server/queries/usage";
 import { ok } from "@/lib/shared/result";
 
-export const generateMetadata = pageTitle("usage.title");
+export const generateMetadata = createPageTitle("usage.title");
 
 export default consolePage(["settings", "usage", "jobSearch"], (context, { search }) => {
   const { query } = parseSearch(usageParams, toSearchParams(search));

@@ -1,12 +1,12 @@
 import { consolePage } from "@/app/(console)/console-page";
 import { WebhooksScreen } from "@/components/settings/webhooks/webhooks-screen";
-import { hasRole } from "@/lib/contract/people/roles";
-import { getLayoutData } from "@/lib/server/connections/views";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { hasRole } from "@/lib/contract/members/roles";
+import { getLayoutData } from "@/lib/server/connections/connection-views";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { listWebhooks } from "@/lib/server/webhooks/settings";
 import { ok } from "@/lib/shared/result";
 
-export const generateMetadata = pageTitle("webhooks.title");
+export const generateMetadata = createPageTitle("webhooks.title");
 
 export default consolePage(
   ["settings", "webhooks"],

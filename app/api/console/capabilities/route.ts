@@ -2,11 +2,11 @@ import { z } from "zod";
 import { type Capabilities, isCapability } from "@/lib/contract/capabilities";
 import { userdataQuerySchema } from "@/lib/contract/operations/files";
 import { createListText } from "@/lib/contract/schemas/lenient";
-import { guarded } from "@/lib/server/bff/guard";
+import { guardedRoute } from "@/lib/server/bff/guard";
 import { hasCapability } from "@/lib/server/capabilities/has-capability";
 import { openForJobs } from "@/lib/server/connections/access";
 import { getConnectionParam, getSearchParams, readQuery } from "@/lib/server/requests/read-request";
-import { jsonResponse } from "@/lib/server/requests/responses";
+import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const querySchema = z.object({
@@ -14,8 +14,8 @@ const querySchema = z.object({
   dir: userdataQuerySchema.shape.dir.optional(),
 });
 
-/** Which of the requested capabilities the service has. */
-export const GET = guarded({ action: "viewCapabilities", role: "viewer", connection: true }, async ({ request, ...context }) => {
+/** Returns which of the requested capabilities the service has. */
+export const GET = guardedRoute({ action: "viewCapabilities", role: "viewer", needsConnection: true }, async ({ request, ...context }) => {
   const search = getSearchParams(request);
   const access = await openForJobs(context, getConnectionParam(request));
   if (!access.ok) return access;
@@ -23,9 +23,9 @@ export const GET = guarded({ action: "viewCapabilities", role: "viewer", connect
   if (!query.ok) return query;
   const entries: [string, boolean | null][] = [];
   for (const capability of query.value.of) {
-    const presence = await hasCapability(access.value, capability, { dir: query.value.dir, signal: request.signal });
-    if (!presence.ok) return presence;
-    entries.push([capability, presence.value ?? null]);
+    const result = await hasCapability(access.value, capability, { dir: query.value.dir, signal: request.signal });
+    if (!result.ok) return result;
+    entries.push([capability, result.value ?? null]);
   }
-  return ok(jsonResponse(Object.fromEntries(entries) satisfies Capabilities));
+  return ok(createJsonResponse(Object.fromEntries(entries) satisfies Capabilities));
 });

@@ -1,17 +1,17 @@
 import { connectionBodySchema } from "@/lib/contract/console";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { createConnection } from "@/lib/server/connections/change";
-import { listConnectionViews } from "@/lib/server/connections/views";
-import { jsonResponse } from "@/lib/server/requests/responses";
+import { listConnectionViews } from "@/lib/server/connections/connection-views";
+import { createConnection } from "@/lib/server/connections/manage-connections";
+import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listConnections", "viewer", async (context) =>
-  ok(jsonResponse({ connections: await listConnectionViews(context) })),
+  ok(createJsonResponse({ connections: await listConnectionViews(context) })),
 );
 
 export const POST = consoleBodyRoute(
   "createConnection",
-  { role: "operator", recent: true },
+  { role: "operator", needsRecentSignIn: true },
   connectionBodySchema,
   async ({ annotateAudit, ...context }, body) => {
     const result = await createConnection(context, body);
@@ -24,6 +24,6 @@ export const POST = consoleBodyRoute(
       target: body.shared ? body.name : undefined,
       outcome: connection ? check.outcome : `${check.outcome}, not saved`,
     });
-    return ok(jsonResponse(result.value, connection ? 201 : 200));
+    return ok(createJsonResponse(result.value, connection ? 201 : 200));
   },
 );

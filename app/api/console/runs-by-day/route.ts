@@ -1,10 +1,10 @@
 import { runsByDayQuerySchema } from "@/lib/contract/console";
-import { guarded } from "@/lib/server/bff/guard";
+import { guardedRoute } from "@/lib/server/bff/guard";
 import { listRunsByDay } from "@/lib/server/queries/usage";
 import { getConnectionParam, getSearchParams, readQuery } from "@/lib/server/requests/read-request";
 import { toJsonResponse } from "@/lib/server/requests/responses";
 
-export const GET = guarded({ action: "listRunsByDay", role: "viewer", connection: true }, async ({ request, ...context }) => {
+export const GET = guardedRoute({ action: "listRunsByDay", role: "viewer", needsConnection: true }, async ({ request, ...context }) => {
   const search = getSearchParams(request);
   const query = readQuery(search, runsByDayQuerySchema);
   if (!query.ok) return query;

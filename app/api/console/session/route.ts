@@ -1,9 +1,9 @@
 import { readSessionState } from "@/lib/server/auth/account";
-import { unguarded } from "@/lib/server/bff/guard";
-import { jsonResponse } from "@/lib/server/requests/responses";
+import { publicRoute } from "@/lib/server/bff/guard";
+import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** Open pages follow this by live updates. */
-export const GET = unguarded("readSession", async ({ request, composition }) =>
-  ok(jsonResponse(await readSessionState(composition, request.headers))),
+/** Open pages subscribe to this with live updates. */
+export const GET = publicRoute("readSession", async ({ request, composition }) =>
+  ok(createJsonResponse(await readSessionState(composition, request.headers))),
 );

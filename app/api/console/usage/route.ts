@@ -1,9 +1,9 @@
-import { usageParams } from "@/lib/contract/people/usage";
+import { usageParams } from "@/lib/contract/members/usage";
 import { createQuerySchema } from "@/lib/contract/schemas/lenient";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { readUsage } from "@/lib/server/queries/usage";
 import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
-import { jsonResponse } from "@/lib/server/requests/responses";
+import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const schema = createQuerySchema(usageParams);
@@ -11,5 +11,5 @@ const schema = createQuerySchema(usageParams);
 /** Usage of all members for admins, and one's own usage for others. */
 export const GET = consoleRoute("readUsage", "viewer", async ({ request, ...context }) => {
   const query = readQuery(getSearchParams(request), schema);
-  return query.ok ? ok(jsonResponse(await readUsage(context, query.value))) : query;
+  return query.ok ? ok(createJsonResponse(await readUsage(context, query.value))) : query;
 });

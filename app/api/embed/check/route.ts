@@ -1,12 +1,12 @@
 import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embed/embedding";
-import { unguarded } from "@/lib/server/bff/guard";
+import { publicRoute } from "@/lib/server/bff/guard";
 import { hasProbeCookie } from "@/lib/server/embed/sessions";
 import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
-import { jsonResponse } from "@/lib/server/requests/responses";
+import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** For host pages with an empty frame. Needs no credential, because the response contains no secrets. */
-export const GET = unguarded("embedCheck", async ({ request, composition }) => {
+/** Helps host pages to diagnose an empty frame. Requires no credential, because the response contains no secrets. */
+export const GET = publicRoute("embedCheck", async ({ request, composition }) => {
   const query = readQuery(getSearchParams(request), embedCheckQuerySchema);
   if (!query.ok) return query;
   const host = await composition.store.embedHosts.get(query.value.host);
@@ -16,5 +16,5 @@ export const GET = unguarded("embedCheck", async ({ request, composition }) => {
     framing: host?.origins.includes(query.value.origin) ?? false,
     now: composition.now(),
   };
-  return ok(jsonResponse(embedCheck, 200, new Headers({ "access-control-allow-origin": "*" })));
+  return ok(createJsonResponse(embedCheck, 200, new Headers({ "access-control-allow-origin": "*" })));
 });

@@ -6,30 +6,30 @@ import { TagsInput } from "@/components/frame/tags/tags-input";
 import { Button } from "@/components/ui/controls/button";
 import { CheckField, SearchField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
-import { useRange } from "@/components/ui/hooks/page-events";
+import { useClickedRange } from "@/components/ui/hooks/page-events";
 import { createThumbnailUrl } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { parseTags } from "@/lib/shared/text";
-import { type AssetQuery, assetValue, type PickedPicture, type PictureContext } from "./picture-api";
+import { type AssetQuery, type PickedPicture, type PictureContext,toAssetValue } from "./picture-api";
 
 export type PickedAsset = PickedPicture & { assetId: string };
 
 type AssetPickerProps = {
   isOpen: boolean;
   picture: PictureContext;
-  isMany?: boolean;
+  isMultiple?: boolean;
   onClose: () => void;
   onPicked: (pictures: PickedAsset[]) => void;
 };
 
-/** The connection's pictures, newest first, filtered by name and tags, page by page. */
-export function AssetPicker({ isOpen, onClose, isMany = false, ...rest }: AssetPickerProps) {
+/** Lists the connection's pictures page by page, newest first, with filters for name and tags. */
+export function AssetPicker({ isOpen, onClose, isMultiple: isMany = false, ...rest }: AssetPickerProps) {
   const t = useTranslations("run.picker");
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t(isMany ? "titleMany" : "title")} className="w-[min(880px,calc(100vw-24px))]">
-      <PickerBody {...rest} isMany={isMany} onClose={onClose} />
+      <PickerBody {...rest} isMultiple={isMany} onClose={onClose} />
     </Dialog>
   );
 }
@@ -37,32 +37,32 @@ export function AssetPicker({ isOpen, onClose, isMany = false, ...rest }: AssetP
 const PAGE_SIZE = 24;
 const DEBOUNCE_MS = 250;
 
-function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
+function PickerBody({ picture, isMultiple: isMany = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
   const t = useTranslations("run.picker");
   const [name, setName] = useState("");
   const [tags, setTags] = useState("");
-  const [hasLayers, setHasLayers] = useState(false);
+  const [showsMaskLayers, setShowsMaskLayers] = useState(false);
   const [offset, setOffset] = useState(0);
   const [selection, setSelection] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
   const debouncedTags = useDebounced(tags, DEBOUNCE_MS);
   const include_tags = parseTags(debouncedTags);
-  const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
+  const exclude_tags = showsMaskLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
   const query = { name_contains: name, include_tags, exclude_tags, offset, limit: PAGE_SIZE };
   const { data, error, isLoading, mutate, assets } = useAssetPage(picture, query);
   const pictures = assets.filter(({ kind }) => kind === "image");
   const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE_SIZE < data.total : assets.length === PAGE_SIZE);
-  const seenTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
-  const rangeTo = useRange(pictures.map((picture) => picture.id));
-  const toPicked = (assetId: string): PickedAsset[] => {
+  const loadedTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
+  const getRange = useClickedRange(pictures.map((picture) => picture.id));
+  const toPickedAssets = (assetId: string): PickedAsset[] => {
     const asset = pictures.find((picture) => picture.id === assetId);
-    return asset ? [{ value: assetValue(asset), name: asset.name, assetId: asset.id }] : [];
+    return asset ? [{ value: toAssetValue(asset), name: asset.name, assetId: asset.id }] : [];
   };
   function toggleAsset(assetId: string, isRange: boolean) {
-    if (!isMany) return onPicked(toPicked(assetId));
+    if (!isMany) return onPicked(toPickedAssets(assetId));
     const next = new Map(selection);
-    const range = rangeTo(assetId, isRange);
+    const range = getRange(assetId, isRange);
     if (range.length > 1 || !next.delete(assetId))
-      for (const id of range) for (const pickedAsset of toPicked(id)) next.set(id, pickedAsset);
+      for (const id of range) for (const pickedAsset of toPickedAssets(id)) next.set(id, pickedAsset);
     setSelection(next);
   }
   function search(change: () => void) {
@@ -79,19 +79,23 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
           text={name}
           maxLength={500}
           className="min-w-0 flex-1 basis-48"
-          onSearch={(words) => search(() => setName(words))}
+          onSearch={(text) => search(() => setName(text))}
         />
-        <span className="flex min-w-0 flex-1 basis-40" onKeyDown={stopEnter}>
+        <span className="flex min-w-0 flex-1 basis-40" onKeyDown={preventEnterSubmit}>
           <TagsInput
             connection={picture.connection}
             aria-label={t("tags")}
             placeholder={t("tags")}
             value={tags}
-            loadedTags={seenTags}
-            onText={(text) => search(() => setTags(text))}
+            loadedTags={loadedTags}
+            onTextChange={(text) => search(() => setTags(text))}
           />
         </span>
-        <CheckField label={t("layers")} checked={hasLayers} onChange={({ target }) => search(() => setHasLayers(target.checked))} />
+        <CheckField
+          label={t("layers")}
+          checked={showsMaskLayers}
+          onChange={({ target }) => search(() => setShowsMaskLayers(target.checked))}
+        />
       </div>
       {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
       {isLoading && !data ? <ChoicesSkeleton label={t("loading")} count={12} /> : null}
@@ -104,7 +108,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
         label={t("list")}
         assets={pictures}
         getSrc={(asset) => createThumbnailUrl({ asset, edge: 256, connection: picture.connection })}
-        chosen={isMany ? selection : undefined}
+        selected={isMany ? selection : undefined}
         onClick={toggleAsset}
       />
       <div className="flex flex-wrap items-center gap-2">
@@ -134,14 +138,14 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   );
 }
 
-/** One page of the connection's assets; the previous page is shown until the next has loaded. */
+/** Loads one page of the connection's assets. The previous page stays until the next one has loaded. */
 function useAssetPage({ connection, listAssets }: PictureContext, query: AssetQuery) {
   const page = useRead(["run.assets", connection, query], () => listAssets(query), { keepPreviousData: true });
   return { ...page, assets: (page.data?.assets ?? []).map(toAssetView) };
 }
 
 /** The dialog may be inside a form, which Enter would submit. */
-function stopEnter(event: { key: string; preventDefault: () => void }): void {
+function preventEnterSubmit(event: { key: string; preventDefault: () => void }): void {
   if (event.key === "Enter") event.preventDefault();
 }
 

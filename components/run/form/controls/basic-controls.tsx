@@ -8,7 +8,7 @@ import { isComposing } from "@/components/ui/hooks/page-events";
 import { isObject } from "@/lib/contract/json/json";
 import { boxEdges, type ChoiceValue, type Limit } from "@/lib/contract/nodes/input-spec";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
-import { type Control, randomSeed } from "../form-model";
+import { type Control, drawRandomSeed } from "../form-model";
 
 export type ControlProps = {
   id: string;
@@ -30,7 +30,7 @@ type NumberControlProps = ControlProps & { integer: boolean; min?: Limit; max?: 
 export function NumberControl({ value, integer, min, max, step, onChange, className, ...rest }: NumberControlProps) {
   const text = value === undefined ? "" : String(value);
   const [draft, setDraft] = useState(text);
-  const isDraftCurrent = Object.is(toValue(draft), value);
+  const isDraftCurrent = Object.is(parseDraft(draft), value);
   return (
     <Input
       {...rest}
@@ -39,7 +39,7 @@ export function NumberControl({ value, integer, min, max, step, onChange, classN
       value={isDraftCurrent ? draft : text}
       onChange={({ target }) => {
         setDraft(target.value);
-        onChange(toValue(target.value));
+        onChange(parseDraft(target.value));
       }}
       onKeyDown={(event) => {
         const sign = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
@@ -60,7 +60,7 @@ function add(value: number, step: number): number {
 }
 
 /** Large whole numbers become a bigint, so that a twenty-digit seed is sent as typed. */
-function toValue(draft: string): unknown {
+function parseDraft(draft: string): unknown {
   const text = draft.trim();
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;
   const number = Number(text);
@@ -81,7 +81,7 @@ export function SeedControl({ name, control, isRandomised, onSeed, onToggle }: S
   const t = useTranslations("run.seed");
   return (
     <span className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1">
-      <Button size="small" aria-label={t("newOf", { name })} onClick={() => onSeed(randomSeed(control))}>
+      <Button size="small" aria-label={t("newOf", { name })} onClick={() => onSeed(drawRandomSeed(control))}>
         <Dices aria-hidden="true" className="size-3.5" />
         {t("new")}
       </Button>
@@ -112,7 +112,7 @@ export function ColorControl({ name, ...control }: ControlProps & { name: string
   );
 }
 
-/** The same for a colour that the graph stores as hexadecimal text. */
+/** A colour picker for a colour that the graph stores as hexadecimal text. */
 export function HexColorControl({ name, value, onChange, ...control }: ControlProps & { name: string }) {
   const t = useTranslations("run.field");
   const text = typeof value === "string" ? value : "";
@@ -121,7 +121,7 @@ export function HexColorControl({ name, value, onChange, ...control }: ControlPr
       <input
         type="color"
         aria-label={t("colorPicker", { name })}
-        value={toSwatch(text) ?? "#000000"}
+        value={toPickerValue(text) ?? "#000000"}
         onChange={({ target }) => onChange(target.value)}
         className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
       />
@@ -131,7 +131,7 @@ export function HexColorControl({ name, value, onChange, ...control }: ControlPr
 }
 
 /** The picker's value for "#dba446", "#fff" or "DBA446FF": a picker accepts only six digits. */
-function toSwatch(text: string): string | undefined {
+function toPickerValue(text: string): string | undefined {
   const digits = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.exec(text)?.[1]?.toLowerCase();
   if (digits === undefined) return undefined;
   return `#${(digits.length < 6 ? digits.replace(/./g, "$&$&") : digits).slice(0, 6)}`;
@@ -153,13 +153,13 @@ function fromHexColor(hex: string): number | undefined {
  * An uncontrolled field: in a controlled one, React writes the value back three times per key press, which is slow for a megabyte of text.
  * Changes from outside are written into the field.
  *
- * The same element is used for one line and for many, since the node list that decides this may arrive while the user types. A line break in
+ * The same element is used for one line and for many, since the catalogue that decides this may load while the user types. A line break in
  * a single-line input is sent, so it is shown.
  */
 export function TextControl({ value, onChange, isLong = false, ...rest }: ControlProps & { isLong?: boolean }) {
   const t = useTranslations("run.field");
   const field = useRef<HTMLTextAreaElement>(null);
-  const text = shownText(value);
+  const text = toFieldText(value);
   const [initialRows] = useState(() => countRows(text));
   const currentText = useRef<string>(undefined);
   useLayoutEffect(() => {
@@ -192,7 +192,7 @@ function blockEnter(event: KeyboardEvent) {
   if (event.key === "Enter" && !isComposing(event.nativeEvent)) event.preventDefault();
 }
 
-function shownText(value: unknown): string {
+function toFieldText(value: unknown): string {
   return value === MASK || value === undefined ? "" : String(value);
 }
 
@@ -253,7 +253,7 @@ export function ChoiceControl({
   );
 }
 
-/** A rectangle in pixels, as four numbers; other fields that a service stores in it are kept. */
+/** A rectangle in pixels, as four numbers. Keeps other fields that a service stores in it. */
 export function BoxControl({ id, name, value, onChange, className: _, ...rest }: ControlProps & { name: string }) {
   const t = useTranslations("run.field.box");
   const box = isObject(value) ? value : {};
@@ -304,7 +304,7 @@ export function SliderControl({
 
 type AppSeedControlProps = ControlProps & { control: Extract<Control, { kind: "seed" }> };
 
-/** A fixed seed repeats the result; random draws a new seed with every run. */
+/** A fixed seed repeats the result. "Random" draws a new seed with every run. */
 export function AppSeedControl({ control: { random, label }, value, placeholder, onChange, ...rest }: AppSeedControlProps) {
   const isRandom = value === random || value === undefined;
   return (

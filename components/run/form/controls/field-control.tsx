@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asObject } from "@/lib/contract/json/json";
-import { type Control, type FormField, nodeDomId } from "../form-model";
+import { type Control, type FormField, getNodeDomId } from "../form-model";
 import {
   AppSeedControl,
   BoxControl,
@@ -89,7 +89,7 @@ function LinkText({ link }: { link: Link }) {
     <span className="block py-1 text-ink-2">
       {t("from")}{" "}
       <a
-        href={`#${encodeURIComponent(nodeDomId(link.fromId))}`}
+        href={`#${encodeURIComponent(getNodeDomId(link.fromId))}`}
         className="text-ink underline decoration-line-strong underline-offset-2 hover:decoration-ink"
       >
         <span className="text-ink-3">#{link.fromId}</span> {link.fromTitle}

@@ -38,7 +38,7 @@ export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
   );
 }
 
-/** Clears the input, where that is allowed. */
+/** Clears the input, if that is allowed. */
 export function RemoveButton({ picture: { canSend, onRemove }, stop }: { picture: PictureContext; stop: () => void }) {
   const t = useTranslations("run.picture");
   if (!canSend || !onRemove) return null;
@@ -67,18 +67,18 @@ type MediaControlProps = ControlProps & {
 export function MediaControl({ id, media, options, picture, onRunning, value, onChange, ...rest }: MediaControlProps) {
   const t = useTranslations("run.media");
   const tPicture = useTranslations("run.picture");
-  const onSent = (sentAs: string, file: File) => {
-    picture.onNamed(sentAs, file.name);
-    onChange(sentAs);
+  const onSent = (sentName: string, file: File) => {
+    picture.onNamed(sentName, file.name);
+    onChange(sentName);
   };
   const { state, start, stop } = usePictureUpload({ isMedia: true, send: picture.sendPicture, onSent, onRunning });
-  const chooser = useFilePicker({ accept: `${media}/*`, testId: "media-file", onFiles: ([file]) => file && void start(file) });
+  const filePicker = useFilePicker({ accept: `${media}/*`, testId: "media-file", onFiles: ([file]) => file && void start(file) });
   const name = typeof value === "string" ? value : "";
   const isRenamed = (getOwn(picture.ownNames, name) ?? name) !== name;
   return (
     <span className="flex flex-wrap items-center gap-2">
       <output {...rest} id={id} title={isRenamed ? name : undefined} className="min-w-0 font-mono text-sm break-all">
-        {getOwn(picture.ownNames, name) ?? (picture.isPlain && getContentHash(name) ? tPicture("stored") : name || t("none"))}
+        {getOwn(picture.ownNames, name) ?? (picture.hidesFileNames && getContentHash(name) ? tPicture("stored") : name || t("none"))}
       </output>
       <ServerFiles
         options={options}
@@ -89,13 +89,13 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
         }}
       />
       {picture.canSend ? (
-        <Button size="small" busy={state.kind === "sending"} onClick={chooser.open}>
+        <Button size="small" busy={state.kind === "sending"} onClick={filePicker.open}>
           {t(media)}
         </Button>
       ) : null}
       {name === "" ? null : <RemoveButton picture={picture} stop={stop} />}
-      {chooser.input}
-      {state.kind === "sending" ? <SendingNote name={state.file.name} share={state.share} onStop={stop} /> : null}
+      {filePicker.input}
+      {state.kind === "sending" ? <UploadProgress name={state.file.name} share={state.share} onStop={stop} /> : null}
       <span aria-live="polite" className="w-full empty:hidden">
         {state.kind === "sending" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
       </span>
@@ -106,10 +106,10 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
   );
 }
 
-type SendingNoteProps = { name: string; share: number; onStop: () => void };
+type UploadProgressProps = { name: string; share: number; onStop: () => void };
 
-/** A file being sent to the service: its name, its progress, and Stop. */
-export function SendingNote({ name, share, onStop }: SendingNoteProps) {
+/** Shows the name and progress of a file being uploaded, with a Stop button. */
+export function UploadProgress({ name, share, onStop }: UploadProgressProps) {
   const t = useTranslations("run.picture");
   const label = t("sending", { name });
   return (
@@ -133,17 +133,17 @@ type UnlistedNoteProps = {
 /** Warns about a file that the service does not list, after reloading a stale list. The run is still allowed. */
 export function UnlistedNote({ value, options, picture: { ownNames, listing } }: UnlistedNoteProps) {
   const t = useTranslations("run.media");
-  // A file uploaded or picked here has an own name, and exists even if it is not listed.
+  // A file uploaded or picked here has an entry in `ownNames` and exists even if it is not listed.
   const isMissing = getOwn(ownNames, value) === undefined && options !== undefined && isUnlisted(value, options);
-  const mayBeStale = isMissing && listing?.isOld === true;
-  const reloadList = useEffectEvent(() => listing?.readAgain());
+  const mayBeStale = isMissing && listing?.isStale === true;
+  const reloadList = useEffectEvent(() => listing?.reload());
   useEffect(() => {
     if (mayBeStale) reloadList();
   }, [mayBeStale]);
   return isMissing && !mayBeStale ? <span className="block text-sm text-wait">{t("unlisted")}</span> : null;
 }
 
-/** Only files in the input folder are listed; files named by their content are not. */
+/** Services list only files in the input folder, and none that are named by their content. */
 function isUnlisted(value: string, options: readonly ChoiceValue[]): boolean {
   const { filename, subfolder, type } = toFileRef(value);
   const path = subfolder === "" ? filename : `${subfolder}/${filename}`;

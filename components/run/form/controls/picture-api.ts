@@ -1,15 +1,15 @@
 // A connection's pictures: upload, listing, names, and the context of an image input.
 
 import { type ReactNode } from "react";
-import { type MaskTarget } from "@/components/mask/file/picture-file";
+import { type MaskTarget } from "@/components/mask/file/mask-source";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { findStoredContent } from "@/lib/browser/uploads/offer-hash";
+import { type ApiFailure } from "@/lib/browser/api-failure";
+import { findStoredContent } from "@/lib/browser/uploads/asset-from-hash";
 import { upload } from "@/lib/browser/uploads/upload";
 import { createViewUrl, withQuery } from "@/lib/browser/urls";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { decodePercent } from "@/lib/contract/plain-line";
-import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { type AssetsResponse } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
@@ -27,9 +27,9 @@ export type AssetQuery = { name_contains: string; include_tags: string[]; exclud
 
 export type PictureApi = {
   sendPicture: SendPicture;
-  listAssets: (query: AssetQuery) => Promise<Result<AssetsAnswer, ApiFailure>>;
+  listAssets: (query: AssetQuery) => Promise<Result<AssetsResponse, ApiFailure>>;
   /** The file name of a picture named by its content hash; undefined if unknown. */
-  storedName: (value: string) => Promise<string | undefined>;
+  findStoredName: (value: string) => Promise<string | undefined>;
   decode?: Decode;
 };
 
@@ -44,11 +44,11 @@ export function createPictureApi(connection: string | undefined, canLookUp: bool
     });
   return {
     listAssets,
-    storedName: createNameLookup(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MAX_ASSETS })),
+    findStoredName: createNameLookup(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MAX_ASSETS })),
     sendPicture: async (file, options) => {
       const lookup = { tags: ["input"], connection, signal: options.signal };
-      const hashPattern = canLookUp ? await findStoredContent(file, lookup) : undefined;
-      if (hashPattern !== undefined) return ok({ name: contentName(hashPattern, file.name), type: "input", isKnown: true });
+      const contentHash = canLookUp ? await findStoredContent(file, lookup) : undefined;
+      if (contentHash !== undefined) return ok({ name: toContentName(contentHash, file.name), type: "input", isKnown: true });
       const form = new FormData();
       // Fields before bytes, so that a streaming reader can route them.
       form.set("type", "input");
@@ -58,7 +58,7 @@ export function createPictureApi(connection: string | undefined, canLookUp: bool
   };
 }
 
-/** Returns the picture's name at the service. */
+/** Uploads the picture and returns its name at the service. */
 export async function sendWithoutProgress(file: File, send: SendPicture): Promise<Result<string, UnsentPicture>> {
   const result = await send(file, { onProgress: () => undefined, signal: new AbortController().signal });
   return result.ok ? ok(toImageValue(result.value)) : failed({ file, failure: result.failure });
@@ -76,10 +76,10 @@ export type PictureContext = PictureApi & {
   ownNames?: Readonly<Record<string, string>>;
   unsent?: Readonly<Record<string, UnsentPicture>>;
   /** Whether the service's file list is stale, and how to reload it. Without it, the list is used as it is. */
-  listing?: { isOld: boolean; readAgain: () => void };
-  onNamed: (sentAs: string, ownName: string) => void;
-  /** For members who can't see file names: a picture's name is read-only, and the server's files are not offered. */
-  isPlain?: boolean;
+  listing?: { isStale: boolean; reload: () => void };
+  onNamed: (sentName: string, ownName: string) => void;
+  /** For members who can't see file names. A picture's name is read-only, and the server's files are not offered. */
+  hidesFileNames?: boolean;
   /** Replaces the asset picker, for members who may not see the assets. */
   picker?: (props: PickerProps) => ReactNode;
   /** Where masks are saved, if not to the connection's files. */
@@ -100,16 +100,16 @@ const folders = ["output", "temp", "input"] as const;
 
 type NamedAsset = Pick<AssetView, "name" | "hash" | "tags" | "file">;
 
-export function assetValue({ name, hash: storedHash, tags, file }: NamedAsset): string {
+export function toAssetValue({ name, hash: storedHash, tags, file }: NamedAsset): string {
   if (file) return toImageValue({ ...file, name: file.filename });
   const content = hashPattern.exec(storedHash ?? "")?.[1];
-  if (content !== undefined) return contentName(content, name);
+  if (content !== undefined) return toContentName(content, name);
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
 }
 
 /** The name that upload/image returns: the content hash and the file's extension. */
-export function contentName(hashPattern: string, fileName: string): string {
-  return `${hashPattern}${getExtension(fileName)}`;
+export function toContentName(contentHash: string, fileName: string): string {
+  return `${contentHash}${getExtension(fileName)}`;
 }
 
 /** The hash, if the picture's name is only a hash. */
@@ -150,33 +150,31 @@ async function decodeInBrowser(file: File): Promise<void> {
 // Guarantees: never throws; undefined if the name is unknown. Requests one byte, since the name is in the headers. If the headers contain
 // only the hash, the newest assets are searched once.
 
-type ListAssets = () => Promise<Result<AssetsAnswer, ApiFailure>>;
+type ListAssets = () => Promise<Result<AssetsResponse, ApiFailure>>;
 
 function createNameLookup(connection: string | undefined, listNewest: ListAssets): (value: string) => Promise<string | undefined> {
-  let newest: ReturnType<ListAssets> | undefined;
+  let newestAssets: ReturnType<ListAssets> | undefined;
   return async (value) => {
     const content = getContentHash(value);
-    const nameInInput = content === undefined ? "gone" : await fetchFileName(value, connection);
-    if (nameInInput === "gone") return undefined;
+    const nameInInput = content === undefined ? "missing" : await fetchFileName(value, connection);
+    if (nameInInput === "missing") return undefined;
     if (nameInInput !== undefined && getContentHash(nameInInput) === undefined) return nameInInput;
-    const list = await (newest ??= listNewest());
-    const asset = list.ok
-      ? list.value.assets.map(toAssetView).find(({ hash: hashPattern }) => hashPattern?.endsWith(`:${content}`))
-      : undefined;
+    const list = await (newestAssets ??= listNewest());
+    const asset = list.ok ? list.value.assets.map(toAssetView).find(({ hash }) => hash?.endsWith(`:${content}`)) : undefined;
     return asset?.name;
   };
 }
 
-async function fetchFileName(value: string, connection: string | undefined): Promise<string | "gone" | undefined> {
-  const stop = new AbortController();
+async function fetchFileName(value: string, connection: string | undefined): Promise<string | "missing" | undefined> {
+  const controller = new AbortController();
   try {
     const url = createViewUrl({ ...toFileRef(value), connection });
-    const response = await fetch(url, { headers: { range: "bytes=0-0" }, cache: "no-store", signal: stop.signal });
-    return response.ok ? parseDisposition(response.headers.get("content-disposition") ?? "") : "gone";
+    const response = await fetch(url, { headers: { range: "bytes=0-0" }, cache: "no-store", signal: controller.signal });
+    return response.ok ? parseDisposition(response.headers.get("content-disposition") ?? "") : "missing";
   } catch {
-    return "gone";
+    return "missing";
   } finally {
-    stop.abort();
+    controller.abort();
   }
 }
 

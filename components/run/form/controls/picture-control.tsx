@@ -23,24 +23,24 @@ type PictureControlProps = ControlProps & {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** Shows a node's picture. A drop or choice replaces it; if that fails, the old one is kept. */
+/** Shows a node's picture. Dropping or choosing a file replaces it. If the upload fails, the old picture is kept. */
 export function PictureControl(props: PictureControlProps) {
   const { nodeTitle, options, picture, acceptsPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
   const t = useTranslations("run.picture");
   const { connection, canSend } = picture;
   const [isPicking, setPicking] = useState(false);
-  // Phones and tablets open their own camera app; elsewhere a dialog loads on first use.
+  // Phones and tablets open their camera app. Other devices load a dialog on first use.
   const hasCameraApp = useMedia("(pointer: coarse)");
-  const [isTaking, setTaking] = useState<boolean>();
+  const [isCameraOpen, setCameraOpen] = useState<boolean>();
   const noteId = useId();
   const input = usePictureInput({ picture, value, acceptsPaste, onChange, onRunning });
-  const { name, ownName, several, state, start, stop, take, isOver, canPick } = input;
+  const { name, ownName, ignoredCount, state, start, stop, take, isOver, canPick } = input;
   function pick(pickedPicture: PickedPicture) {
     setPicking(false);
     input.pick(pickedPicture);
   }
-  const described = [control["aria-describedby"], noteId].filter(Boolean).join(" ");
-  const chooser = useFilePicker({ accept: "image/*", testId: "picture-file", onFiles: take });
+  const describedBy = [control["aria-describedby"], noteId].filter(Boolean).join(" ");
+  const filePicker = useFilePicker({ accept: "image/*", testId: "picture-file", onFiles: take });
   const camera = useFilePicker({ accept: "image/*", isCamera: true, onFiles: take });
 
   return (
@@ -51,20 +51,20 @@ export function PictureControl(props: PictureControlProps) {
     >
       <PictureView state={state} value={name} picture={picture} title={nodeTitle} isOver={isOver} />
       <div className="flex min-w-[180px] flex-1 flex-col items-start gap-2">
-        {picture.isPlain ? (
+        {picture.hidesFileNames ? (
           <span className="max-w-full truncate text-ink-2">
             {ownName ?? (name === "" ? t("none") : getContentHash(name) ? t("stored") : name)}
           </span>
         ) : (
           <PictureName
             {...control}
-            aria-describedby={described}
-            sentAs={name}
+            aria-describedby={describedBy}
+            sentName={name}
             ownName={ownName}
-            onChange={(typed) => {
+            onChange={(newName) => {
               // The failure was about the replaced name.
               if (state.kind === "failed" || state.kind === "refused") stop();
-              onChange(typed);
+              onChange(newName);
             }}
           />
         )}
@@ -72,14 +72,14 @@ export function PictureControl(props: PictureControlProps) {
           {canSend ? (
             <Button
               size="small"
-              {...(picture.isPlain && { id: control.id, "aria-describedby": described, "aria-invalid": control["aria-invalid"] })}
-              onClick={chooser.open}
+              {...(picture.hidesFileNames && { id: control.id, "aria-describedby": describedBy, "aria-invalid": control["aria-invalid"] })}
+              onClick={filePicker.open}
             >
               {name === "" ? t("choose") : t("replace")}
             </Button>
           ) : null}
           {canSend ? (
-            <Button size="small" onClick={() => (hasCameraApp ? camera.open() : setTaking(true))}>
+            <Button size="small" onClick={() => (hasCameraApp ? camera.open() : setCameraOpen(true))}>
               {t("camera")}
             </Button>
           ) : null}
@@ -89,7 +89,7 @@ export function PictureControl(props: PictureControlProps) {
             </Button>
           )}
           <ServerFiles
-            options={picture.isPlain ? undefined : options}
+            options={picture.hidesFileNames ? undefined : options}
             value={name}
             onChange={(value) => {
               stop();
@@ -107,15 +107,15 @@ export function PictureControl(props: PictureControlProps) {
           )}
           {name === "" ? null : <RemoveButton picture={picture} stop={stop} />}
           {canSend ? <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span> : null}
-          {chooser.input}
+          {filePicker.input}
           {camera.input}
         </span>
-        {isTaking === undefined ? null : (
+        {isCameraOpen === undefined ? null : (
           <CameraDialog
-            isOpen={isTaking}
-            onClose={() => setTaking(false)}
+            isOpen={isCameraOpen}
+            onClose={() => setCameraOpen(false)}
             onPhoto={(photo) => {
-              setTaking(false);
+              setCameraOpen(false);
               take([photo]);
             }}
           />
@@ -131,8 +131,8 @@ export function PictureControl(props: PictureControlProps) {
           />
         )}
         <div id={noteId} aria-live="polite" className="w-full min-w-0 text-sm">
-          {several > 0 ? (
-            <p className="text-bad">{t("several", { count: several })}</p>
+          {ignoredCount > 0 ? (
+            <p className="text-bad">{t("several", { count: ignoredCount })}</p>
           ) : (
             <PictureNote state={state} value={name} explainFailure={picture.explainFailure} onStop={stop} onRetry={start} />
           )}

@@ -9,7 +9,7 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { createThumbnailUrl } from "@/lib/browser/urls";
 import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { type ControlProps } from "./basic-controls";
-import { SendingNote } from "./media-control";
+import { UploadProgress } from "./media-control";
 import { type PictureContext } from "./picture-api";
 import { type PictureState } from "./use-picture-input";
 
@@ -23,7 +23,7 @@ export function PictureView({ state, value, picture, title, isOver }: PictureVie
   return (
     <span className="relative shrink-0">
       <Picture
-        src={pictureSource(state, value, picture)}
+        src={getPictureSource(state, value, picture)}
         alt={t("current", { title })}
         width={208}
         height={156}
@@ -40,19 +40,19 @@ export function PictureView({ state, value, picture, title, isOver }: PictureVie
   );
 }
 
-function pictureSource(state: PictureState, value: string, { connection, getSource }: PictureContext): string | undefined {
+function getPictureSource(state: PictureState, value: string, { connection, getSource }: PictureContext): string | undefined {
   if (state.kind === "sending" || (state.kind === "sent" && state.value === value)) return state.url;
   if (value === "") return undefined;
   return getSource ? getSource(value) : createThumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
 }
 
-type PictureNameProps = Omit<ControlProps, "value"> & { sentAs: string; ownName?: string };
+type PictureNameProps = Omit<ControlProps, "value"> & { sentName: string; ownName?: string };
 
 /**
  * A service may rename an upload to a long hash. The field shows the uploader's own file name; while focused it shows the name that is sent,
  * which can be edited.
  */
-export function PictureName({ sentAs, ownName, onChange, ...control }: PictureNameProps) {
+export function PictureName({ sentName: sentAs, ownName, onChange, ...control }: PictureNameProps) {
   const t = useTranslations("run.picture");
   const common = useTranslations("common");
   const [isFocused, setFocused] = useState(false);
@@ -86,7 +86,7 @@ type PictureNoteProps = Pick<PictureContext, "explainFailure"> & {
 export function PictureNote({ state, value, explainFailure, onStop, onRetry }: PictureNoteProps) {
   const t = useTranslations("run.picture");
   if (state.kind === "idle") return null;
-  if (state.kind === "sending") return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
+  if (state.kind === "sending") return <UploadProgress name={state.file.name} share={state.share} onStop={onStop} />;
   // If the upload failed before this control was shown, the value is the file's own name.
   const nameState = value === "" || value === state.file.name ? "no" : "yes";
   if (state.kind === "sent" && state.value === value)

@@ -31,15 +31,15 @@ export function usePictureInput({ picture, value, acceptsPaste, onChange, onRunn
   const ownName = getOwn(ownNames, name);
   const unsent = ownName === undefined ? getOwn(picture.unsent, name) : undefined;
   const [ignoredCount, setIgnoredCount] = useState(0);
-  const onSent = (sentAs: string, file: File) => {
-    onNamed(sentAs, file.name);
-    onChange(sentAs);
+  const onSent = (sentName: string, file: File) => {
+    onNamed(sentName, file.name);
+    onChange(sentName);
   };
   const { state, start, stop } = usePictureUpload({ unsent, send: sendPicture, decode, onSent, onRunning });
   useStoredName(name, picture, ownName);
   const hasAssets = useFeature("assets");
   const canPick = canSend && (hasAssets || picture.picker !== undefined);
-  function take(files: readonly File[]) {
+  function handleFiles(files: readonly File[]) {
     const [file] = files;
     setIgnoredCount(files.length > 1 ? files.length : 0);
     if (file && files.length === 1) void start(file);
@@ -49,12 +49,12 @@ export function usePictureInput({ picture, value, acceptsPaste, onChange, onRunn
     onNamed(pickedValue, pickedName);
     onChange(pickedValue);
   }
-  const { isOver, props: target } = useDropTarget(take);
-  useOwnPaste(acceptsPaste && canSend, take);
+  const { isOver, props: target } = useDropTarget(handleFiles);
+  usePagePaste(acceptsPaste && canSend, handleFiles);
   // Clicking the picture focuses the control, so that it receives pasted pictures.
-  const onPaste = ({ nativeEvent }: { nativeEvent: ClipboardEvent }) => takePasted(nativeEvent, take);
-  const frame = canSend ? { ...target, tabIndex: -1, onPaste } : {};
-  return { name, ownName, several: ignoredCount, state, start, stop, take, pick, isOver, frame, canPick };
+  const onPaste = ({ nativeEvent }: { nativeEvent: ClipboardEvent }) => handlePaste(nativeEvent, handleFiles);
+  const frameProps = canSend ? { ...target, tabIndex: -1, onPaste } : {};
+  return { name, ownName, ignoredCount, state, start, stop, take: handleFiles, pick, isOver, frame: frameProps, canPick };
 }
 
 export type PictureState =
@@ -74,7 +74,7 @@ type PictureUploadOptions = {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** Uploads one picture, video or audio file for one input. The newest file wins; a failed upload leaves the input unchanged. */
+/** Uploads one picture, video or audio file for one input. The newest file wins. A failed upload leaves the input unchanged. */
 export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent, onRunning }: PictureUploadOptions) {
   const [state, setState] = useState<PictureState>(unsent ? { kind: "failed", ...unsent } : { kind: "idle" });
   const uploadController = useRef<AbortController>(undefined);
@@ -133,7 +133,7 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
 }
 
 /** Shows the asset's name for a picture named only by its content, if it can be found. */
-function useStoredName(value: string, { storedName, onNamed }: PictureContext, ownName: string | undefined): void {
+function useStoredName(value: string, { findStoredName: storedName, onNamed }: PictureContext, ownName: string | undefined): void {
   const isNameless = ownName === undefined && getContentHash(value) !== undefined;
   const lookUp = useEffectEvent(async (signal: AbortSignal) => {
     const contentName = await storedName(value);
@@ -147,22 +147,22 @@ function useStoredName(value: string, { storedName, onNamed }: PictureContext, o
   }, [value, isNameless]);
 }
 
-/** Handles pasted files that nothing else handled. If the clipboard also has text, a focused field gets the paste. */
-function takePasted(event: ClipboardEvent, take: (files: File[]) => void): void {
+/** Handles pasted files that nothing else has handled. If the clipboard also contains text, a focused field receives the paste. */
+function handlePaste(event: ClipboardEvent, onFiles: (files: File[]) => void): void {
   const files = [...(event.clipboardData?.files ?? [])];
   const isTextPaste = isTyping(event.target) && event.clipboardData?.getData("text/plain") !== "";
   if (files.length === 0 || isTextPaste || event.defaultPrevented) return;
   event.preventDefault();
-  take(files);
+  onFiles(files);
 }
 
 /** Accepts a picture pasted anywhere on the page, except into a field outside this control. */
-function useOwnPaste(isOn: boolean, take: (files: File[]) => void): void {
-  const paste = useEffectEvent((event: ClipboardEvent) => (isTyping(event.target) ? undefined : takePasted(event, take)));
+function usePagePaste(isEnabled: boolean, onFiles: (files: File[]) => void): void {
+  const paste = useEffectEvent((event: ClipboardEvent) => (isTyping(event.target) ? undefined : handlePaste(event, onFiles)));
   useEffect(() => {
-    if (!isOn) return;
+    if (!isEnabled) return;
     // Runs before the window's own listener, which would add the file to the assets.
     document.addEventListener("paste", paste);
     return () => document.removeEventListener("paste", paste);
-  }, [isOn]);
+  }, [isEnabled]);
 }

@@ -2,9 +2,9 @@
 // An email address identifies a member only if it is verified and the settings allow it. Groups never create or change an owner.
 
 import "server-only";
-import { describeMember, formatPerson, type MemberChange } from "@/lib/contract/audit/audit";
-import { hasRole } from "@/lib/contract/people/roles";
-import { type OidcRefusal } from "@/lib/contract/people/sign-in";
+import { describeMember, formatMemberIdentity, type MemberChange } from "@/lib/contract/audit/audit";
+import { hasRole } from "@/lib/contract/members/roles";
+import { type OidcRefusal } from "@/lib/contract/members/sign-in";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { type Composition, type Dependencies } from "@/lib/server/composition-type";
 import { type OidcProvider } from "@/lib/server/sign-in-settings";
@@ -12,14 +12,14 @@ import { type Identity } from "@/lib/server/store/people/identities";
 import { type Member } from "@/lib/server/store/people/members";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { findInviter, readInvitation } from "../members";
-import { readReadOnly } from "../read-only";
+import { getReadOnlyState } from "../read-only";
 import { type Purpose } from "../sealed-cookies";
 import { type Person } from "./provider";
 
-/** `kind` is for the audit log, if this was more than a sign-in. `change` is what the sign-in changed about the member, and why. */
+/** For the audit log: `kind` is the type of sign-in, and `change` is what it changed about the member. */
 export type AdmittedMember = { member: Member; kind: "known" | "linked" | "joined" | "made"; change?: MemberChange };
-/** `shown` is for the user, `cause` for the log. `person` is set once the address is verified. */
-export type SignInRefusal = { shown: OidcRefusal; cause: string; person?: string };
+/** `publicReason` is for the user, `cause` for the log. `person` is set once the address is verified. */
+export type SignInRefusal = { publicReason: OidcRefusal; cause: string; person?: string };
 
 const MAX_NAME_LENGTH = 100;
 
@@ -31,10 +31,10 @@ export async function admitPerson(
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { email } = person;
   if (email === undefined) return refuseSignIn("unverified", "the address is missing or not verified");
-  const admitted = await admitVerified(composition, provider, { ...person, email }, purpose);
-  return admitted.ok
-    ? admitted
-    : failed({ ...admitted.failure, person: formatPerson({ name: toMemberName({ ...person, email }), email }) });
+  const admissionResult = await admitVerified(composition, provider, { ...person, email }, purpose);
+  return admissionResult.ok
+    ? admissionResult
+    : failed({ ...admissionResult.failure, person: formatMemberIdentity({ name: toMemberName({ ...person, email }), email }) });
 }
 
 type VerifiedPerson = Person & { email: string };
@@ -47,13 +47,13 @@ async function admitVerified(
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { email } = person;
   if (provider.domains.length > 0 && !provider.domains.includes(email.slice(email.lastIndexOf("@") + 1)))
-    return refuseSignIn("domain", "the address is of another domain");
+    return refuseSignIn("domain", "the address belongs to another domain");
   const memberResult = await findMember(composition, provider, person, purpose);
   if (!memberResult.ok) return memberResult;
   const { member, kind, change } = memberResult.value;
-  if (member.disabled) return suspended;
+  if (member.disabled) return suspendedRefusal;
   const memberWithRole = await applyRole(composition, member, person, provider, kind);
-  if (!memberWithRole) return notInAnyGroup;
+  if (!memberWithRole) return noGroupRefusal;
   return ok({ member: await applyAddress(composition, memberWithRole, email), kind, change });
 }
 
@@ -73,29 +73,30 @@ async function findMember(
   }
   if (member) {
     try {
-      await store.identities.noteUse(identity, now());
+      await store.identities.recordUse(identity, now());
     } catch (err) {
       // A full disk must not lock anyone out.
       log.warn({ err }, "identity update failed");
     }
     return ok({ member, kind: "known" });
   }
-  if (await readReadOnly(composition)) return refuseSignIn("read-only", "the console is read-only: no one can join or connect a provider");
+  if (await getReadOnlyState(composition))
+    return refuseSignIn("read-only", "the console is read-only: no one can join or connect a provider");
   if (purpose.kind === "link") return linkIdentity(composition, identity, await store.members.get(purpose.memberId));
   // Someone whose groups may not sign in doesn't become a member.
-  if (person.role === "none") return notInAnyGroup;
+  if (person.role === "none") return noGroupRefusal;
   if (purpose.kind === "join") return joinTeam(composition, provider, identity, person, purpose.token);
   const memberByEmail = await store.members.getByEmail(person.email);
   if (memberByEmail) {
-    if (memberByEmail.disabled) return suspended;
+    if (memberByEmail.disabled) return suspendedRefusal;
     return provider.linksByAddress
       ? linkIdentity(composition, identity, memberByEmail)
-      : refuseSignIn("unlinked", "the address is a member's who has not linked this provider");
+      : refuseSignIn("unlinked", "the address belongs to a member who has not linked this provider");
   }
   if (storedIdentity || (await store.identities.isRemoved(person.email))) return refuseSignIn("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
   if (provider.signUp === undefined || role === undefined) return refuseSignIn("stranger", "not a member");
-  const newMember = await store.identities.makeMember(
+  const newMember = await store.identities.createMember(
     { name: toMemberName(person), email: person.email, role, createdAt: now() },
     identity,
   );
@@ -111,7 +112,7 @@ async function linkIdentity(
   member: Member | undefined,
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
   if (!member || !(await store.identities.link(identity, member.id, now())))
-    return refuseSignIn("other", "the member is known to the provider by another subject");
+    return refuseSignIn("other", "the member is linked to another subject of this provider");
   return ok({ member, kind: "linked" });
 }
 
@@ -130,7 +131,7 @@ async function joinTeam(
   if (invitation.email.toLowerCase() !== person.email) return refuseSignIn("invited", "the invitation is for another address");
   const invitedBy = await findInviter(composition, token);
   const joinedMember = await store.invitations.accept(token, { name: toMemberName(person), identity }, now());
-  if (joinedMember === "taken") return refuseSignIn("unlinked", "the address is a member's");
+  if (joinedMember === "taken") return refuseSignIn("unlinked", "the address belongs to a member");
   if (!joinedMember) return refuseSignIn("invitation", "the invitation was used meanwhile");
   const { role, groups } = person;
   const roleChange =
@@ -151,7 +152,7 @@ async function applyRole(
   const { store, now, log } = composition;
   if (member.role === "owner" || role === undefined || role === member.role) return member;
   if (role === "none") return undefined;
-  if (!hasRole(member.role, role) && (await readReadOnly(composition))) return member;
+  if (!hasRole(member.role, role) && (await getReadOnlyState(composition))) return member;
   await store.sessions.recordEndReasons(member.id, `role ${member.role} ${role}`, now());
   const updatedMember = await store.members.change(member.id, { role });
   if (!updatedMember || kind === "joined") return updatedMember;
@@ -178,9 +179,9 @@ function toMemberName({ name, email }: VerifiedPerson): string {
   return plainName === "" ? email.slice(0, MAX_NAME_LENGTH) : plainName;
 }
 
-const suspended = refuseSignIn("suspended", "the member is suspended");
-const notInAnyGroup = refuseSignIn("groups", "in none of the groups that may sign in");
+const suspendedRefusal = refuseSignIn("suspended", "the member is suspended");
+const noGroupRefusal = refuseSignIn("groups", "not in any group that may sign in");
 
 function refuseSignIn(publicReason: OidcRefusal, cause: string): Result<never, SignInRefusal> {
-  return failed({ shown: publicReason, cause });
+  return failed({ publicReason, cause });
 }

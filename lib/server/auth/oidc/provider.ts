@@ -5,7 +5,7 @@ import { type OAuthConfig } from "next-auth/providers/oauth";
 import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
 import { getOwn, isObject } from "@/lib/contract/json/json";
-import { type Role, roles } from "@/lib/contract/people/roles";
+import { type Role, roles } from "@/lib/contract/members/roles";
 import { EVERYBODY, type OidcProvider } from "@/lib/server/sign-in-settings";
 import { readBytes } from "@/lib/server/upstream/streams";
 
@@ -29,14 +29,14 @@ export const NO_DISCOVERY_CACHE = 0;
 const MAX_DISCOVERY_BYTES = 256 * 1024;
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512"];
 
-const discoveries = new Map<string, { at: number; document: Promise<DiscoveryDocument> }>();
+const discoveries = new Map<string, { fetchedAt: number; document: Promise<DiscoveryDocument> }>();
 
 /** Throws if the provider is unreachable or doesn't match the settings. Failures are not cached. */
 export function discover(provider: OidcProvider, maxAgeMs: number): Promise<DiscoveryDocument> {
   const cached = discoveries.get(provider.id);
-  if (cached && performance.now() - cached.at < maxAgeMs) return cached.document;
+  if (cached && performance.now() - cached.fetchedAt < maxAgeMs) return cached.document;
   const discovery = fetchDiscovery(provider);
-  discoveries.set(provider.id, { at: performance.now(), document: discovery });
+  discoveries.set(provider.id, { fetchedAt: performance.now(), document: discovery });
   discovery.catch(() => discoveries.delete(provider.id));
   return discovery;
 }
@@ -67,11 +67,11 @@ async function fetchDiscovery({ issuer }: OidcProvider): Promise<DiscoveryDocume
   };
 }
 
-function createDiscoverySchema(allowsLoopback: boolean) {
+function createDiscoverySchema(isLoopbackAllowed: boolean) {
   const url = z
     .url({ protocol: /^https?$/ })
-    .refine((text) => text.startsWith("https:") || (allowsLoopback && isLoopback(new URL(text).hostname)), "must be https");
-  const texts = z.array(z.string());
+    .refine((text) => text.startsWith("https:") || (isLoopbackAllowed && isLoopback(new URL(text).hostname)), "must be https");
+  const stringList = z.array(z.string());
   return z.object({
     issuer: z.string(),
     authorization_endpoint: url,
@@ -79,8 +79,8 @@ function createDiscoverySchema(allowsLoopback: boolean) {
     jwks_uri: url,
     userinfo_endpoint: url.optional(),
     end_session_endpoint: url.optional(),
-    id_token_signing_alg_values_supported: texts.default(["RS256"]),
-    token_endpoint_auth_methods_supported: texts.optional(),
+    id_token_signing_alg_values_supported: stringList.default(["RS256"]),
+    token_endpoint_auth_methods_supported: stringList.optional(),
   });
 }
 
@@ -105,7 +105,7 @@ const MAX_SUBJECT_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 254;
 const MAX_GROUPS = 2_000;
 
-function isMissingClaims(claims: Claims, { verifiedClaim, roles }: OidcProvider): boolean {
+function hasMissingClaims(claims: Claims, { verifiedClaim, roles }: OidcProvider): boolean {
   return (
     claims.email === undefined ||
     claims[verifiedClaim] === undefined ||
@@ -120,7 +120,7 @@ function mergeClaims(token: Claims, userinfo: Readonly<Record<string, unknown>>,
 }
 
 export function readPerson(claims: Claims, provider: OidcProvider): Person | undefined {
-  const { sub, iss, auth_time: shownAt } = claims;
+  const { sub, iss, auth_time: authTime } = claims;
   if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT_LENGTH) return undefined;
   const groupRole = provider.roles && findGroupRole(readClaim(claims, provider.roles.claim), provider.roles.byGroup);
   return {
@@ -128,7 +128,7 @@ export function readPerson(claims: Claims, provider: OidcProvider): Person | und
     subject: sub,
     email: claims[provider.verifiedClaim] === true ? readEmail(claims.email) : undefined,
     name: [claims.name, claims.preferred_username].find((name): name is string => typeof name === "string" && name.trim() !== ""),
-    signedInAt: typeof shownAt === "number" ? shownAt * 1000 : undefined,
+    signedInAt: typeof authTime === "number" ? authTime * 1000 : undefined,
     role: groupRole?.role,
     groups: groupRole?.groups,
   };
@@ -142,8 +142,8 @@ function readEmail(claim: unknown): string | undefined {
 
 function findGroupRole(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Role | "none"; groups: string[] | undefined } {
   const names = (Array.isArray(groups) ? groups.slice(0, MAX_GROUPS) : [groups]).filter((name) => typeof name === "string");
-  const mapped = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));
-  const acceptedGroups = mapped.length > 0 || !byGroup.has(EVERYBODY) ? mapped : [EVERYBODY];
+  const mappedGroups = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));
+  const acceptedGroups = mappedGroups.length > 0 || !byGroup.has(EVERYBODY) ? mappedGroups : [EVERYBODY];
   const role = [...roles].reverse().find((role) => acceptedGroups.some((name) => byGroup.get(name) === role));
   return role === undefined
     ? { role: "none", groups: undefined }
@@ -158,11 +158,11 @@ function readClaim(claims: Readonly<Record<string, unknown>>, name: string): unk
   return value;
 }
 
-/** With `forcesLogin`, the provider must not reuse its own session. `failed` receives errors while its response is processed. */
+/** With `isLoginForced`, the provider must not reuse its own session. `onError` receives errors while its response is processed. */
 export function toNextAuth(
   provider: OidcProvider,
   discovery: DiscoveryDocument,
-  forcesLogin: boolean,
+  isLoginForced: boolean,
   onError: (error: unknown) => void,
 ): OAuthConfig<Claims> {
   async function reportErrors<T>(work: () => Promise<T>): Promise<T> {
@@ -179,7 +179,7 @@ export function toNextAuth(
     name: label,
     type: "oauth",
     issuer: discovery.issuer,
-    authorization: { url: discovery.authorizationUrl, params: { scope: scopes, ...(forcesLogin && reauthParams) } },
+    authorization: { url: discovery.authorizationUrl, params: { scope: scopes, ...(isLoginForced && reauthParams) } },
     token: {
       url: discovery.tokenUrl,
       request: ({ client, provider: { callbackUrl }, params, checks }) =>
@@ -192,7 +192,8 @@ export function toNextAuth(
           const claims = toClaims("claims" in tokens && typeof tokens.claims === "function" ? tokens.claims() : undefined);
           // The library checks `exp` and `nbf` against this clock, but not `iat`.
           if (Number(claims.iat) * 1000 > Date.now() + MAX_SKEW_MS) throw new Error("its ID token was issued in the future");
-          if (discovery.userinfoUrl === undefined || tokens.access_token === undefined || !isMissingClaims(claims, provider)) return claims;
+          if (discovery.userinfoUrl === undefined || tokens.access_token === undefined || !hasMissingClaims(claims, provider))
+            return claims;
           const userinfo = await client.userinfo(tokens.access_token);
           if (userinfo.sub !== claims.sub) throw new Error("its userinfo has another subject");
           return mergeClaims(claims, userinfo, provider);

@@ -36,8 +36,8 @@ export async function cleanFile(file: MediaReader): Promise<Piece[] | undefined>
   return out.pieces;
 }
 
-/** AVIF and HEIF store pictures in the boxes of an MP4, with metadata among the pixels. */
-const heif = /^(avi[fs]|hei[cmsx]|hev[cmx]|mif1|msf1|mif2)/;
+/** Brands of AVIF and HEIF files, which have MP4 boxes but metadata among the pixels. */
+const heifBrands = /^(avi[fs]|hei[cmsx]|hev[cmx]|mif1|msf1|mif2)/;
 
 function findCleaner(head: Buffer): Clean | undefined {
   const text = head.toString("latin1", 0, 16);
@@ -45,7 +45,7 @@ function findCleaner(head: Buffer): Clean | undefined {
   if (text.startsWith("\xff\xd8\xff")) return cleanJpeg;
   if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return cleanGif;
   if (text.startsWith("RIFF") && text.slice(8, 12) === "WEBP") return cleanWebp;
-  if (text.slice(4, 8) === "ftyp") return heif.test(text.slice(8)) ? undefined : cleanMp4;
+  if (text.slice(4, 8) === "ftyp") return heifBrands.test(text.slice(8)) ? undefined : cleanMp4;
   if (text.startsWith("\x1a\x45\xdf\xa3")) return cleanMatroska;
   if (text.startsWith("fLaC")) return cleanFlac;
   if (text.startsWith("ID3")) return cleanMp3;
@@ -62,7 +62,7 @@ function isText(head: Buffer): boolean {
   return !/[\0\x01-\x08\x0e-\x1f<{]/.test(head.toString("latin1"));
 }
 
-// Removes everything but pixels, delays and the loop count from GIF. Kept extensions have their defined length and belong to an image.
+// Removes everything but pixels, delays and the loop count from GIF. Every kept extension has its defined length and belongs to an image.
 
 const EXTENSION = 0x21;
 const IMAGE = 0x2c;
@@ -70,36 +70,36 @@ const TRAILER = 0x3b;
 const loopExtensions = new Set(["NETSCAPE2.0", "ANIMEXTS1.0"]);
 
 async function cleanGif(file: MediaReader, out: Pieces): Promise<void> {
-  let at = 13 + colorTableBytes((await readExactly(file, 10, 1))[0]);
-  out.keep(0, at);
+  let offset = 13 + colorTableBytes((await readExactly(file, 10, 1))[0]);
+  out.keep(0, offset);
   let control: { from: number; to: number } | undefined;
   let hasLoop = false;
   for (;;) {
-    const [kind] = await readExactly(file, at, 1);
-    if (kind === TRAILER) return out.keep(at, at + 1);
+    const [kind] = await readExactly(file, offset, 1);
+    if (kind === TRAILER) return out.keep(offset, offset + 1);
     if (kind === IMAGE) {
       if (control) out.keep(control.from, control.to);
       control = undefined;
-      const end = await findBlocksEnd(file, at + 11 + colorTableBytes((await readExactly(file, at + 9, 1))[0]));
-      out.keep(at, end);
-      at = end;
+      const end = await findBlocksEnd(file, offset + 11 + colorTableBytes((await readExactly(file, offset + 9, 1))[0]));
+      out.keep(offset, end);
+      offset = end;
       continue;
     }
-    if (kind !== EXTENSION) throw new NotCleanableError("a block is unknown");
-    const head = await readExactly(file, at, 8);
-    const end = await findBlocksEnd(file, at + 2);
+    if (kind !== EXTENSION) throw new NotCleanableError("unknown GIF block");
+    const head = await readExactly(file, offset, 8);
+    const end = await findBlocksEnd(file, offset + 2);
     if (head[1] === 0xf9) {
-      if (head[2] !== 4 || head[7] !== 0) throw new NotCleanableError("a control of another length");
-      control = { from: at, to: at + 8 };
+      if (head[2] !== 4 || head[7] !== 0) throw new NotCleanableError("graphic control extension with an invalid length");
+      control = { from: offset, to: offset + 8 };
     } else if (head[1] === 0xff && head[2] === 11 && !hasLoop) {
-      const content = await readExactly(file, at + 3, Math.min(16, file.size - at - 3));
+      const content = await readExactly(file, offset + 3, Math.min(16, file.size - offset - 3));
       const name = content.toString("latin1", 0, 11);
       if (loopExtensions.has(name) && content[11] === 3 && content[12] === 1) {
         out.add(Buffer.concat([Buffer.from([EXTENSION, 0xff, 11]), content.subarray(0, 15), Buffer.from([0])]));
         hasLoop = true;
       }
     }
-    at = end;
+    offset = end;
   }
 }
 
@@ -110,14 +110,14 @@ function colorTableBytes(flags = 0): number {
 async function findBlocksEnd(file: MediaReader, from: number): Promise<number> {
   for (let start = from; ;) {
     const bytes = await file.read(start, 4096);
-    if (bytes.length === 0) throw new NotCleanableError("the picture has no end");
-    let at = 0;
-    while (at < bytes.length) {
-      const length = bytes[at] ?? 0;
-      at += 1 + length;
-      if (length === 0) return start + at;
+    if (bytes.length === 0) throw new NotCleanableError("the image has no end");
+    let offset = 0;
+    while (offset < bytes.length) {
+      const length = bytes[offset] ?? 0;
+      offset += 1 + length;
+      if (length === 0) return start + offset;
     }
-    start += at;
+    start += offset;
   }
 }
 
@@ -125,7 +125,7 @@ async function findBlocksEnd(file: MediaReader, from: number): Promise<number> {
 
 async function cleanMp3(file: MediaReader, out: Pieces): Promise<void> {
   const start = await findId3End(file);
-  if (!isFrame(await readExactly(file, start, 4))) throw new NotCleanableError("no sound follows the tag");
+  if (!isFrame(await readExactly(file, start, 4))) throw new NotCleanableError("no audio frame after the tag");
   out.keep(start, await findTagStart(file));
 }
 
@@ -137,30 +137,30 @@ function isFrame([first = 0, second = 0, third = 0, fourth = 0]: Uint8Array): bo
 }
 
 async function findId3End(file: MediaReader): Promise<number> {
-  for (let at = 0; ;) {
-    const head = await file.read(at, 10);
-    if (head.length < 10 || head.toString("latin1", 0, 3) !== "ID3") return at;
+  for (let offset = 0; ;) {
+    const head = await file.read(offset, 10);
+    if (head.length < 10 || head.toString("latin1", 0, 3) !== "ID3") return offset;
     const size = [6, 7, 8, 9].reduce((sum, index) => (sum << 7) | ((head[index] ?? 0) & 0x7f), 0);
-    at += 10 + size + ((head[5] ?? 0) & 0x10 ? 10 : 0);
+    offset += 10 + size + ((head[5] ?? 0) & 0x10 ? 10 : 0);
   }
 }
 
 const TAIL_BYTES = 4096;
 /** Lyrics3, a second APE or ID3v1, its longer form, and ID3v2 after the audio. */
-const otherTags = /LYRICS200|LYRICSEND|APETAGEX|TAG\+|TAG[^]{125}$|3DI[^]{7}$/;
+const unsupportedTags = /LYRICS200|LYRICSEND|APETAGEX|TAG\+|TAG[^]{125}$|3DI[^]{7}$/;
 
 /** Finds the start of the tags at the end: ID3v1, and APE before it. */
 async function findTagStart(file: MediaReader): Promise<number> {
   let end = file.size;
   if (end >= 128 && (await readExactly(file, end - 128, 3)).toString("latin1") === "TAG") end -= 128;
-  const foot = end >= 32 ? await readExactly(file, end - 32, 32) : Buffer.alloc(32);
-  if (foot.toString("latin1", 0, 8) === "APETAGEX") {
-    const hasHead = (foot.readUInt32LE(20) & 0x80000000) !== 0;
-    end -= foot.readUInt32LE(12) + (hasHead ? 32 : 0);
+  const footer = end >= 32 ? await readExactly(file, end - 32, 32) : Buffer.alloc(32);
+  if (footer.toString("latin1", 0, 8) === "APETAGEX") {
+    const hasHeader = (footer.readUInt32LE(20) & 0x80000000) !== 0;
+    end -= footer.readUInt32LE(12) + (hasHeader ? 32 : 0);
     if (end < 0) throw new NotCleanableError("a tag is longer than the file");
   }
   const tail = (await file.read(Math.max(0, end - TAIL_BYTES), Math.min(end, TAIL_BYTES))).toString("latin1");
-  if (otherTags.test(tail)) throw new NotCleanableError("a tag of another kind");
+  if (unsupportedTags.test(tail)) throw new NotCleanableError("unsupported tag");
   return end;
 }
 
@@ -168,18 +168,18 @@ const STREAM_INFO_BYTES = 34;
 
 async function cleanFlac(file: MediaReader, out: Pieces): Promise<void> {
   let info: Buffer | undefined;
-  let at = 4;
+  let offset = 4;
   for (let isLast = false; !isLast;) {
-    const head = await readExactly(file, at, 4);
+    const head = await readExactly(file, offset, 4);
     isLast = ((head[0] ?? 0) & 0x80) !== 0;
     const length = head.readUIntBE(1, 3);
     if (((head[0] ?? 0) & 0x7f) === 0) {
-      if (length !== STREAM_INFO_BYTES || info) throw new NotCleanableError("another head");
-      info = await readExactly(file, at + 4, length);
+      if (length !== STREAM_INFO_BYTES || info) throw new NotCleanableError("invalid STREAMINFO block");
+      info = await readExactly(file, offset + 4, length);
     }
-    at += 4 + length;
+    offset += 4 + length;
   }
-  if (!info) throw new NotCleanableError("no head");
+  if (!info) throw new NotCleanableError("missing STREAMINFO block");
   out.add(Buffer.concat([Buffer.from("fLaC\x80\0\0\x22", "latin1"), info]));
-  out.keep(at, await findTagStart(file));
+  out.keep(offset, await findTagStart(file));
 }

@@ -1,8 +1,8 @@
-// Removes everything but pixels and orientation from JPEG. Application segments are rewritten from the fields that decoding needs;
-// every other kept segment has exactly the length that its content requires.
+// Removes everything but pixels and orientation from JPEG. Application segments are rewritten from the fields that decoding needs.
+// Every other kept segment has exactly the length that its content requires.
 
 import "server-only";
-import { parseOrientation } from "@/lib/shared/picture-size";
+import { parseOrientation } from "@/lib/shared/image-size";
 import { type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 const EXIF = "Exif\0\0";
@@ -14,9 +14,9 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
     if (!writtenTables.has(name)) out.add(content());
     writtenTables.add(name);
   };
-  const defined = new Set<string>();
+  const definedTables = new Set<string>();
   out.keep(0, 2);
-  for await (const { marker, at, end } of segments(file)) {
+  for await (const { marker, at, end } of readSegments(file)) {
     const content = await readExactly(file, Math.min(at + 4, end), Math.max(0, end - at - 4));
     const name = content.toString("latin1", 0, NAME_BYTES);
     if (marker === 0xe0 && name.startsWith("JFIF\0")) addOnce("JFIF", () => writeSegment(0xe0, "JFIF\0\x01\x01\0\0\x01\0\x01\0\0"));
@@ -27,13 +27,13 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
       if (orientation !== 1)
         addOnce("Exif", () => writeSegment(0xe1, Buffer.concat([Buffer.from(EXIF, "latin1"), writeOrientationExif(orientation)])));
     } else if (marker < 0xe0 || marker === 0xda) {
-      if (end > at + 2 && !isExact(marker, content)) throw new NotCleanableError("a segment of another length");
+      if (end > at + 2 && !hasExactLength(marker, content)) throw new NotCleanableError("segment with an invalid length");
       for (const name of listDefinitions(marker, content)) {
-        if (defined.has(name)) throw new NotCleanableError("a table that is never used");
-        defined.add(name);
+        if (definedTables.has(name)) throw new NotCleanableError("a table is defined twice before a scan");
+        definedTables.add(name);
       }
       // A later scan may define new tables.
-      if (marker === 0xda) for (const name of defined) if (name !== "frame") defined.delete(name);
+      if (marker === 0xda) for (const name of definedTables) if (name !== "frame") definedTables.delete(name);
       out.keep(at, end);
       if (marker === 0xda) out.keep(end, await findScanEnd(file, end));
     }
@@ -42,17 +42,17 @@ export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
 
 type Segment = { marker: number; at: number; end: number };
 
-/** Yields the segments to the end of the picture. The bytes between a scan and the next marker belong to the scan. */
-async function* segments(file: MediaReader): AsyncGenerator<Segment> {
+/** Yields the segments up to the end of the image. The bytes between a scan and the next marker belong to the scan. */
+async function* readSegments(file: MediaReader): AsyncGenerator<Segment> {
   for (let at = 2; ;) {
-    const [mark = 0, marker = 0] = await readExactly(file, at, 2);
-    if (mark !== 0xff) throw new NotCleanableError("a marker is missing");
+    const [prefix = 0, marker = 0] = await readExactly(file, at, 2);
+    if (prefix !== 0xff) throw new NotCleanableError("a marker is missing");
     if (marker === 0xff) {
       at += 1;
       continue;
     }
     if (marker === 0xd9) return yield { marker, at, end: at + 2 };
-    if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) throw new NotCleanableError("a marker of its own");
+    if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) throw new NotCleanableError("unsupported standalone marker");
     const end = at + 2 + (await readExactly(file, at + 2, 2)).readUInt16BE();
     if (end < at + 4 || end > file.size) throw new NotCleanableError("a segment is longer than the file");
     yield { marker, at, end };
@@ -61,15 +61,15 @@ async function* segments(file: MediaReader): AsyncGenerator<Segment> {
 }
 
 /** For frames, tables, restart intervals and scans, whose first bytes determine their length. */
-function isExact(marker: number, content: Buffer): boolean {
-  const at = (index: number) => content[index] ?? 0;
-  if (marker === 0xda) return content.length === 4 + 2 * at(0);
+function hasExactLength(marker: number, content: Buffer): boolean {
+  const byteAt = (index: number) => content[index] ?? 0;
+  if (marker === 0xda) return content.length === 4 + 2 * byteAt(0);
   if (marker === 0xdd) return content.length === 2;
   if (marker === 0xdb || marker === 0xc4) {
     return walkTables(marker, content, () => undefined) === content.length;
   }
   // Baseline, extended and progressive. Common decoders support no others.
-  return marker <= 0xc2 && content.length === 6 + 3 * at(5);
+  return marker <= 0xc2 && content.length === 6 + 3 * byteAt(5);
 }
 
 /** Calls `onTable` with the id of each table, and returns the end of the last one. */
@@ -102,14 +102,14 @@ function writeSegment(marker: number, content: Buffer | string): Buffer {
 
 /** Finds the next marker that does not belong to the scan itself. */
 async function findScanEnd(file: MediaReader, from: number): Promise<number> {
-  const STRETCH = 64 * 1024;
-  for (let at = from; ;) {
-    const bytes = await file.read(at, STRETCH);
-    if (bytes.length < 2) throw new NotCleanableError("the picture has no end");
+  const CHUNK_BYTES = 64 * 1024;
+  for (let offset = from; ;) {
+    const bytes = await file.read(offset, CHUNK_BYTES);
+    if (bytes.length < 2) throw new NotCleanableError("the image has no end");
     for (let index = bytes.indexOf(0xff); index >= 0 && index + 1 < bytes.length; index = bytes.indexOf(0xff, index + 1)) {
       const marker = bytes[index + 1] ?? 0;
-      if (marker !== 0 && marker !== 0xff && (marker < 0xd0 || marker > 0xd7)) return at + index;
+      if (marker !== 0 && marker !== 0xff && (marker < 0xd0 || marker > 0xd7)) return offset + index;
     }
-    at += bytes.length - 1;
+    offset += bytes.length - 1;
   }
 }

@@ -1,4 +1,4 @@
-// WebM and Matroska without tags, attachments, titles and names. Removed parts are overwritten in place, as in mp4.ts.
+// Removes tags, attachments, titles and names from WebM and Matroska. Removed parts are overwritten in place, as in mp4.ts.
 // Outside the clusters (encoded video and audio), only known elements are kept, none longer than its format allows.
 
 import "server-only";
@@ -19,7 +19,7 @@ const keptElements: Readonly<Record<number, ReadonlySet<number>>> = {
   [SEGMENT]: new Set([0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, CLUSTER]),
   [0x114d9b74]: new Set([0x4dbb]),
   [0x4dbb]: new Set([0x53ab, 0x53ac]),
-  // Time scale and duration; the writing program's names are required, and emptied.
+  // Time scale and duration. The names of the writing program are required, so they are emptied.
   [0x1549a966]: new Set([0x2ad7b1, 0x4489, 0x4d80, 0x5741]),
   [0x1654ae6b]: new Set([TRACK]),
   // Numbers, flags, language, codec, times, video, audio.
@@ -37,9 +37,9 @@ const keptElements: Readonly<Record<number, ReadonlySet<number>>> = {
   [0xb7]: new Set([0xf7, 0xf1, 0xf0, 0xb2, 0x5378]),
 };
 const emptiedElements = new Set([0x4d80, 0x5741]);
-/** Long enough for a number, a short word or a codec name such as V_MPEGH/ISO/HEVC. */
-const MAX_BYTES = 8;
-const maxBytes: Readonly<Record<number, number>> = { [CODEC]: 32, [CODEC_PRIVATE]: Infinity, [CLUSTER]: Infinity };
+/** Long enough for a number or a short word. */
+const MAX_ELEMENT_BYTES = 8;
+const maxBytesByElement: Readonly<Record<number, number>> = { [CODEC]: 32, [CODEC_PRIVATE]: Infinity, [CLUSTER]: Infinity };
 const codecs =
   /^(V_(VP8|VP9|AV1|MPEG1|MPEG2|MPEG4\/ISO\/(SP|ASP|AP|AVC)|MPEGH\/ISO\/HEVC|MJPEG|PRORES|FFV1|THEORA)|A_(VORBIS|OPUS|FLAC|AAC|ALAC|AC3|EAC3|DTS|MPEG\/L[123]|PCM\/(INT\/(LIT|BIG)|FLOAT\/IEEE)))\0*$/;
 
@@ -57,50 +57,51 @@ export async function cleanMatroska(file: MediaReader, out: Pieces): Promise<voi
 
 async function walkElements(file: MediaReader, out: Pieces, { parent, from, to }: ParentElement): Promise<void> {
   let isAllowed = parent !== TRACK;
-  for (let at = from; at < to;) {
-    const { id, start, end } = await readElement(file, at, to);
+  for (let offset = from; offset < to;) {
+    const { id, start, end } = await readElement(file, offset, to);
     if (parent === TRACK && id === TRACK_TYPE) {
       isAllowed = await isAudioOrVideo(file, start, end);
       if (!isAllowed) break;
     }
     // Compressed frames need their encoding description, which can contain arbitrary bytes.
-    if (parent === TRACK && id === CONTENT_ENCODINGS) throw new NotCleanableError("packed frames");
-    if (keptElements[parent]?.has(id) !== true) addVoidElement(out, end - at);
+    if (parent === TRACK && id === CONTENT_ENCODINGS) throw new NotCleanableError("compressed frames are not supported");
+    if (keptElements[parent]?.has(id) !== true) addVoidElement(out, end - offset);
     else if (keptElements[id]) {
-      out.keep(at, start);
+      out.keep(offset, start);
       await walkElements(file, out, { parent: id, from: start, to: end });
     } else if (emptiedElements.has(id)) {
-      out.keep(at, start);
-      out.zeros(end - start);
-    } else if (end - start > (maxBytes[id] ?? MAX_BYTES)) throw new NotCleanableError("an element is longer than its format allows");
+      out.keep(offset, start);
+      out.addZeros(end - start);
+    } else if (end - start > (maxBytesByElement[id] ?? MAX_ELEMENT_BYTES))
+      throw new NotCleanableError("an element is longer than its format allows");
     else if (id === CODEC && !codecs.test((await readExactly(file, start, end - start)).toString("latin1")))
       throw new NotCleanableError("an unknown codec");
     else if (id === CODEC_PRIVATE) {
-      out.keep(at, start);
-      await walkPrivate(file, out, { from: start, to: end });
-    } else out.keep(at, end);
-    at = end;
+      out.keep(offset, start);
+      await walkCodecPrivate(file, out, { from: start, to: end });
+    } else out.keep(offset, end);
+    offset = end;
   }
-  if (!isAllowed) throw new NotCleanableError("a track of data");
+  if (!isAllowed) throw new NotCleanableError("a track is neither audio nor video");
 }
 
 /** An audio decoder's data. For FLAC and Vorbis it includes the tags of the original file. */
-async function walkPrivate(file: MediaReader, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
+async function walkCodecPrivate(file: MediaReader, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
   const head = await file.read(from, Math.min(to - from, 1024));
   if (head.toString("latin1", 0, 4) === "fLaC") {
     out.keep(from, from + 4);
-    for (let at = from + 4; at < to;) {
-      const block = await readExactly(file, at, 4);
-      const end = at + 4 + block.readUIntBE(1, 3);
-      if (end > to) throw new NotCleanableError("a block is longer than what holds it");
-      if (((block[0] ?? 0) & 0x7f) === 0) out.keep(at, end);
+    for (let offset = from + 4; offset < to;) {
+      const block = await readExactly(file, offset, 4);
+      const end = offset + 4 + block.readUIntBE(1, 3);
+      if (end > to) throw new NotCleanableError("a block exceeds its parent");
+      if (((block[0] ?? 0) & 0x7f) === 0) out.keep(offset, end);
       else {
         // The block becomes padding.
         out.add(Buffer.from([((block[0] ?? 0) & 0x80) | 1]));
-        out.keep(at + 1, at + 4);
-        out.zeros(end - at - 4);
+        out.keep(offset + 1, offset + 4);
+        out.addZeros(end - offset - 4);
       }
-      at = end;
+      offset = end;
     }
     return;
   }
@@ -114,15 +115,15 @@ async function walkPrivate(file: MediaReader, out: Pieces, { from, to }: { from:
   const [first = 0, second = 0] = lengths;
   if (head.toString("latin1", at + 1, at + 7) !== "vorbis") return out.keep(from, to);
   const tags = from + at + first;
-  const rest = second - 7 - 4 - 4 - 1;
-  if (rest < 0 || tags + second > to || (await readExactly(file, tags, 7)).toString("latin1") !== "\x03vorbis")
-    throw new NotCleanableError("the tags of a sound are elsewhere");
+  const paddingBytes = second - 7 - 4 - 4 - 1;
+  if (paddingBytes < 0 || tags + second > to || (await readExactly(file, tags, 7)).toString("latin1") !== "\x03vorbis")
+    throw new NotCleanableError("Vorbis comment header not found");
   const length = Buffer.alloc(4);
-  length.writeUInt32LE(rest);
+  length.writeUInt32LE(paddingBytes);
   // An empty program name and no tags.
   out.keep(from, tags + 7);
   out.add(length);
-  out.zeros(rest + 4);
+  out.addZeros(paddingBytes + 4);
   out.add(Buffer.from([1]));
   out.keep(tags + second, to);
 }
@@ -132,17 +133,17 @@ async function isAudioOrVideo(file: MediaReader, from: number, to: number): Prom
   return type === 1 || type === 2;
 }
 
-async function readElement(file: MediaReader, at: number, to: number): Promise<{ id: number; start: number; end: number }> {
-  const bytes = await file.read(at, 12);
+async function readElement(file: MediaReader, offset: number, to: number): Promise<{ id: number; start: number; end: number }> {
+  const bytes = await file.read(offset, 12);
   const idLength = Math.clz32(bytes[0] ?? 0) - 23;
-  if (idLength > 4 || bytes.length < idLength + 1) throw new NotCleanableError("an element is broken");
+  if (idLength > 4 || bytes.length < idLength + 1) throw new NotCleanableError("invalid element");
   const sizeLength = Math.clz32(bytes[idLength] ?? 0) - 23;
-  if (sizeLength > 8 || bytes.length < idLength + sizeLength) throw new NotCleanableError("an element is broken");
-  const coded = [...bytes.subarray(idLength, idLength + sizeLength)];
-  const size = coded.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & (0xff >> sizeLength) : byte), 0);
-  const isUnknown = coded.every((byte, index) => (index === 0 ? byte | (0xff & ~(0xff >> sizeLength)) : byte) === 0xff);
-  const start = at + idLength + sizeLength;
-  if (isUnknown || start + size > to) throw new NotCleanableError("an element has no end");
+  if (sizeLength > 8 || bytes.length < idLength + sizeLength) throw new NotCleanableError("invalid element");
+  const sizeBytes = [...bytes.subarray(idLength, idLength + sizeLength)];
+  const size = sizeBytes.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & (0xff >> sizeLength) : byte), 0);
+  const isUnknownSize = sizeBytes.every((byte, index) => (index === 0 ? byte | (0xff & ~(0xff >> sizeLength)) : byte) === 0xff);
+  const start = offset + idLength + sizeLength;
+  if (isUnknownSize || start + size > to) throw new NotCleanableError("an element has no end");
   return { id: bytes.readUIntBE(0, idLength), start, end: start + size };
 }
 
@@ -155,5 +156,5 @@ function addVoidElement(out: Pieces, length: number): void {
     head[1] = 0x01;
   }
   out.add(head);
-  out.zeros(length - head.length);
+  out.addZeros(length - head.length);
 }

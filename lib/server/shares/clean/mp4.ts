@@ -64,7 +64,7 @@ const countBits = (flags: number, ...bits: number[]) => bits.filter((bit) => (fl
 /** "roll" and "prol": how many samples a decoder needs for recovery. */
 const isRoll = (type: number) => type === 0x726f6c6c || type === 0x70726f6c;
 
-const lengths: Readonly<Record<string, GetLength>> = {
+const boxLengths: Readonly<Record<string, GetLength>> = {
   mvhd: byVersion(100, 112),
   tkhd: byVersion(84, 96),
   mdhd: byVersion(24, 36),
@@ -101,8 +101,8 @@ const lengths: Readonly<Record<string, GetLength>> = {
   // nclx and nclc contain colour space numbers. Profiles can contain text and are blanked.
   colr: ({ u32 }) => (u32(0) === 0x6e636c78 ? 11 : u32(0) === 0x6e636c63 ? 10 : undefined),
 };
-/** Optional for playback. */
-const optional = new Set(["sbgp", "sgpd", "colr"]);
+/** Boxes that playback doesn't need. */
+const optionalBoxes = new Set(["sbgp", "sgpd", "colr"]);
 
 type ParentBox = { parent: string; from: number; to: number; track?: string };
 
@@ -114,33 +114,34 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
   const allowedChildBoxes = getOwn(allowedBoxes, parent);
   let isAllowed = parent !== "mdia";
   let handler = track;
-  for (let at = from; at < to;) {
-    const head = await readExactly(file, at, 8);
+  for (let offset = from; offset < to;) {
+    const head = await readExactly(file, offset, 8);
     const type = head.toString("latin1", 4);
     const shortSize = head.readUInt32BE(0);
-    const headEnd = at + (shortSize === 1 ? 16 : 8);
-    const size = shortSize === 1 ? Number((await readExactly(file, at + 8, 8)).readBigUInt64BE()) : shortSize === 0 ? to - at : shortSize;
-    const end = at + size;
-    if (end < headEnd || end > to) throw new NotCleanableError("a box is longer than what holds it");
+    const headEnd = offset + (shortSize === 1 ? 16 : 8);
+    const size =
+      shortSize === 1 ? Number((await readExactly(file, offset + 8, 8)).readBigUInt64BE()) : shortSize === 0 ? to - offset : shortSize;
+    const end = offset + size;
+    if (end < headEnd || end > to) throw new NotCleanableError("a box exceeds its parent");
     const isExact = await hasLength(file, type, { from: headEnd, to: end });
-    if (!allowedChildBoxes?.has(type) || (!isExact && optional.has(type))) {
-      out.keep(at, at + 4);
+    if (!allowedChildBoxes?.has(type) || (!isExact && optionalBoxes.has(type))) {
+      out.keep(offset, offset + 4);
       out.add(Buffer.from("free", "latin1"));
-      out.keep(at + 8, headEnd);
-      out.zeros(end - headEnd);
+      out.keep(offset + 8, headEnd);
+      out.addZeros(end - headEnd);
     } else if (!isExact) {
-      throw new NotCleanableError("a box of another length");
+      throw new NotCleanableError("a box has an invalid length");
     } else if (getOwn(allowedBoxes, type)) {
-      out.keep(at, headEnd);
+      out.keep(offset, headEnd);
       await walkBoxes(file, out, { parent: type, from: headEnd, to: end, track: handler });
     } else if (type === "stsd") {
-      out.keep(at, headEnd);
+      out.keep(offset, headEnd);
       await copySampleEntries(file, out, { from: headEnd, to: end, track: handler });
     } else if (timedBoxes.has(type)) {
-      const times = (await readExactly(file, headEnd, 1))[0] === 1 ? 16 : 8;
-      out.keep(at, headEnd + 4);
-      out.zeros(times);
-      out.keep(headEnd + 4 + times, end);
+      const timeBytes = (await readExactly(file, headEnd, 1))[0] === 1 ? 16 : 8;
+      out.keep(offset, headEnd + 4);
+      out.addZeros(timeBytes);
+      out.keep(headEnd + 4 + timeBytes, end);
     } else if (type === "hdlr") {
       if (parent === "mdia") {
         handler = (await readExactly(file, headEnd + 8, 4)).toString("latin1");
@@ -148,25 +149,25 @@ async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, tra
       }
       if (!isAllowed) break;
       // The track kind is followed by reserved bytes and a name.
-      const rest = Math.min(headEnd + 12, end);
-      out.keep(at, rest);
-      out.zeros(end - rest);
+      const nameStart = Math.min(headEnd + 12, end);
+      out.keep(offset, nameStart);
+      out.addZeros(end - nameStart);
     } else if (type === "ftyp" || type === "styp") {
-      out.keep(at, headEnd);
+      out.keep(offset, headEnd);
       await copyBrands(file, out, { from: headEnd, to: end });
     } else if (type === "dref") {
       await checkReferences(file, headEnd, end);
-      out.keep(at, end);
-    } else out.keep(at, end);
-    at = end;
+      out.keep(offset, end);
+    } else out.keep(offset, end);
+    offset = end;
   }
-  if (!isAllowed) throw new NotCleanableError("a track of data");
+  if (!isAllowed) throw new NotCleanableError("a track is neither audio nor video");
 }
 
 const FIELD_BYTES = 32;
 
 async function hasLength(file: MediaReader, type: string, { from, to }: { from: number; to: number }): Promise<boolean> {
-  const getLength = getOwn(lengths, type);
+  const getLength = getOwn(boxLengths, type);
   if (!getLength) return true;
   // Fields beyond the end of a short box are read as zero. Its length is wrong anyway.
   const fields = Buffer.concat([await readExactly(file, from, Math.min(FIELD_BYTES, to - from)), Buffer.alloc(FIELD_BYTES)]);
@@ -184,55 +185,55 @@ async function hasLength(file: MediaReader, type: string, { from, to }: { from: 
 
 const MAX_ENTRIES = 16;
 /** Length of an entry's fields before its boxes. QuickTime audio versions 1 and 2 have more fields. */
-const VIDEO_BYTES = 78;
-const soundBytes = [28, 44, 64];
+const VIDEO_FIELD_BYTES = 78;
+const audioFieldBytes = [28, 44, 64];
 
 async function copySampleEntries(file: MediaReader, out: Pieces, { from, to, track }: Omit<ParentBox, "parent">): Promise<void> {
   const count = (await readExactly(file, from, 8)).readUInt32BE(4);
-  if (count > MAX_ENTRIES) throw new NotCleanableError("too many kinds of samples");
+  if (count > MAX_ENTRIES) throw new NotCleanableError("too many sample descriptions");
   out.keep(from, from + 8);
-  let at = from + 8;
+  let offset = from + 8;
   for (let index = 0; index < count; index++) {
-    const end = at + (await readExactly(file, at, 4)).readUInt32BE();
-    const fields = at + 8;
+    const end = offset + (await readExactly(file, offset, 4)).readUInt32BE();
+    const fields = offset + 8;
     const isVideo = track === "vide";
-    const fieldBytes = isVideo ? VIDEO_BYTES : soundBytes[(await readExactly(file, fields + 8, 2)).readUInt16BE()];
-    if (fieldBytes === undefined || fields + fieldBytes > end || end > to) throw new NotCleanableError("samples of an unknown kind");
+    const fieldBytes = isVideo ? VIDEO_FIELD_BYTES : audioFieldBytes[(await readExactly(file, fields + 8, 2)).readUInt16BE()];
+    if (fieldBytes === undefined || fields + fieldBytes > end || end > to) throw new NotCleanableError("unknown sample description");
     // Blanks the reserved bytes before the data reference index.
-    out.keep(at, fields);
-    out.zeros(6);
+    out.keep(offset, fields);
+    out.addZeros(6);
     out.keep(fields + 6, isVideo ? fields + 8 : fields + 12);
-    out.zeros(isVideo ? 16 : 4);
+    out.addZeros(isVideo ? 16 : 4);
     if (isVideo) {
       out.keep(fields + 24, fields + 42);
-      out.zeros(32);
+      out.addZeros(32);
       out.keep(fields + 74, fields + fieldBytes);
     } else out.keep(fields + 16, fields + fieldBytes);
     await walkBoxes(file, out, { parent: "sample", from: fields + fieldBytes, to: end });
-    at = end;
+    offset = end;
   }
-  if (at !== to) throw new NotCleanableError("bytes behind the kinds of samples");
+  if (offset !== to) throw new NotCleanableError("unexpected bytes after the sample descriptions");
 }
 
 const MAX_BRANDS = 32;
 const knownBrands = /^(iso[a-z0-9]|mp4[12]|avc1|av01|hvc1|hev1|qt {2}|M4[ABPV] |MSNV|dash|msdh|msix|cmf[a-z0-9]|3g[2p][a-z0-9]|f4v |mmp4)$/;
 
-/** Compatible brands. Unknown ones are blanked, as is the writer's version. */
+/** Copies known compatible brands. Blanks unknown ones and the writer's version. */
 async function copyBrands(file: MediaReader, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
   const content = await readExactly(file, from, Math.min(to - from, 4 * MAX_BRANDS));
-  for (let at = 0; at + 4 <= content.length; at += 4) {
-    if (at !== 4 && knownBrands.test(content.toString("latin1", at, at + 4))) out.keep(from + at, from + at + 4);
-    else out.zeros(4);
+  for (let offset = 0; offset + 4 <= content.length; offset += 4) {
+    if (offset !== 4 && knownBrands.test(content.toString("latin1", offset, offset + 4))) out.keep(from + offset, from + offset + 4);
+    else out.addZeros(4);
   }
-  out.zeros(to - from - (content.length - (content.length % 4)));
+  out.addZeros(to - from - (content.length - (content.length % 4)));
 }
 
 /** Samples must be in this file, without a path to it. */
 async function checkReferences(file: MediaReader, from: number, to: number): Promise<void> {
   const count = (await readExactly(file, from, 8)).readUInt32BE(4);
-  if (to - from !== 8 + count * 12 || count > 16) throw new NotCleanableError("samples are elsewhere");
-  for (let at = from + 8; at < to; at += 12)
-    if (!(await readExactly(file, at, 12)).equals(IN_THIS_FILE)) throw new NotCleanableError("samples are elsewhere");
+  if (to - from !== 8 + count * 12 || count > 16) throw new NotCleanableError("samples are in another file");
+  for (let offset = from + 8; offset < to; offset += 12)
+    if (!(await readExactly(file, offset, 12)).equals(SELF_REFERENCE)) throw new NotCleanableError("samples are in another file");
 }
 
-const IN_THIS_FILE = Buffer.from("\0\0\0\x0curl \0\0\0\x01", "latin1");
+const SELF_REFERENCE = Buffer.from("\0\0\0\x0curl \0\0\0\x01", "latin1");

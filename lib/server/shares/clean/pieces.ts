@@ -8,7 +8,7 @@ export type Piece = { from: number; to: number } | { bytes: string } | { zeros: 
 export type MediaReader = {
   size: number;
   /** Returns fewer bytes than requested only at the end. */
-  read(at: number, length: number): Promise<Buffer>;
+  read(offset: number, length: number): Promise<Buffer>;
 };
 
 /** The file doesn't match the format of its first bytes, or contains something that cannot be removed. */
@@ -34,7 +34,7 @@ export function createPieces() {
       if (last && "bytes" in last) last.bytes = Buffer.concat([Buffer.from(last.bytes, "base64"), bytes]).toString("base64");
       else push({ bytes: Buffer.from(bytes).toString("base64") });
     },
-    zeros(count: number): void {
+    addZeros(count: number): void {
       if (count > 0) push({ zeros: count });
     },
   };
@@ -47,9 +47,9 @@ export function getPieceLength(piece: Piece): number {
 }
 
 /** Reads exactly that many bytes, and throws if the file ends earlier. */
-export async function readExactly({ size, read }: MediaReader, at: number, length: number): Promise<Buffer> {
-  if (at + length > size) throw new NotCleanableError("the file ends too early");
-  const bytes = await read(at, length);
+export async function readExactly({ size, read }: MediaReader, offset: number, length: number): Promise<Buffer> {
+  if (offset + length > size) throw new NotCleanableError("the file ends too early");
+  const bytes = await read(offset, length);
   if (bytes.length < length) throw new NotCleanableError("the file ends too early");
   return bytes;
 }

@@ -4,13 +4,13 @@
 import "server-only";
 import { once } from "node:events";
 import { crc32, createInflate } from "node:zlib";
-import { parseOrientation } from "@/lib/shared/picture-size";
+import { parseOrientation } from "@/lib/shared/image-size";
 import { MAX_EXIF_BYTES, type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };
 
-/** For all frames together. More would keep a CPU busy for minutes. */
+/** The limit for all frames together. Larger images would keep a CPU busy for minutes. */
 const MAX_PIXEL_BYTES = 2 * 1024 ** 3;
 
 const lengthChecks: Readonly<Record<string, (length: number, header: Header) => boolean>> = {
@@ -31,16 +31,17 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
   const seenTypes = new Set<string>();
   let frame: PixelStream | undefined;
   let pixelBytesLeft = MAX_PIXEL_BYTES;
-  const beginFrame = (frameHeader: Header) => {
+  const startFrame = (frameHeader: Header) => {
     const bytes = countPixelBytes(frameHeader);
     if (bytes > pixelBytesLeft) throw new NotCleanableError("too many pixels");
     pixelBytesLeft -= bytes;
     return createPixelStream(bytes);
   };
-  let frameParts = 0;
+  let nextSequenceNumber = 0;
   /** Checks the sequence number of an animation chunk, which could otherwise hide four bytes. */
-  const requireNextNumber = async (at: number) => {
-    if ((await readExactly(file, at, 4)).readUInt32BE() !== frameParts++) throw new NotCleanableError("a frame out of sequence");
+  const requireNextSequenceNumber = async (offset: number) => {
+    if ((await readExactly(file, offset, 4)).readUInt32BE() !== nextSequenceNumber++)
+      throw new NotCleanableError("a frame out of sequence");
   };
   for (let at = 33; ;) {
     const head = await readExactly(file, at, 8);
@@ -54,20 +55,20 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
     }
     const isFirst = !seenTypes.has(type) && !seenTypes.has("IDAT");
     if (type === "IDAT" || (type === "fdAT" && seenTypes.has("acTL"))) {
-      if (type === "IDAT" && !seenTypes.has("IDAT")) frame = beginFrame(header);
+      if (type === "IDAT" && !seenTypes.has("IDAT")) frame = startFrame(header);
       if (!frame) throw new NotCleanableError("pixels without a frame");
-      if (type === "fdAT") await requireNextNumber(at + 8);
+      if (type === "fdAT") await requireNextSequenceNumber(at + 8);
       await frame.write(file, type === "fdAT" ? { ...chunk, at: at + 4, length: length - 4 } : chunk);
       out.keep(at, end);
     } else if (type === "fcTL" && seenTypes.has("acTL")) {
-      if (length !== 26) throw new NotCleanableError("a frame of another length");
-      await requireNextNumber(at + 8);
+      if (length !== 26) throw new NotCleanableError("frame control chunk with an invalid length");
+      await requireNextSequenceNumber(at + 8);
       await requireChecksum(file, end, crc32(await readExactly(file, at + 4, 30)));
       out.keep(at, end);
       const size = await readExactly(file, at + 12, 8);
       if (seenTypes.has("IDAT")) {
         await frame?.end();
-        frame = beginFrame({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
+        frame = startFrame({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
       }
     } else if (type === "eXIf" && !seenTypes.has("eXIf")) {
       const orientation = parseOrientation(await readExactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
@@ -80,7 +81,7 @@ export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
 
 /** `end` is the end of the chunk. A wrong checksum could hide four bytes. */
 async function requireChecksum(file: MediaReader, end: number, sum: number): Promise<void> {
-  if ((await readExactly(file, end - 4, 4)).readUInt32BE() !== sum) throw new NotCleanableError("a wrong checksum");
+  if ((await readExactly(file, end - 4, 4)).readUInt32BE() !== sum) throw new NotCleanableError("checksum mismatch");
 }
 
 async function readHeader(file: MediaReader): Promise<Header> {
@@ -88,13 +89,13 @@ async function readHeader(file: MediaReader): Promise<Header> {
   const [depth = 0, color = 0, , , interlace] = head.subarray(16, 21);
   const channels = [1, 0, 3, 1, 2, 0, 4][color] ?? 0;
   if (head.toString("latin1", 4, 8) !== "IHDR" || head.readUInt32BE(0) !== 13 || channels === 0)
-    throw new NotCleanableError("another header");
+    throw new NotCleanableError("invalid header");
   await requireChecksum(file, 33, crc32(head.subarray(4, 21)));
   const [width, height] = [head.readUInt32BE(8), head.readUInt32BE(12)];
   return { width, height, bitsPerPixel: channels * depth, isInterlaced: interlace === 1, depth, color };
 }
 
-const PASSES = [
+const ADAM7_PASSES = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
   [0, 4, 4, 8],
@@ -105,7 +106,7 @@ const PASSES = [
 ] as const;
 
 function countPixelBytes({ width, height, bitsPerPixel, isInterlaced }: Header): number {
-  const passes = isInterlaced ? PASSES : [[0, 0, 1, 1] as const];
+  const passes = isInterlaced ? ADAM7_PASSES : [[0, 0, 1, 1] as const];
   return passes.reduce((sum, [left, top, stepX, stepY]) => {
     const [columns, rows] = [Math.ceil((width - left) / stepX), Math.ceil((height - top) / stepY)];
     return columns > 0 && rows > 0 ? sum + rows * (1 + Math.ceil((columns * bitsPerPixel) / 8)) : sum;
@@ -114,19 +115,19 @@ function countPixelBytes({ width, height, bitsPerPixel, isInterlaced }: Header):
 
 type PixelStream = ReturnType<typeof createPixelStream>;
 
-/** Checks the compressed pixels of one frame. `expected` is their uncompressed size in bytes. */
-function createPixelStream(expected: number) {
+/** Checks the compressed pixels of one frame. `expectedBytes` is their uncompressed size. */
+function createPixelStream(expectedBytes: number) {
   const CHUNK_BYTES = 256 * 1024;
   const stream = createInflate();
   let [writtenBytes, inflatedBytes] = [0, 0];
-  let problem: Error | undefined;
-  stream.on("error", (error) => (problem = error));
+  let inflateError: Error | undefined;
+  stream.on("error", (error) => (inflateError = error));
   stream.on("data", (bytes: Buffer) => {
     inflatedBytes += bytes.length;
-    if (inflatedBytes > expected) stream.destroy(new Error("more pixels than the picture has"));
+    if (inflatedBytes > expectedBytes) stream.destroy(new Error("more pixels than the header declares"));
   });
   const check = () => {
-    if (problem) throw new NotCleanableError("the pixels are broken");
+    if (inflateError) throw new NotCleanableError("invalid compressed pixels");
   };
   return {
     async write(file: MediaReader, { type, at, length }: Chunk): Promise<void> {
@@ -145,19 +146,20 @@ function createPixelStream(expected: number) {
     },
     async end(): Promise<void> {
       check();
-      const closed = once(stream, "close").catch(() => undefined);
+      const closePromise = once(stream, "close").catch(() => undefined);
       stream.end();
-      await closed;
+      await closePromise;
       check();
-      if (inflatedBytes !== expected || stream.bytesWritten !== writtenBytes) throw new NotCleanableError("bytes that are no pixels");
+      if (inflatedBytes !== expectedBytes || stream.bytesWritten !== writtenBytes)
+        throw new NotCleanableError("extra bytes after the pixels");
     },
   };
 }
 
 function writePngChunk(type: string, content: Buffer): Buffer {
-  const typed = Buffer.concat([Buffer.from(type, "latin1"), content]);
+  const typeAndContent = Buffer.concat([Buffer.from(type, "latin1"), content]);
   const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
   length.writeUInt32BE(content.length);
-  sum.writeUInt32BE(crc32(typed));
-  return Buffer.concat([length, typed, sum]);
+  sum.writeUInt32BE(crc32(typeAndContent));
+  return Buffer.concat([length, typeAndContent, sum]);
 }

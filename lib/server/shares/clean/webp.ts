@@ -1,7 +1,7 @@
 // Removes everything but pixels, animation and orientation from WebP. Chunks around the pixels are rewritten with their defined length.
 
 import "server-only";
-import { parseOrientation } from "@/lib/shared/picture-size";
+import { parseOrientation } from "@/lib/shared/image-size";
 import { MAX_EXIF_BYTES, type MediaReader, NotCleanableError, type Pieces, readExactly, writeOrientationExif } from "./pieces";
 
 const ALPHA = 0x10;
@@ -15,12 +15,12 @@ type OutputChunk = { type: string; content: (Buffer | { from: number; to: number
 export async function cleanWebp(file: MediaReader, out: Pieces): Promise<void> {
   const end = Math.min(file.size, 8 + (await readExactly(file, 4, 4)).readUInt32LE());
   const chunks = await readChunks(file, 12, end);
-  const extended = chunks.find(({ type }) => type === "VP8X");
+  const extendedHeader = chunks.find(({ type }) => type === "VP8X");
   const outputChunks: OutputChunk[] = [];
-  if (!extended) outputChunks.push(...findPixelChunks(chunks).slice(-1));
+  if (!extendedHeader) outputChunks.push(...findPixelChunks(chunks).slice(-1));
   else {
-    if (extended.length !== 10) throw new NotCleanableError("a head of another length");
-    const content = await readExactly(file, extended.at, 10);
+    if (extendedHeader.length !== 10) throw new NotCleanableError("VP8X chunk with an invalid length");
+    const content = await readExactly(file, extendedHeader.at, 10);
     const exif = await readOrientationExif(file, chunks);
     const isAnimation = ((content[0] ?? 0) & ANIMATION) !== 0;
     const flags = ((content[0] ?? 0) & (ALPHA | ANIMATION)) | (exif ? EXIF : 0);
@@ -39,27 +39,27 @@ export async function cleanWebp(file: MediaReader, out: Pieces): Promise<void> {
 
 async function readChunks(file: MediaReader, from: number, end: number): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
-  for (let at = from; at + 8 <= end;) {
-    const head = await readExactly(file, at, 8);
+  for (let offset = from; offset + 8 <= end;) {
+    const head = await readExactly(file, offset, 8);
     const length = head.readUInt32LE(4);
-    if (at + 8 + length > end) throw new NotCleanableError("a chunk is longer than what holds it");
-    chunks.push({ type: head.toString("latin1", 0, 4), at: at + 8, length });
-    at += 8 + length + (length % 2);
+    if (offset + 8 + length > end) throw new NotCleanableError("a chunk exceeds its parent");
+    chunks.push({ type: head.toString("latin1", 0, 4), at: offset + 8, length });
+    offset += 8 + length + (length % 2);
   }
   return chunks;
 }
 
-/** The picture, preceded by its alpha channel. */
+/** Returns the image, preceded by its alpha channel. */
 function findPixelChunks(chunks: readonly Chunk[]): OutputChunk[] {
-  const picture = chunks.find(({ type }) => type === "VP8 " || type === "VP8L");
-  if (!picture) throw new NotCleanableError("no picture");
-  const alpha = picture.type === "VP8 " ? chunks.find(({ type, at }) => type === "ALPH" && at < picture.at) : undefined;
-  return [...(alpha ? [alpha] : []), picture].map(({ type, at, length }) => ({ type, content: [{ from: at, to: at + length }] }));
+  const image = chunks.find(({ type }) => type === "VP8 " || type === "VP8L");
+  if (!image) throw new NotCleanableError("no image data");
+  const alpha = image.type === "VP8 " ? chunks.find(({ type, at }) => type === "ALPH" && at < image.at) : undefined;
+  return [...(alpha ? [alpha] : []), image].map(({ type, at, length }) => ({ type, content: [{ from: at, to: at + length }] }));
 }
 
 async function readFrames(file: MediaReader, chunks: readonly Chunk[]): Promise<OutputChunk[]> {
   const animation = chunks.find(({ type }) => type === "ANIM");
-  if (animation?.length !== 6) throw new NotCleanableError("an animation of another length");
+  if (animation?.length !== 6) throw new NotCleanableError("ANIM chunk with an invalid length");
   const outputChunks: OutputChunk[] = [{ type: "ANIM", content: [await readExactly(file, animation.at, 6)] }];
   for (const { type, at, length } of chunks) {
     if (type !== "ANMF") continue;

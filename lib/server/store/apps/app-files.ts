@@ -35,7 +35,7 @@ export function createAppFileStore(database: Database) {
       else await database.deleteFrom("appFavourites").where("appId", "=", appId).where("memberId", "=", memberId).execute();
     },
 
-    async presets(appId: string, memberId: string): Promise<StoredPreset[]> {
+    async listPresets(appId: string, memberId: string): Promise<StoredPreset[]> {
       const rows = await database
         .selectFrom("appPresets")
         .selectAll()
@@ -92,18 +92,18 @@ export function createAppFileStore(database: Database) {
         .execute();
     },
 
-    /** Extends the retention of these files to that of the run that uses them. */
-    async giveAgain(memberId: string, names: readonly string[], now: number): Promise<void> {
+    /** Keeps these files as long as the run that uses them. */
+    async extendRetention(memberId: string, names: readonly string[], now: number): Promise<void> {
       if (names.length === 0) return;
       await database.updateTable("appFiles").set({ givenAt: now }).where("memberId", "=", memberId).where("name", "in", names).execute();
     },
 
     /** The file may have been uploaded to any app of the connection. */
-    async file(connectionId: string, memberId: string, name: string): Promise<StoredAppFile | undefined> {
+    async findFile(connectionId: string, memberId: string, name: string): Promise<StoredAppFile | undefined> {
       return selectFiles(connectionId, memberId).where("name", "=", name).orderBy("bytes", "desc").limit(1).executeTakeFirst();
     },
 
-    async files(connectionId: string, memberId: string, limit: number): Promise<StoredAppFile[]> {
+    async listFiles(connectionId: string, memberId: string, limit: number): Promise<StoredAppFile[]> {
       return selectFiles(connectionId, memberId).orderBy("givenAt", "desc").orderBy("name").limit(limit).execute();
     },
   };

@@ -44,14 +44,14 @@ export function createAppRunStore(database: Database) {
           AND (${atOnce ?? -1} < 0 OR ${builder} AND state IN (${sql.join(activeRunStates)})) < ${atOnce ?? 0})`;
   };
 
-  const runAlone = (
+  const runSerialized = (
     { appId, memberId }: Pick<NewRun, "appId" | "memberId">,
     work: (trx: Kysely<Tables>) => Promise<{ numAffectedRows?: bigint }>,
   ) => getDialect(database).runExclusive(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
 
   return {
     /** False if the run has already started, or a limit is reached. */
-    async begin(run: NewRun, limits: Limits): Promise<boolean> {
+    async start(run: NewRun, limits: Limits): Promise<boolean> {
       const { id, appId, memberId } = run;
       await database
         .deleteFrom("appRuns")
@@ -64,7 +64,7 @@ export function createAppRunStore(database: Database) {
           ]),
         )
         .execute();
-      return runAlone(run, async (trx) => {
+      return runSerialized(run, async (trx) => {
         // A run that was never sent is restarted with the current time.
         await sql`DELETE FROM app_runs WHERE id = ${id} AND state IN (${sql.join(unsentStates)}) AND ${isWithinLimits(run, limits)}`.execute(
           trx,
@@ -97,8 +97,8 @@ export function createAppRunStore(database: Database) {
     },
 
     /**
-     * Results of the member's runs of a connection's apps, newest first, from runs whose results contain this piece of JSON. Read page by
-     * page on demand, because results may be long.
+     * Yields results of the member's runs of a connection's apps, newest first, from runs whose results contain this piece of JSON.
+     * Reads page by page on demand, because results may be long.
      */
     async *findResults(connectionId: string, memberId: string, jsonPiece: string): AsyncGenerator<StoredResult> {
       const pattern = `%${jsonPiece.replace(/[%_\\]/g, "\\$&")}%`;
@@ -123,12 +123,12 @@ export function createAppRunStore(database: Database) {
       }
     },
 
-    async moving(appId: string, memberId: string): Promise<StoredRun[]> {
+    async listActive(appId: string, memberId: string): Promise<StoredRun[]> {
       const rows = await selectMemberRuns(appId, memberId).where("state", "in", activeRunStates).orderBy("createdAt").limit(1000).execute();
       return rows.map(toRun);
     },
 
-    /** With `seen`, nothing is written if the run has changed since. */
+    /** With `seenRun`, nothing is written if the run has changed since. */
     async set(id: string, changes: Change, seenRun?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
       const query = database
         .updateTable("appRuns")

@@ -1,4 +1,4 @@
-// Apps and their versions. Every read finds only what the member may see. A version never changes.
+// Apps and their versions. Every read returns only apps that the member may see. A version never changes.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -7,7 +7,7 @@ import { type AppAccess, type AppDefinition, type AppLimits, type AppVersionView
 import { type AppChange } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type Database, hasEffect } from "../database";
 import { getDialect } from "../dialect";
 import { type Row, type Tables } from "../tables";
@@ -144,7 +144,7 @@ export function createAppStore(database: Database) {
       return { apps: appCards, ...(last && { next: writeExactJson([last.title, last.id]) }) };
     },
 
-    async tags(viewer: AppViewer, connectionId: string): Promise<string[]> {
+    async listTags(viewer: AppViewer, connectionId: string): Promise<string[]> {
       const rows = await selectCards(viewer).where("connectionId", "=", connectionId).where("tags", "!=", "[]").limit(MAX_APPS).execute();
       return [...new Set(rows.flatMap((row) => toCard(row).tags))].sort().slice(0, 200);
     },
@@ -194,7 +194,7 @@ export function createAppStore(database: Database) {
       return hasEffect(database.deleteFrom("apps").where("id", "=", id));
     },
 
-    async versions(id: string): Promise<AppVersionView[]> {
+    async listVersions(id: string): Promise<AppVersionView[]> {
       const rows = await database
         .selectFrom("appVersions")
         .select(["number", "at", "by", "changes", "restoredFrom"])
@@ -204,7 +204,7 @@ export function createAppStore(database: Database) {
       return rows.map((row) => ({ ...row, changes: parseStoredJson<AppChange[]>(row.changes) }));
     },
 
-    async version(id: string, number: number): Promise<AppDefinition | undefined> {
+    async findDefinition(id: string, number: number): Promise<AppDefinition | undefined> {
       const row = await database
         .selectFrom("appVersions")
         .select("definition")

@@ -2,11 +2,11 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { sql } from "kysely";
 import { findFamily } from "@/lib/contract/audit/audit-items";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { getErrorCode, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
+import { getErrorCode, isFullDisk, isStoreUnavailable } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type Database } from "../database";
 import { selectTexts } from "../dialect";
@@ -32,9 +32,9 @@ function createActIdAssigner() {
 }
 
 export type StoredEntry = Partial<Omit<Row<"audit">, "hash">> & Pick<Row<"audit">, "id" | "at" | "requestId" | "action" | "status">;
-/** `act` is the client's id of an action on many things that the entry belongs to. */
+/** `act` is the client's id of the bulk action that the entry belongs to. */
 type AuditEntry = Omit<StoredEntry, "id" | "actId"> & { act?: string };
-/** `upTo` is the newest entry when reading began. Later entries of an act are ignored; they would move it to another page. */
+/** `upTo` is the newest entry when the read started. Later entries are ignored, because they would move a bulk action to another page. */
 export type AuditSearch = {
   memberId?: string;
   action?: string;
@@ -45,13 +45,13 @@ export type AuditSearch = {
   upTo?: number;
 };
 type NewRow = Omit<Row<"audit">, "id" | "hash">;
-type ActsPage = { acts: StoredEntry[][]; isOver: boolean };
+type EntryGroupsPage = { groups: StoredEntry[][]; isLastPage: boolean };
 type LoggedPerson = { id: string; name: string; email?: string };
 
 const MAX_CHOICES = 500;
 const MAX_BATCH_SIZE = 100;
-/** Few, because an act may have a thousand entries, and a query blocks everything else. */
-const ACTS_PER_QUERY = 5;
+/** Few, because a bulk action may have a thousand entries, and a query blocks everything else. */
+const GROUPS_PER_QUERY = 5;
 
 const TOKEN_PREFIX = "token ";
 
@@ -70,8 +70,8 @@ export function createAuditStore(database: Database) {
     return rows.map(toEntry);
   };
 
-  /** The newest acts, each with all its entries. The search continues before an act's newest entry. */
-  const listNewestActs = async (search: AuditSearch, limit: number): Promise<StoredEntry[][]> => {
+  /** Returns the newest bulk actions and single entries. The next search starts before the newest entry of the last group. */
+  const listNewestGroups = async (search: AuditSearch, limit: number): Promise<StoredEntry[][]> => {
     const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matchSearch("newer", search)}`;
     const rows = await database
       .selectFrom("audit")
@@ -82,36 +82,38 @@ export function createAuditStore(database: Database) {
       .orderBy("id", "desc")
       .limit(limit)
       .execute();
-    const acts = rows.map((row) => [toEntry(row)]);
-    const byAct = new Map(acts.flatMap((entries) => (entries[0]?.actId === undefined ? [] : [[entries[0].actId, entries] as const])));
-    if (byAct.size === 0) return acts;
-    const all = await database
+    const groups = rows.map((row) => [toEntry(row)]);
+    const groupsByActId = new Map(
+      groups.flatMap((entries) => (entries[0]?.actId === undefined ? [] : [[entries[0].actId, entries] as const])),
+    );
+    if (groupsByActId.size === 0) return groups;
+    const groupRows = await database
       .selectFrom("audit")
       .selectAll()
-      .where("actId", "in", [...byAct.keys()])
+      .where("actId", "in", [...groupsByActId.keys()])
       .where(matchSearch("audit", search))
       .orderBy("id", "desc")
       .execute();
-    for (const row of all) {
-      const entry = byAct.get(row.actId ?? "");
-      if (entry && row.id !== entry[0]?.id) entry.push(toEntry(row));
+    for (const row of groupRows) {
+      const group = groupsByActId.get(row.actId ?? "");
+      if (group && row.id !== group[0]?.id) group.push(toEntry(row));
     }
-    return acts;
+    return groups;
   };
 
-  /** Returns complete acts up to the limits, but at least one. */
-  const listActs = async (search: AuditSearch, limits: { acts: number; entries: number }): Promise<ActsPage> => {
-    const acts: StoredEntry[][] = [];
+  /** Returns complete groups up to the limits, but at least one. */
+  const listEntryGroups = async (search: AuditSearch, limits: { groups: number; entries: number }): Promise<EntryGroupsPage> => {
+    const groups: StoredEntry[][] = [];
     let entries = 0;
     for (;;) {
-      const actCount = Math.min(ACTS_PER_QUERY, limits.acts - acts.length);
-      const olderActs = await listNewestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, actCount);
-      for (const entry of olderActs) {
-        if (acts.length > 0 && entries + entry.length > limits.entries) return { acts, isOver: false };
-        acts.push(entry);
-        entries += entry.length;
+      const groupCount = Math.min(GROUPS_PER_QUERY, limits.groups - groups.length);
+      const olderGroups = await listNewestGroups({ ...search, before: groups.at(-1)?.[0]?.id ?? search.before }, groupCount);
+      for (const group of olderGroups) {
+        if (groups.length > 0 && entries + group.length > limits.entries) return { groups, isLastPage: false };
+        groups.push(group);
+        entries += group.length;
       }
-      if (olderActs.length < actCount || acts.length >= limits.acts) return { acts, isOver: olderActs.length < actCount };
+      if (olderGroups.length < groupCount || groups.length >= limits.groups) return { groups, isLastPage: olderGroups.length < groupCount };
     }
   };
 
@@ -135,43 +137,43 @@ export function createAuditStore(database: Database) {
 
   /** Returns the rows that could not be written, with their errors. One failed row doesn't fail the others. */
   const writeAll = async (rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow, unknown>> => {
-    const failed = new Map<NewRow, unknown>();
+    const errorsByRow = new Map<NewRow, unknown>();
     try {
       await write(rows);
     } catch (error) {
-      const failsForAll =
-        rows.length === 1 || isStoreAway(error) || isFullDisk(error) || String(getErrorCode(error)).startsWith("SQLITE_BUSY");
+      const isGeneralFailure =
+        rows.length === 1 || isStoreUnavailable(error) || isFullDisk(error) || String(getErrorCode(error)).startsWith("SQLITE_BUSY");
       for (const row of rows) {
-        if (failsForAll) failed.set(row, error);
-        else await write([row]).catch((reason: unknown) => failed.set(row, reason));
+        if (isGeneralFailure) errorsByRow.set(row, error);
+        else await write([row]).catch((reason: unknown) => errorsByRow.set(row, reason));
       }
     }
-    return failed;
+    return errorsByRow;
   };
 
-  let batch: { rows: NewRow[]; written: Promise<ReadonlyMap<NewRow, unknown>> } | undefined;
+  let batch: { rows: NewRow[]; result: Promise<ReadonlyMap<NewRow, unknown>> } | undefined;
   /** Resolves when all pending commits have ended, successfully or not. */
   let lastWrite: Promise<unknown> = Promise.resolve();
-  /** Batches entries of one turn of the event loop, or of a pending commit, into one commit, because each waits for the disk. */
+  /** Merges entries of one event loop turn, or of a pending commit, into one commit, because each commit waits for the disk. */
   const writeInBatch = async (row: NewRow): Promise<void> => {
     if (!batch || batch.rows.length >= MAX_BATCH_SIZE) {
       const rows: NewRow[] = [];
-      const writing = lastWrite
-        .then(() => nextTurn())
+      const writePromise = lastWrite
+        .then(() => yieldToEventLoop())
         .then(() => {
           if (batch?.rows === rows) batch = undefined;
           return writeAll(rows);
         });
-      lastWrite = writing;
-      batch = { rows, written: writing };
+      lastWrite = writePromise;
+      batch = { rows, result: writePromise };
     }
     batch.rows.push(row);
-    const failed = await batch.written;
-    if (failed.has(row)) throw failed.get(row);
+    const errorsByRow = await batch.result;
+    if (errorsByRow.has(row)) throw errorsByRow.get(row);
   };
 
-  /** Members in the log, or the given ones, with the name and email address of their last entry. */
-  async function lastNames(ids?: readonly string[]): Promise<LoggedPerson[]> {
+  /** Returns the members in the log, or those with these ids, with the name and email address of their last entry. */
+  async function listLastNames(ids?: readonly string[]): Promise<LoggedPerson[]> {
     const lastIds = database
       .selectFrom("audit")
       .select(({ fn }) => fn.max("id").as("id"))
@@ -192,7 +194,7 @@ export function createAuditStore(database: Database) {
   }
 
   return {
-    lastNames,
+    listLastNames,
     add: (entry: AuditEntry): Promise<void> =>
       writeInBatch({
         at: entry.at,
@@ -213,8 +215,8 @@ export function createAuditStore(database: Database) {
     verify: () => verifyChain(database),
 
     list,
-    listActs,
-    async newestId(): Promise<number | undefined> {
+    listActs: listEntryGroups,
+    async getNewestId(): Promise<number | undefined> {
       const { id } = await database
         .selectFrom("audit")
         .select(({ fn }) => fn.max("id").as("id"))
@@ -223,7 +225,7 @@ export function createAuditStore(database: Database) {
     },
     listNewest: (limit: number) => list({}, limit),
 
-    /** The member who first performed the action on each target, by current or last name. Targets without one are absent. */
+    /** Returns the member who first performed the action on each target, with the current or last name. Targets without one are absent. */
     async findFirstActors(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
       const rows = await database
         .selectFrom("audit")
@@ -248,9 +250,9 @@ export function createAuditStore(database: Database) {
       return (await query.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },
 
-    async choices(): Promise<{ members: LoggedPerson[]; actions: string[] }> {
+    async listChoices(): Promise<{ members: LoggedPerson[]; actions: string[] }> {
       const [members, actions] = await Promise.all([
-        lastNames(),
+        listLastNames(),
         database.selectFrom("audit").select("action").distinct().orderBy("action").limit(MAX_CHOICES).execute(),
       ]);
       return { members, actions: actions.map(({ action }) => action) };

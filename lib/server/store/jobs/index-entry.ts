@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
+import { isTerminalStatus, toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
@@ -10,20 +10,20 @@ import { toJobView } from "@/lib/contract/views/job-view";
 import { getTokenName } from "../audit/audit";
 import { getDialect } from "../dialect";
 import { type Row, type Tables } from "../tables";
-import { createEntry, createMark } from "./index-words";
+import { createEntry, createFilterToken } from "./index-words";
 
 const TIME_BITS = 42n;
 const TIE_BITS = 5n;
-const LAST_MS = 2 ** Number(TIME_BITS) - 1;
+const MAX_TIME_MS = 2 ** Number(TIME_BITS) - 1;
 
-/** The lowest key of a connection's jobs at a time. */
-export function firstKey(number: number, ms: number): bigint {
-  const time = BigInt(Math.min(LAST_MS, Math.max(0, Math.floor(ms))));
+/** Returns the lowest key of a connection's jobs at a time. */
+export function getFirstKey(number: number, ms: number): bigint {
+  const time = BigInt(Math.min(MAX_TIME_MS, Math.max(0, Math.floor(ms))));
   return (((BigInt(number) << TIME_BITS) | time) << TIE_BITS) & 0x7fff_ffff_ffff_ffffn;
 }
 
 /** The time in a key. Only this part fits into a JavaScript number. */
-export const KEY_MS = sql`((key >> ${sql.lit(Number(TIE_BITS))}) & ${sql.lit(LAST_MS)})`;
+export const KEY_MS = sql`((key >> ${sql.lit(Number(TIE_BITS))}) & ${sql.lit(MAX_TIME_MS)})`;
 
 export type StoredJob = {
   jobId: string;
@@ -45,7 +45,7 @@ export function readItem(text: string): JobListItem {
 export async function readStoredJobs(trx: Kysely<Tables>, number: number, ids: readonly string[]): Promise<Map<string, ExistingRow>> {
   const { rows } = await sql<Omit<Row<"ledgerJobs">, "key"> & { key: string; ms: number }>`
     SELECT CAST(key AS TEXT) AS key, job_id, ${KEY_MS} AS ms, is_exact, member_id, kinds, item, inputs, run_key
-    FROM ledger_jobs WHERE number = ${number} AND job_id IN (SELECT value FROM ${getDialect(trx).textRows(ids)})`.execute(trx);
+    FROM ledger_jobs WHERE number = ${number} AND job_id IN (SELECT value FROM ${getDialect(trx).selectTextRows(ids)})`.execute(trx);
   return new Map(
     rows.map((row) => [
       row.jobId,
@@ -66,7 +66,7 @@ export async function readStoredJobs(trx: Kysely<Tables>, number: number, ids: r
 
 type Submitter = { memberId: string; token?: string };
 
-/** The members who submitted these jobs, from the audit log. For jobs submitted before the job index existed. */
+/** Returns the members who submitted these jobs, from the audit log. For jobs submitted before the job index existed. */
 export async function findSubmitters(trx: Kysely<Tables>, connectionId: string, ids: readonly string[]): Promise<Map<string, Submitter>> {
   if (ids.length === 0) return new Map();
   const rows = await trx
@@ -84,7 +84,7 @@ export async function findSubmitters(trx: Kysely<Tables>, connectionId: string, 
 }
 
 /** What a response reported about a job. Absent fields are unchanged. */
-export type JobNote = {
+export type JobUpdate = {
   jobId: string;
   item?: Partial<JobListItem>;
   /** Exact to the millisecond if `isExact`. */
@@ -96,39 +96,39 @@ export type JobNote = {
   inputs?: string;
   runKey?: string;
   /** Ignored if the job isn't in the index yet. */
-  isAside?: boolean;
+  isUpdateOnly?: boolean;
 };
 
-export function mergeNote(storedJob: StoredJob | undefined, jobNote: JobNote): StoredJob {
-  const old: Partial<JobListItem> = storedJob?.item ?? {};
-  const reported = Object.fromEntries(Object.entries(jobNote.item ?? {}).filter(([, value]) => value !== undefined));
+export function mergeJobUpdate(storedJob: StoredJob | undefined, jobUpdate: JobUpdate): StoredJob {
+  const storedItem: Partial<JobListItem> = storedJob?.item ?? {};
+  const reportedFields = Object.fromEntries(Object.entries(jobUpdate.item ?? {}).filter(([, value]) => value !== undefined));
   // An older response that arrived late.
-  const isLate = isTerminal(old.status) && !isTerminal(jobNote.item?.status ?? old.status);
-  const isNewTime = jobNote.createdMs !== undefined && (jobNote.isExact === true || !storedJob?.createdMs);
-  const createdMs = (isNewTime ? jobNote.createdMs : storedJob?.createdMs) ?? 0;
+  const isLate = isTerminal(storedItem.status) && !isTerminal(jobUpdate.item?.status ?? storedItem.status);
+  const isNewTime = jobUpdate.createdMs !== undefined && (jobUpdate.isExact === true || !storedJob?.createdMs);
+  const createdMs = (isNewTime ? jobUpdate.createdMs : storedJob?.createdMs) ?? 0;
   return {
-    jobId: jobNote.jobId,
-    // Fields are in the order of the schema. Otherwise an equal item would look changed and be rewritten at each poll.
+    jobId: jobUpdate.jobId,
+    // Parsing sorts the fields. Otherwise an equal item would look changed and be rewritten on each poll.
     item: jobListItemSchema.parse({
       status: "unknown",
-      ...old,
-      ...(isLate ? {} : reported),
-      id: jobNote.jobId,
+      ...storedItem,
+      ...(isLate ? {} : reportedFields),
+      id: jobUpdate.jobId,
       create_time: createdMs || undefined,
     }),
     createdMs,
-    isExact: storedJob?.isExact === true || (jobNote.isExact === true && jobNote.createdMs !== undefined),
-    kinds: [...new Set([...(storedJob?.kinds ?? []), ...(jobNote.kinds ?? [])])],
-    memberId: storedJob?.memberId ?? jobNote.memberId,
-    inputs: jobNote.inputs ?? storedJob?.inputs,
-    runKey: jobNote.runKey ?? storedJob?.runKey,
+    isExact: storedJob?.isExact === true || (jobUpdate.isExact === true && jobUpdate.createdMs !== undefined),
+    kinds: [...new Set([...(storedJob?.kinds ?? []), ...(jobUpdate.kinds ?? [])])],
+    memberId: storedJob?.memberId ?? jobUpdate.memberId,
+    inputs: jobUpdate.inputs ?? storedJob?.inputs,
+    runKey: jobUpdate.runKey ?? storedJob?.runKey,
   };
 }
 
-const isTerminal = (word: string | undefined) => word !== undefined && isTerminalWord(word);
+const isTerminal = (word: string | undefined) => word !== undefined && isTerminalStatus(word);
 
-/** The run key of a job whose graph is unknown. */
-export function workflowKey(workflowId: string): string {
+/** Returns the run key of a job whose graph is unknown. */
+export function toWorkflowKey(workflowId: string): string {
   return `workflow ${workflowId}`;
 }
 
@@ -142,19 +142,19 @@ export function toRow({ item, isExact, memberId, kinds, inputs, runKey }: Stored
     item: writeExactJson(item),
     inputs,
     // A run that did not complete doesn't indicate the duration of others.
-    runKey: state === "failed" || state === "cancelled" ? null : (runKey ?? (item.workflow_id ? workflowKey(item.workflow_id) : null)),
+    runKey: state === "failed" || state === "cancelled" ? null : (runKey ?? (item.workflow_id ? toWorkflowKey(item.workflow_id) : null)),
     runner: item.runner_id ?? null,
   };
 }
 
 export function toSearchEntry({ item, memberId, kinds, inputs = "" }: Pick<StoredJob, "item" | "memberId" | "kinds" | "inputs">): string {
   const { error } = toJobView(item);
-  const marks = [
-    createMark("state", toJobState(item.status)),
-    ...(memberId === undefined ? [] : [createMark("member", memberId)]),
-    ...(item.workflow_id === undefined ? [] : [createMark("workflow", item.workflow_id)]),
-    ...kinds.map((kind) => createMark("output", kind)),
+  const filterTokens = [
+    createFilterToken("state", toJobState(item.status)),
+    ...(memberId === undefined ? [] : [createFilterToken("member", memberId)]),
+    ...(item.workflow_id === undefined ? [] : [createFilterToken("workflow", item.workflow_id)]),
+    ...kinds.map((kind) => createFilterToken("output", kind)),
   ];
   const errorText = error && [error.nodeType, error.type, error.lateValidation?.message ?? error.message].filter(Boolean).join(": ");
-  return createEntry(marks, [...(errorText ? [errorText] : []), inputs]);
+  return createEntry(filterTokens, [...(errorText ? [errorText] : []), inputs]);
 }

@@ -1,4 +1,4 @@
-// Searches the job index of one connection, by words in errors, inputs, and names of workflows and people.
+// Searches the job index of one connection by words in errors, inputs, and names of workflows and members.
 
 import "server-only";
 import { type RawBuilder, sql } from "kysely";
@@ -6,8 +6,8 @@ import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Database } from "../database";
 import { getDialect, type Term } from "../dialect";
-import { firstKey, KEY_MS, readItem, workflowKey } from "./index-entry";
-import { createMark, fold, toSearchPiece } from "./index-words";
+import { getFirstKey, KEY_MS, readItem, toWorkflowKey } from "./index-entry";
+import { createFilterToken, foldText, toSearchPiece } from "./index-words";
 import { findConnectionNumber } from "./job-index-store";
 
 export type IndexQuery = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
@@ -19,42 +19,42 @@ export type IndexQuery = Pick<JobsQuery, "status" | "workflow_id" | "output_type
 
 /** If a word occurs in more names, only the first ones are considered. */
 const MAX_NAMES = 200;
-const MAX_PEOPLE = 500;
+const MAX_SUBMITTERS = 500;
 const MAX_EXCERPT_LENGTH = 200;
 /** If a page has jobs of more workflows, only the first ones get expected durations. */
 const MAX_RUN_KEYS = 100;
 /** Enough for a few runners. */
 const MAX_RUNS_PER_KEY = 60;
-const LAST_MS = Number.MAX_SAFE_INTEGER;
+const MAX_TIME_MS = Number.MAX_SAFE_INTEGER;
 const QUARTER_MS = sql.lit(15 * 60_000);
 
 type LaterRun = { jobId: string; runKey?: string; workflowId?: string };
 export type EarlierRun = { runner?: string; runMs: number };
 
 export function createIndexSearch(database: Database) {
-  const { selectMatchingKeys, textRows } = getDialect(database);
+  const { selectMatchingKeys, selectTextRows: textRows } = getDialect(database);
 
   /** Matches a word in a job's texts, or in the current name of its workflow or member. */
-  function wordTerm(word: string, nameLists: NameLists): Term {
-    const matching = (names: NameLists["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MAX_NAMES);
-    const marks = [
-      ...matching(nameLists.workflows).map(({ id }) => createMark("workflow", id)),
-      ...matching(nameLists.members).map(({ id }) => createMark("member", id)),
+  function toWordTerm(word: string, nameLists: NameLists): Term {
+    const findMatching = (names: NameLists["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MAX_NAMES);
+    const filterTokens = [
+      ...findMatching(nameLists.workflows).map(({ id }) => createFilterToken("workflow", id)),
+      ...findMatching(nameLists.members).map(({ id }) => createFilterToken("member", id)),
     ];
-    return [word, ...marks].map(toSearchPiece);
+    return [word, ...filterTokens].map(toSearchPiece);
   }
 
   async function listNames(connectionId: string): Promise<NameLists> {
     const [workflows, members] = await Promise.all([
       database.selectFrom("workflowNames").select(["workflowId as id", "name"]).where("connectionId", "=", connectionId).execute(),
-      people(connectionId),
+      listSubmitters(connectionId),
     ]);
-    const foldNames = (names: NameLists["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
+    const foldNames = (names: NameLists["workflows"]) => names.map(({ id, name }) => ({ id, name: foldText(name) }));
     return { workflows: foldNames(workflows), members: foldNames(members) };
   }
 
-  /** Jumps from one id to the next in the index, because a connection has many jobs and few people. */
-  async function people(connectionId: string): Promise<{ id: string; name: string }[]> {
+  /** Jumps from one id to the next in the index, because a connection has many jobs and few submitters. */
+  async function listSubmitters(connectionId: string): Promise<{ id: string; name: string }[]> {
     const { rows } = await sql<{ id: string; name?: string }>`
       WITH RECURSIVE of (number, id) AS (
         SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = ledger_connections.number AND member_id IS NOT NULL)
@@ -64,15 +64,15 @@ export function createIndexSearch(database: Database) {
         FROM of WHERE id IS NOT NULL
       )
       SELECT of.id, coalesce(members.name, (SELECT member_name FROM audit WHERE member_id = of.id ORDER BY id DESC LIMIT 1)) AS name
-      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL LIMIT ${sql.lit(MAX_PEOPLE)}`.execute(database);
+      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL LIMIT ${sql.lit(MAX_SUBMITTERS)}`.execute(database);
     return rows
       .flatMap(({ id, name }) => (name === undefined ? [] : [{ id, name }]))
       .sort((item, other) => item.name.localeCompare(other.name));
   }
 
   return {
-    /** The beginnings of these jobs' input texts. Jobs without input texts are absent. */
-    async excerpts(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
+    /** Returns the beginnings of these jobs' input texts. Jobs without input texts are absent. */
+    async listExcerpts(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
       if (jobIds.length === 0) return new Map();
       const { rows } = await sql<{ jobId: string; text: string }>`
         SELECT job_id, substr(inputs, 1, ${sql.lit(MAX_EXCERPT_LENGTH)}) AS text FROM ledger_jobs JOIN ledger_connections USING (number)
@@ -81,20 +81,20 @@ export function createIndexSearch(database: Database) {
     },
 
     /**
-     * Completed runs by job, newest first: runs with its run key, then runs of its workflow without a known graph. Missing run keys are read
-     * from the index.
+     * Returns completed runs by job, newest first: runs with the same run key, then runs of the same workflow without a known graph.
+     * Missing run keys are read from the index.
      */
-    async earlierRuns(connectionId: string, jobs: readonly LaterRun[]): Promise<Map<string, EarlierRun[][]>> {
+    async listEarlierRuns(connectionId: string, jobs: readonly LaterRun[]): Promise<Map<string, EarlierRun[][]>> {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return new Map();
-      const unknown = jobs.flatMap(({ jobId, runKey }) => (runKey === undefined ? [jobId] : []));
+      const jobIdsWithoutKey = jobs.flatMap(({ jobId, runKey }) => (runKey === undefined ? [jobId] : []));
       const builder = sql<{ jobId: string; runKey: string }>`
         SELECT job_id, run_key FROM ledger_jobs
-        WHERE number = ${number} AND run_key IS NOT NULL AND job_id IN (SELECT value FROM ${textRows(unknown)})`;
-      const matchingRows = unknown.length === 0 ? [] : (await builder.execute(database)).rows;
+        WHERE number = ${number} AND run_key IS NOT NULL AND job_id IN (SELECT value FROM ${textRows(jobIdsWithoutKey)})`;
+      const matchingRows = jobIdsWithoutKey.length === 0 ? [] : (await builder.execute(database)).rows;
       const storedKeys = new Map(matchingRows.map(({ jobId, runKey }) => [jobId, runKey]));
       const listRunKeys = ({ jobId, runKey = storedKeys.get(jobId), workflowId }: LaterRun) =>
-        [runKey, workflowId && workflowKey(workflowId)].filter((key) => !!key);
+        [runKey, workflowId && toWorkflowKey(workflowId)].filter((key) => !!key);
       const distinctKeys = [...new Set(jobs.flatMap(listRunKeys))].slice(0, MAX_RUN_KEYS);
       if (distinctKeys.length === 0) return new Map();
       const runs = distinctKeys.map(
@@ -112,16 +112,16 @@ export function createIndexSearch(database: Database) {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return { jobs: [], texts: [], total: 0 };
       const nameLists = query.words.length > 0 ? await listNames(connectionId) : { workflows: [], members: [] };
-      const words = query.words.map((word) => wordTerm(word, nameLists));
-      const terms = [...words, ...filterTerms(query)];
-      const from = firstKey(number, query.fromMs ?? 0);
-      const to = firstKey(number, query.toMs ?? LAST_MS);
+      const wordTerms = query.words.map((word) => toWordTerm(word, nameLists));
+      const terms = [...wordTerms, ...toFilterTerms(query)];
+      const from = getFirstKey(number, query.fromMs ?? 0);
+      const to = getFirstKey(number, query.toMs ?? MAX_TIME_MS);
       const selectMatching = (terms: readonly Term[]) =>
         terms.length === 0 ? sql`SELECT key FROM ledger_jobs WHERE key >= ${from} AND key < ${to}` : selectMatchingKeys(terms, from, to);
-      const [id, ...others] = query.words;
+      const [id, ...otherWords] = query.words;
       const builder =
-        id !== undefined && others.length === 0 && isIdPrefix(id)
-          ? sql`${selectMatching(terms)} UNION SELECT key FROM (${selectMatching(filterTerms(query))}) AS filtered WHERE key IN (${selectByIdPrefix(number, id)})`
+        id !== undefined && otherWords.length === 0 && isIdPrefix(id)
+          ? sql`${selectMatching(terms)} UNION SELECT key FROM (${selectMatching(toFilterTerms(query))}) AS filtered WHERE key IN (${selectByIdPrefix(number, id)})`
           : selectMatching(terms);
       const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${builder}) AS found`.execute(database);
       const page = await selectPage(builder, query).execute(database);
@@ -135,18 +135,20 @@ export function createIndexSearch(database: Database) {
       if (number === undefined) return [];
       const { rows } = await sql<{ ms: number; count: number }>`
         SELECT ${KEY_MS} / ${QUARTER_MS} * ${QUARTER_MS} AS ms, count(*) AS count FROM (
-          ${selectMatchingKeys([[createMark("state", state)]], firstKey(number, fromMs), firstKey(number, toMs))}
+          ${selectMatchingKeys([[createFilterToken("state", state)]], getFirstKey(number, fromMs), getFirstKey(number, toMs))}
         ) AS found GROUP BY 1`.execute(database);
       return rows;
     },
 
-    people,
+    listSubmitters,
 
-    async hasManySubmitters(connectionId: string): Promise<boolean> {
-      const of = (end: "min" | "max") =>
+    async hasMultipleSubmitters(connectionId: string): Promise<boolean> {
+      const selectSubmitter = (end: "min" | "max") =>
         sql`(SELECT ${sql.raw(end)}(member_id) FROM ledger_jobs WHERE number = of.number AND member_id IS NOT NULL)`;
       const { rows } = await sql<{ many: unknown }>`
-        SELECT ${of("min")} < ${of("max")} AS many FROM ledger_connections AS of WHERE connection_id = ${connectionId}`.execute(database);
+        SELECT ${selectSubmitter("min")} < ${selectSubmitter("max")} AS many FROM ledger_connections AS of WHERE connection_id = ${connectionId}`.execute(
+        database,
+      );
       return Number(rows[0]?.many) === 1;
     },
   };
@@ -164,12 +166,12 @@ function selectByIdPrefix(number: number, id: string): RawBuilder<unknown> {
 
 type NameLists = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };
 
-function filterTerms({ status, workflow_id: workflow, output_type: output, memberId }: IndexQuery): Term[] {
+function toFilterTerms({ status, workflow_id: workflow, output_type: output, memberId }: IndexQuery): Term[] {
   return [
-    ...(status && status.length > 0 ? [status.map((state) => createMark("state", state))] : []),
-    ...(memberId === undefined ? [] : [[createMark("member", memberId)]]),
-    ...(workflow === undefined ? [] : [[createMark("workflow", workflow)]]),
-    ...(output === undefined ? [] : [[createMark("output", output)]]),
+    ...(status && status.length > 0 ? [status.map((state) => createFilterToken("state", state))] : []),
+    ...(memberId === undefined ? [] : [[createFilterToken("member", memberId)]]),
+    ...(workflow === undefined ? [] : [[createFilterToken("workflow", workflow)]]),
+    ...(output === undefined ? [] : [[createFilterToken("output", output)]]),
   ];
 }
 

@@ -1,5 +1,5 @@
-// The search entry of a job: folded words of its texts, and marks for the filters. User text never matches a mark.
-// Must not change without a migration that rebuilds the index.
+// The search entry of a job: its folded texts, and tokens for the filters. User text never matches a filter token.
+// The format must not change without a migration that rebuilds the index.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -10,29 +10,29 @@ const GROUP_LENGTH = 3;
 const FILLER = "\uE000";
 /** Private use characters, which no language uses. */
 const RESERVED = /[\uE000\u{F0000}-\u{FFFFD}\p{Surrogate}\0]/gu;
-const FIRST_MARK = 0xf0000;
-const MARK_LETTERS = 0xfffd;
+const FIRST_TOKEN_CODE_POINT = 0xf0000;
+const TOKEN_CODE_POINTS = 0xfffd;
 const MAX_WORDS = 12;
 const unspacedScripts =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
 const shortWord = /(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,2}(?![\p{L}\p{N}])/gu;
 
-export type MarkKind = "state" | "member" | "workflow" | "output";
+export type FilterTokenKind = "state" | "member" | "workflow" | "output";
 
-export function createMark(kind: MarkKind, value: string): string {
+export function createFilterToken(kind: FilterTokenKind, value: string): string {
   const digest = createHash("sha256").update(`${kind}\n${value}`).digest();
-  return String.fromCodePoint(...[0, 2, 4].map((at) => FIRST_MARK + (digest.readUInt16BE(at) % MARK_LETTERS)));
+  return String.fromCodePoint(...[0, 2, 4].map((index) => FIRST_TOKEN_CODE_POINT + (digest.readUInt16BE(index) % TOKEN_CODE_POINTS)));
 }
 
-export function createEntry(marks: readonly string[], texts: readonly string[]): string {
-  const folded = texts.map(fold).filter((text) => text !== "");
-  const short = new Set(folded.flatMap(findShortPieces));
-  return [...marks, ...folded, [...short].map(padPiece).join("")].join("\n");
+export function createEntry(filterTokens: readonly string[], texts: readonly string[]): string {
+  const foldedTexts = texts.map(foldText).filter((text) => text !== "");
+  const shortPieces = new Set(foldedTexts.flatMap(findShortPieces));
+  return [...filterTokens, ...foldedTexts, [...shortPieces].map(padPiece).join("")].join("\n");
 }
 
 /** Splits user text into words. Quoted text is one word. */
 export function splitWords(text: string): string[] {
-  const pieces = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quoted, plain]) => fold(quoted ?? plain ?? ""));
+  const pieces = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quoted, plain]) => foldText(quoted ?? plain ?? ""));
   return [...new Set(pieces.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= GROUP_LENGTH))].slice(0, MAX_WORDS);
 }
 
@@ -40,7 +40,7 @@ export function toSearchPiece(word: string): string {
   return Array.from(word).length < GROUP_LENGTH ? padPiece(word) : word;
 }
 
-/** Marks and padded short words: three characters that are stored unchanged, and never occur within a text. */
+/** True for filter tokens and padded short words: three characters that are stored unchanged and never occur in a text. */
 export function isWholePiece(piece: string): boolean {
   return /^[\uE000\u{F0000}-\u{FFFFD}]/u.test(piece);
 }
@@ -49,17 +49,17 @@ export function findWholePieces(body: string): string[] {
   return [...new Set(body.match(/[\u{F0000}-\u{FFFFD}]{3}|\uE000{2}.|\uE000[^\uE000]{2}/gu) ?? [])];
 }
 
-export function fold(text: string): string {
+export function foldText(text: string): string {
   return foldName(text.replace(RESERVED, " ")).replace(/\s+/gu, " ").trim();
 }
 
 function findShortPieces(folded: string): string[] {
   const runs = folded.match(unspacedScripts) ?? [];
-  const inRuns = runs.flatMap((run) => {
+  const unspacedPieces = runs.flatMap((run) => {
     const letters = Array.from(run);
-    return letters.flatMap((letter, at) => [letter, ...(letters[at + 1] === undefined ? [] : [letter + letters[at + 1]])]);
+    return letters.flatMap((letter, index) => [letter, ...(letters[index + 1] === undefined ? [] : [letter + letters[index + 1]])]);
   });
-  return [...inRuns, ...(folded.match(shortWord) ?? [])];
+  return [...unspacedPieces, ...(folded.match(shortWord) ?? [])];
 }
 
 function padPiece(piece: string): string {

@@ -12,10 +12,10 @@ import { type Tables } from "../tables";
 import {
   type ExistingRow,
   findSubmitters,
-  firstKey,
-  type JobNote,
+  getFirstKey,
+  type JobUpdate,
   KEY_MS,
-  mergeNote,
+  mergeJobUpdate,
   readStoredJobs,
   type StoredJob,
   toRow,
@@ -23,44 +23,44 @@ import {
 } from "./index-entry";
 import { recordUsage } from "./job-usage";
 
-type StoredNote = { jobId: string; inputs?: string };
+type CachedUpdate = { jobId: string; inputs?: string };
 
 const MAX_UNHASHED_LENGTH = 500;
 const CACHE_MS = 5 * 60_000;
 
-function createWrittenNoteCache(now: () => number = Date.now) {
+function createWrittenUpdateCache(now: () => number = Date.now) {
   const lastWritten = createLru<string, { content: string; atMs: number }>({ max: 10_000 });
-  const toCacheKey = (number: number, { jobId }: StoredNote) => `${number} ${jobId}`;
+  const toCacheKey = (number: number, { jobId }: CachedUpdate) => `${number} ${jobId}`;
 
   return {
-    /** Returns the notes that were not written recently. */
-    selectNew<T extends StoredNote>(number: number, notes: readonly T[]): T[] {
-      return notes.filter((note) => {
-        const existing = lastWritten.get(toCacheKey(number, note));
-        return !existing || now() - existing.atMs > CACHE_MS || existing.content !== toComparableText(note);
+    /** Returns the updates that were not written recently. */
+    selectNew<T extends CachedUpdate>(number: number, updates: readonly T[]): T[] {
+      return updates.filter((update) => {
+        const existing = lastWritten.get(toCacheKey(number, update));
+        return !existing || now() - existing.atMs > CACHE_MS || existing.content !== toComparableText(update);
       });
     },
 
-    /** Records a written note, so that an equal one is skipped. */
-    keep(number: number, note: StoredNote): void {
-      const name = toCacheKey(number, note);
+    /** Records a written update, so that an equal one is skipped. */
+    add(number: number, update: CachedUpdate): void {
+      const cacheKey = toCacheKey(number, update);
       // Inputs are reported only once.
-      if (note.inputs !== undefined) lastWritten.delete(name);
-      else lastWritten.set(name, { content: toComparableText(note), atMs: now() });
+      if (update.inputs !== undefined) lastWritten.delete(cacheKey);
+      else lastWritten.set(cacheKey, { content: toComparableText(update), atMs: now() });
     },
 
-    /** Call after rows were removed, because notes about them must be written again. */
-    forget: () => lastWritten.clear(),
+    /** Call after rows were removed, because updates about them must be written again. */
+    clear: () => lastWritten.clear(),
   };
 }
 
-/** Hashed if long, as a job's error may be. */
-function toComparableText(note: StoredNote): string {
-  const text = writeExactJson(note);
+/** Long texts, such as errors, are hashed. */
+function toComparableText(update: CachedUpdate): string {
+  const text = writeExactJson(update);
   return text.length <= MAX_UNHASHED_LENGTH ? text : createHash("sha256").update(text).digest("base64");
 }
 
-export type IndexReach = {
+export type IndexCoverage = {
   newestMs?: number;
   cursorMs?: number;
   nextOffset?: number;
@@ -72,15 +72,15 @@ export type JobIndexStore = ReturnType<typeof createJobIndexStore>;
 
 const DELETE_BATCH_SIZE = 500;
 
-/** The number of a connection in the keys of its jobs. */
+/** Returns the number that represents a connection in the keys of its jobs. */
 export async function findConnectionNumber(database: Database, connectionId: string): Promise<number | undefined> {
   const query = database.selectFrom("ledgerConnections").select("number").where("connectionId", "=", connectionId);
   return (await query.executeTakeFirst())?.number;
 }
 
 export function createJobIndexStore(database: Database) {
-  const { runExclusive, textRows } = getDialect(database);
-  const writtenNotes = createWrittenNoteCache();
+  const { runExclusive, selectTextRows: textRows } = getDialect(database);
+  const writtenUpdates = createWrittenUpdateCache();
 
   async function ensureConnectionNumber(connectionId: string): Promise<number | undefined> {
     const number = await findConnectionNumber(database, connectionId);
@@ -95,27 +95,27 @@ export function createJobIndexStore(database: Database) {
   const runLocked = <T>(number: number, work: (trx: Kysely<Tables>) => Promise<T>) => runExclusive(database, `ledger ${number}`, work);
 
   return {
-    async note(connectionId: string, reported: readonly JobNote[], maxJobs: number): Promise<void> {
+    async recordJobs(connectionId: string, updates: readonly JobUpdate[], maxJobs: number): Promise<void> {
       const number = await ensureConnectionNumber(connectionId);
-      const newNotes = number === undefined ? [] : writtenNotes.selectNew(number, reported);
-      if (number === undefined || newNotes.length === 0) return;
+      const newUpdates = number === undefined ? [] : writtenUpdates.selectNew(number, updates);
+      if (number === undefined || newUpdates.length === 0) return;
       const result = await runLocked(number, async (trx) => {
         const count = await countJobs(trx, number);
         const oldest = count >= maxJobs ? await findOldestMs(trx, number) : undefined;
-        const ids = newNotes.map(({ jobId }) => jobId);
+        const ids = newUpdates.map(({ jobId }) => jobId);
         const storedJobs = await readStoredJobs(trx, number, ids);
-        const unknownJobIds = newNotes
+        const unknownJobIds = newUpdates
           .filter(({ jobId, memberId }) => !storedJobs.has(jobId) && memberId === undefined)
           .map(({ jobId }) => jobId);
         const submitters = await findSubmitters(trx, connectionId, unknownJobIds);
         const next = new Map<bigint, bigint>();
-        const counts = { added: 0, left: 0, written: new Array<JobNote>() };
-        for (const jobNote of newNotes) {
-          const storedJob = storedJobs.get(jobNote.jobId);
-          if (!storedJob && (jobNote.isAside || !jobNote.item)) continue;
-          const updatedJob = mergeNote(storedJob, { memberId: submitters.get(jobNote.jobId)?.memberId, ...jobNote });
+        const counts = { added: 0, skipped: 0, written: new Array<JobUpdate>() };
+        for (const jobUpdate of newUpdates) {
+          const storedJob = storedJobs.get(jobUpdate.jobId);
+          if (!storedJob && (jobUpdate.isUpdateOnly || !jobUpdate.item)) continue;
+          const updatedJob = mergeJobUpdate(storedJob, { memberId: submitters.get(jobUpdate.jobId)?.memberId, ...jobUpdate });
           if (!storedJob && oldest !== undefined && updatedJob.createdMs < oldest) {
-            counts.left += 1;
+            counts.skipped += 1;
             continue;
           }
           const row = toRow(updatedJob);
@@ -124,27 +124,27 @@ export function createJobIndexStore(database: Database) {
           const key = isChanged ? await writeRow(trx, number, storedJob, updatedJob, { row, next }) : storedJob.key;
           if (isChanged)
             await recordUsage(trx, connectionId, {
-              token: submitters.get(jobNote.jobId)?.token,
+              token: submitters.get(jobUpdate.jobId)?.token,
               ...updatedJob,
-              ...(jobNote.token !== undefined && { token: jobNote.token }),
+              ...(jobUpdate.token !== undefined && { token: jobUpdate.token }),
             });
           if (!storedJob) counts.added += 1;
-          counts.written.push(jobNote);
-          storedJobs.set(jobNote.jobId, { ...updatedJob, key });
+          counts.written.push(jobUpdate);
+          storedJobs.set(jobUpdate.jobId, { ...updatedJob, key });
         }
         const surplusCount = Math.min(DELETE_BATCH_SIZE, count + counts.added - maxJobs);
         if (surplusCount > 0) await sql`DELETE FROM ledger_jobs WHERE key IN (${selectOldestKeys(number, surplusCount)})`.execute(trx);
-        if (surplusCount > 0 || counts.left > 0) {
+        if (surplusCount > 0 || counts.skipped > 0) {
           await trx.updateTable("ledgerConnections").set({ isBounded: true }).where("number", "=", number).execute();
         }
         await addToCount(trx, number, counts.added - Math.max(0, surplusCount));
-        return { ...counts, over: surplusCount };
+        return { ...counts, surplus: surplusCount };
       });
-      if (result.over > 0) writtenNotes.forget();
-      for (const note of result.written) writtenNotes.keep(number, note);
+      if (result.surplus > 0) writtenUpdates.clear();
+      for (const update of result.written) writtenUpdates.add(number, update);
     },
 
-    async forget(connectionId: string, ids: readonly string[]): Promise<void> {
+    async remove(connectionId: string, ids: readonly string[]): Promise<void> {
       const number = await findConnectionNumber(database, connectionId);
       for (let at = 0; number !== undefined && at < ids.length; at += DELETE_BATCH_SIZE) {
         const batch = ids.slice(at, at + DELETE_BATCH_SIZE);
@@ -152,29 +152,29 @@ export function createJobIndexStore(database: Database) {
           const rows = trx.deleteFrom("ledgerJobs").where("number", "=", number).where("jobId", "in", batch);
           await addToCount(trx, number, -Number((await rows.executeTakeFirst()).numDeletedRows));
         });
-        writtenNotes.forget();
+        writtenUpdates.clear();
       }
     },
 
     /** Deletes jobs between two times that the service's list does not contain. Returns true if there may be more of them. */
-    async forgetAbsent(connectionId: string, { afterMs, beforeMs, present }: ListedRange): Promise<boolean> {
+    async removeAbsent(connectionId: string, { afterMs, beforeMs, present }: ListedRange): Promise<boolean> {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return false;
       const removed = await runLocked(number, async (trx) => {
         const { numAffectedRows } = await sql`
           DELETE FROM ledger_jobs WHERE key IN (
             SELECT key FROM ledger_jobs
-            WHERE key >= ${firstKey(number, afterMs + 1)} AND key < ${firstKey(number, beforeMs)} AND is_exact = 1
+            WHERE key >= ${getFirstKey(number, afterMs + 1)} AND key < ${getFirstKey(number, beforeMs)} AND is_exact = 1
               AND job_id NOT IN (SELECT value FROM ${textRows(present)})
             LIMIT ${DELETE_BATCH_SIZE})`.execute(trx);
         await addToCount(trx, number, -Number(numAffectedRows ?? 0n));
         return Number(numAffectedRows ?? 0n);
       });
-      if (removed > 0) writtenNotes.forget();
+      if (removed > 0) writtenUpdates.clear();
       return removed >= DELETE_BATCH_SIZE;
     },
 
-    async reach(connectionId: string): Promise<IndexReach & { unread: number }> {
+    async getCoverage(connectionId: string): Promise<IndexCoverage & { unread: number }> {
       const row = await database.selectFrom("ledgerConnections").selectAll().where("connectionId", "=", connectionId).executeTakeFirst();
       if (!row) return { isComplete: false, isBounded: false, unread: 0 };
       const { rows } = await sql<{ n: number }>`
@@ -182,20 +182,20 @@ export function createJobIndexStore(database: Database) {
       return { ...row, unread: rows[0]?.n ?? 0 };
     },
 
-    async setReach(connectionId: string, reach: IndexReach): Promise<void> {
+    async setCoverage(connectionId: string, coverage: IndexCoverage): Promise<void> {
       if ((await ensureConnectionNumber(connectionId)) === undefined) return;
       await database
         .updateTable("ledgerConnections")
         .set({
-          // Another reader may have advanced it since this one began.
-          ...(reach.newestMs !== undefined && {
-            newestMs: sql<number>`CASE WHEN newest_ms > ${reach.newestMs} THEN newest_ms ELSE ${reach.newestMs} END`,
+          // Another reader may have advanced it since this one started.
+          ...(coverage.newestMs !== undefined && {
+            newestMs: sql<number>`CASE WHEN newest_ms > ${coverage.newestMs} THEN newest_ms ELSE ${coverage.newestMs} END`,
           }),
-          cursorMs: reach.cursorMs ?? null,
-          nextOffset: reach.nextOffset ?? null,
-          isComplete: reach.isComplete,
-          isBounded: reach.isBounded,
-          sweptAt: reach.sweptAt ?? null,
+          cursorMs: coverage.cursorMs ?? null,
+          nextOffset: coverage.nextOffset ?? null,
+          isComplete: coverage.isComplete,
+          isBounded: coverage.isBounded,
+          sweptAt: coverage.sweptAt ?? null,
         })
         .where("connectionId", "=", connectionId)
         .execute();
@@ -211,13 +211,13 @@ export function createJobIndexStore(database: Database) {
         .execute();
     },
 
-    /** The time of the oldest job, if the index is full. */
-    async oldestOfFull(connectionId: string, maxJobs: number): Promise<number | undefined> {
+    /** Returns the time of the oldest job, or undefined if the index is not full. */
+    async findOldestIfFull(connectionId: string, maxJobs: number): Promise<number | undefined> {
       const number = await findConnectionNumber(database, connectionId);
       return number !== undefined && (await countJobs(database, number)) >= maxJobs ? findOldestMs(database, number) : undefined;
     },
 
-    async holdersOf(jobId: string, connectionIds: readonly string[]): Promise<string[]> {
+    async findConnectionsWithJob(jobId: string, connectionIds: readonly string[]): Promise<string[]> {
       if (connectionIds.length === 0) return [];
       const rows = await database
         .selectFrom("ledgerConnections")
@@ -230,9 +230,9 @@ export function createJobIndexStore(database: Database) {
     },
 
     /** Drops a connection's jobs, so that they are read again. Their rows then belong to no connection and are swept. */
-    async restart(connectionId: string): Promise<void> {
+    async reset(connectionId: string): Promise<void> {
       await database.deleteFrom("ledgerConnections").where("connectionId", "=", connectionId).execute();
-      writtenNotes.forget();
+      writtenUpdates.clear();
     },
 
     /** Deletes rows of removed connections. Returns true if there may be more. */
@@ -252,22 +252,23 @@ export type ListedRange = { afterMs: number; beforeMs: number; present: readonly
 async function writeRow(
   trx: Kysely<Tables>,
   number: number,
-  before: ExistingRow | undefined,
-  after: StoredJob,
+  existingRow: ExistingRow | undefined,
+  job: StoredJob,
   { row, next }: { row: ReturnType<typeof toRow>; next: Map<bigint, bigint> },
 ): Promise<bigint> {
-  const body = toSearchEntry(after);
-  if (before?.createdMs === after.createdMs) {
-    const updateResult = await trx.updateTable("ledgerJobs").set(row).where("key", "=", before.key).executeTakeFirst();
+  const body = toSearchEntry(job);
+  if (existingRow?.createdMs === job.createdMs) {
+    const updateResult = await trx.updateTable("ledgerJobs").set(row).where("key", "=", existingRow.key).executeTakeFirst();
     // If the row was swept with its connection meanwhile, it has no search entry either.
-    if (Number(updateResult.numUpdatedRows) > 0 && toSearchEntry(before) !== body) await getDialect(trx).writeWords(trx, before.key, body);
-    return before.key;
+    if (Number(updateResult.numUpdatedRows) > 0 && toSearchEntry(existingRow) !== body)
+      await getDialect(trx).writeWords(trx, existingRow.key, body);
+    return existingRow.key;
   }
-  if (before) await trx.deleteFrom("ledgerJobs").where("key", "=", before.key).execute();
-  const key = await allocateKey(trx, firstKey(number, after.createdMs), next);
+  if (existingRow) await trx.deleteFrom("ledgerJobs").where("key", "=", existingRow.key).execute();
+  const key = await allocateKey(trx, getFirstKey(number, job.createdMs), next);
   await trx
     .insertInto("ledgerJobs")
-    .values({ ...row, key, number, jobId: after.jobId })
+    .values({ ...row, key, number, jobId: job.jobId })
     .execute();
   await getDialect(trx).writeWords(trx, key, body);
   return key;
@@ -282,7 +283,7 @@ async function allocateKey(trx: Kysely<Tables>, first: bigint, next: Map<bigint,
   return key;
 }
 
-/** The first free key after a used one. */
+/** Returns the first free key after a used one. */
 async function findFreeKey(trx: Kysely<Tables>, start: bigint): Promise<bigint> {
   const { rows } = await sql<{ free: string }>`
     SELECT CAST(key + 1 AS TEXT) AS free FROM ledger_jobs AS taken
@@ -306,11 +307,11 @@ async function addToCount(trx: Kysely<Tables>, number: number, jobs: number): Pr
 }
 
 const selectOldestKeys = (number: number, count: number) =>
-  sql`SELECT key FROM ledger_jobs WHERE key >= ${firstKey(number, 0)} AND key < ${firstKey(number + 1, 0)} ORDER BY key LIMIT ${count}`;
+  sql`SELECT key FROM ledger_jobs WHERE key >= ${getFirstKey(number, 0)} AND key < ${getFirstKey(number + 1, 0)} ORDER BY key LIMIT ${count}`;
 
 async function findOldestMs(database: Kysely<Tables>, number: number): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number }>`
-    SELECT ${KEY_MS} AS ms FROM ledger_jobs WHERE key >= ${firstKey(number, 0)} AND key < ${firstKey(number + 1, 0)}
+    SELECT ${KEY_MS} AS ms FROM ledger_jobs WHERE key >= ${getFirstKey(number, 0)} AND key < ${getFirstKey(number + 1, 0)}
     ORDER BY key LIMIT 1`.execute(database);
   return rows[0]?.ms;
 }

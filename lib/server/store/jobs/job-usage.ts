@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { isTerminalWord } from "@/lib/contract/jobs/job-list";
+import { isTerminalStatus } from "@/lib/contract/jobs/job-list";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type Database, deleteBefore } from "../database";
@@ -48,8 +48,8 @@ export function createJobUsageStore(database: Database) {
       return rows;
     },
 
-    /** Jobs in these states that no service lists any more, according to the job index. Their end was never recorded. */
-    async lost(range: UsageRange, words: readonly string[]): Promise<Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">[]> {
+    /** Counts jobs in these states that no service lists any more, according to the job index. Their end was never recorded. */
+    async listLost(range: UsageRange, words: readonly string[]): Promise<Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">[]> {
       if (words.length === 0) return [];
       const { rows } = await sql<Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">>`
         SELECT member_id AS "memberId", token, connection_id AS "connectionId", count(*) AS jobs FROM job_usage
@@ -60,16 +60,16 @@ export function createJobUsageStore(database: Database) {
       return rows;
     },
 
-    async namesOf(memberIds: readonly string[]): Promise<Map<string, string>> {
+    async findNames(memberIds: readonly string[]): Promise<Map<string, string>> {
       const { rows } = await sql<{ id: string; name?: string }>`
         SELECT value AS id, coalesce(members.name, (
           SELECT member_name FROM audit WHERE member_id = value ORDER BY id DESC LIMIT 1)) AS name
-        FROM ${getDialect(database).textRows(memberIds)} LEFT JOIN members ON members.id = value`.execute(database);
+        FROM ${getDialect(database).selectTextRows(memberIds)} LEFT JOIN members ON members.id = value`.execute(database);
       return new Map(rows.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])));
     },
 
     /** Jobs with outputs of unknown size, newest first. */
-    async unsized(connectionId: string, limit: number): Promise<{ jobId: string; outputs: number }[]> {
+    async listUnsized(connectionId: string, limit: number): Promise<{ jobId: string; outputs: number }[]> {
       const rows = await database
         .selectFrom("jobUsage")
         .select(["jobId", "outputs"])
@@ -81,10 +81,14 @@ export function createJobUsageStore(database: Database) {
       return rows.map(({ jobId, outputs }) => ({ jobId, outputs: outputs ?? 0 }));
     },
 
-    async setSize(connectionId: string, jobId: string, { bytes, isPart }: { bytes: number | undefined; isPart: boolean }): Promise<void> {
+    async setSize(
+      connectionId: string,
+      jobId: string,
+      { bytes, isPartial }: { bytes: number | undefined; isPartial: boolean },
+    ): Promise<void> {
       await database
         .updateTable("jobUsage")
-        .set({ bytes: bytes ?? null, isSized: isPart ? PARTLY_SIZED : 1 })
+        .set({ bytes: bytes ?? null, isSized: isPartial ? PARTLY_SIZED : 1 })
         .where("connectionId", "=", connectionId)
         .where("jobId", "=", jobId)
         .execute();
@@ -96,12 +100,12 @@ export function createJobUsageStore(database: Database) {
   };
 }
 
-/** Part of the job index's transaction, so that both are written together. */
+/** Runs in the job index's transaction, so that both are written together. */
 export async function recordUsage(trx: Kysely<Tables>, connectionId: string, { item, memberId, token, createdMs }: UsedJob): Promise<void> {
   if (memberId === undefined || createdMs <= 0) return;
   const { runMs, outputsCount } = toJobView(item);
   const outputs = outputsCount === undefined ? null : Math.max(0, Math.round(outputsCount));
-  const hasEnded = isTerminalWord(item.status);
+  const hasEnded = isTerminalStatus(item.status);
   await sql`
     INSERT INTO job_usage (connection_id, job_id, member_id, at, word, run_ms, outputs, bytes, is_sized, token)
     VALUES (${connectionId}, ${item.id}, ${memberId}, ${createdMs}, ${item.status}, ${runMs === undefined ? null : Math.round(runMs)},

@@ -50,7 +50,7 @@ export function createJobViewerStore(database: Database) {
     },
 
     /** By connection, in the order in which access was granted. */
-    async viewersOf(connectionIds: readonly string[]): Promise<Map<string, JobViewer[]>> {
+    async listViewers(connectionIds: readonly string[]): Promise<Map<string, JobViewer[]>> {
       const rows = await database
         .selectFrom("jobViewers")
         .innerJoin("members", "members.id", "jobViewers.memberId")
@@ -79,7 +79,7 @@ export function createJobViewerStore(database: Database) {
         .execute();
     },
 
-    async give(connectionId: string, memberId: string, { givenBy, now }: { givenBy: string; now: number }): Promise<void> {
+    async grant(connectionId: string, memberId: string, { givenBy, now }: { givenBy: string; now: number }): Promise<void> {
       await database
         .insertInto("jobViewers")
         .values({ connectionId, memberId, givenBy, givenAt: now })
@@ -87,12 +87,12 @@ export function createJobViewerStore(database: Database) {
         .execute();
     },
 
-    async take(connectionId: string, memberId: string): Promise<boolean> {
+    async revoke(connectionId: string, memberId: string): Promise<boolean> {
       return hasEffect(database.deleteFrom("jobViewers").where("connectionId", "=", connectionId).where("memberId", "=", memberId));
     },
 
     /** Records files of jobs in a response to a member who may only see the jobs. */
-    async addShown(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
+    async recordShownFiles(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
       const day = Math.floor(now / DAY_MS);
       const newHashes = [...new Set(files.map(hashFile))].filter((hash) => !recordedToday.has(`${day} ${connectionId} ${hash}`));
       if (newHashes.length === 0) return;
@@ -108,7 +108,7 @@ export function createJobViewerStore(database: Database) {
       for (const hash of newHashes) recordedToday.set(`${day} ${connectionId} ${hash}`, true);
     },
 
-    async hasShown(connectionId: string, file: ShownFile): Promise<boolean> {
+    async hasShownFile(connectionId: string, file: ShownFile): Promise<boolean> {
       const row = await database
         .selectFrom("shownFiles")
         .select("at")

@@ -6,7 +6,7 @@ import { type Database, deleteBefore, hasEffect } from "../database";
 import { selectTexts } from "../dialect";
 
 type Submission = { memberId: string; key: string };
-export type Attempt = Submission & { begunAt: number };
+export type Attempt = Submission & { startedAt: number };
 export type StoredSubmission = { contentHash: string; answer?: string; failure?: { code: string; message: string } };
 
 export function createSubmissionStore(database: Database) {
@@ -15,7 +15,7 @@ export function createSubmissionStore(database: Database) {
 
   return {
     /** False if it was submitted before. Rows older than `forgetBefore` are deleted. */
-    async begin({ memberId, key }: Submission, details: { contentHash: string; now: number; forgetBefore: number }): Promise<boolean> {
+    async start({ memberId, key }: Submission, details: { contentHash: string; now: number; forgetBefore: number }): Promise<boolean> {
       await deleteBefore(database, "submissions", "createdAt", details.forgetBefore);
       return hasEffect(
         database
@@ -25,16 +25,16 @@ export function createSubmissionStore(database: Database) {
       );
     },
 
-    async accepted(submission: Submission, text: string): Promise<void> {
+    async recordResponse(submission: Submission, text: string): Promise<void> {
       await update(submission).set({ answer: text }).execute();
     },
 
-    async unknown(submission: Submission, { code, message }: { code: string; message: string }): Promise<void> {
+    async recordFailure(submission: Submission, { code, message }: { code: string; message: string }): Promise<void> {
       await update(submission).set({ failureCode: code, failureMessage: message }).execute();
     },
 
-    /** Deletes the attempt, because nothing was started and the key may be reused. A later attempt with it is kept. */
-    async forget({ memberId, key, begunAt }: Attempt): Promise<void> {
+    /** Deletes the attempt, because nothing was started and the key may be reused. Doesn't delete a later attempt with the same key. */
+    async remove({ memberId, key, startedAt: begunAt }: Attempt): Promise<void> {
       await database
         .deleteFrom("submissions")
         .where("memberId", "=", memberId)
@@ -73,7 +73,7 @@ export type JobLabelStore = ReturnType<typeof createJobLabelStore>;
 
 export function createJobLabelStore(database: Database) {
   return {
-    async remember(connectionId: string, { jobId, label = "", rerunOf, batch, now }: SubmittedJob): Promise<void> {
+    async record(connectionId: string, { jobId, label = "", rerunOf, batch, now }: SubmittedJob): Promise<void> {
       await deleteBefore(database, "jobLabels", "createdAt", now - RETENTION_MS);
       await database
         .insertInto("jobLabels")
@@ -94,8 +94,8 @@ export function createJobLabelStore(database: Database) {
       );
     },
 
-    /** The batch ids by job id, for jobs of a batch. */
-    async batchesOf(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
+    /** Returns batch ids by job id, for jobs of a batch. */
+    async findBatchIds(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
       const rows = await database
         .selectFrom("jobLabels")
         .select(["jobId", "batchId"])
@@ -106,8 +106,8 @@ export function createJobLabelStore(database: Database) {
       return new Map(rows.flatMap(({ jobId, batchId }) => (batchId === undefined ? [] : [[jobId, batchId]])));
     },
 
-    /** The jobs of a batch that were submitted so far. */
-    async batch(connectionId: string, batchId: string): Promise<StoredBatch> {
+    /** Returns the jobs of a batch that were submitted so far. */
+    async getBatch(connectionId: string, batchId: string): Promise<StoredBatch> {
       const rows = await database
         .selectFrom("jobLabels")
         .select(["jobId", "batchSize", "createdAt"])
@@ -120,7 +120,7 @@ export function createJobLabelStore(database: Database) {
       return { jobIds: rows.map(({ jobId }) => jobId), size: newest?.batchSize ?? 0, newestAt: newest?.createdAt ?? 0 };
     },
 
-    async rerunsOf(connectionId: string, jobId: string): Promise<string[]> {
+    async listReruns(connectionId: string, jobId: string): Promise<string[]> {
       const rows = await database
         .selectFrom("jobLabels")
         .select("jobId")
@@ -139,7 +139,7 @@ const MAX_WORKFLOWS = 2_000;
 export function createWorkflowNameStore(database: Database) {
   return {
     /** `name` has already been redacted. */
-    async remember(connectionId: string, workflowId: string, name: string): Promise<void> {
+    async record(connectionId: string, workflowId: string, name: string): Promise<void> {
       await database
         .insertInto("workflowNames")
         .values({ connectionId, workflowId, name })
@@ -147,8 +147,8 @@ export function createWorkflowNameStore(database: Database) {
         .execute();
     },
 
-    /** A connection's workflows by name. Limited, because people choose from this list. */
-    async all(connectionId: string): Promise<{ id: string; name: string }[]> {
+    /** Returns a connection's workflows, sorted by name. Limited, because users choose from this list. */
+    async listAll(connectionId: string): Promise<{ id: string; name: string }[]> {
       return database
         .selectFrom("workflowNames")
         .select(["workflowId as id", "name"])

@@ -1,4 +1,4 @@
-// Members' identities at sign-in providers. An issuer's subject belongs to one member. Subjects of removed members are kept.
+// Members' identities at sign-in providers. An issuer's subject belongs to one member. Subjects of removed members stay stored.
 
 import "server-only";
 import { type Database, hasEffect, prepareQuery } from "../database";
@@ -27,7 +27,7 @@ export function createIdentityStore(database: Database) {
     link: (identity: Identity, memberId: string, now: number) =>
       runMemberChange(database, (transaction) => linkIdentity(transaction, identity, memberId, now)),
 
-    async makeMember(member: NewMember, identity: Identity): Promise<Member | undefined> {
+    async createMember(member: NewMember, identity: Identity): Promise<Member | undefined> {
       return runMemberChange(database, async (transaction) => {
         const storedIdentity = await transaction
           .selectFrom("identities")
@@ -41,7 +41,7 @@ export function createIdentityStore(database: Database) {
       });
     },
 
-    async noteUse({ issuer, subject, provider }: Identity, now: number): Promise<void> {
+    async recordUse({ issuer, subject, provider }: Identity, now: number): Promise<void> {
       await database
         .updateTable("identities")
         .set({ usedAt: now, provider })
@@ -50,8 +50,8 @@ export function createIdentityStore(database: Database) {
         .execute();
     },
 
-    /** Stores the email address of a removed member. It can't sign in again until an admin invites it. */
-    async keepRemoved(email: string, now: number): Promise<void> {
+    /** Stores the email address of a removed member, who can't sign in again without an invitation. */
+    async recordRemoval(email: string, now: number): Promise<void> {
       await database
         .insertInto("identities")
         .values({ issuer: "proxy", subject: email, provider: "proxy", memberId: null, createdAt: now, usedAt: now })
@@ -67,11 +67,11 @@ export function createIdentityStore(database: Database) {
       return hasEffect(database.deleteFrom("identities").where("memberId", "=", memberId).where("provider", "=", provider));
     },
 
-    async keepSession(session: ProviderSession): Promise<void> {
+    async saveSession(session: ProviderSession): Promise<void> {
       await database.insertInto("providerSessions").values(session).execute();
     },
 
-    async sessionOf(sessionId: string): Promise<ProviderSession | undefined> {
+    async findSession(sessionId: string): Promise<ProviderSession | undefined> {
       return database.selectFrom("providerSessions").selectAll().where("sessionId", "=", sessionId).executeTakeFirst();
     },
   };
@@ -80,13 +80,13 @@ export function createIdentityStore(database: Database) {
 /** Runs in the caller's transaction. A removed member's subject may be linked to another member. */
 export async function linkIdentity(database: Database, identity: Identity, memberId: string, now: number): Promise<boolean> {
   const { issuer, subject, provider } = identity;
-  const otherMethods = await database
+  const relatedIdentities = await database
     .selectFrom("identities")
     .select(["subject", "memberId"])
     .where("issuer", "=", issuer)
-    .where((is) => is.or([is("subject", "=", subject), is("memberId", "=", memberId)]))
+    .where((where) => where.or([where("subject", "=", subject), where("memberId", "=", memberId)]))
     .execute();
-  if (otherMethods.some((other) => other.memberId !== undefined && (other.subject !== subject || other.memberId !== memberId)))
+  if (relatedIdentities.some((other) => other.memberId !== undefined && (other.subject !== subject || other.memberId !== memberId)))
     return false;
   await database
     .insertInto("identities")

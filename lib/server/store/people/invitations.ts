@@ -2,7 +2,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type Database, deleteBefore } from "../database";
 import { hashToken } from "../settings";
 import { type Row } from "../tables";
@@ -90,7 +90,8 @@ export function createInvitationStore(database: Database) {
             : await setPassword(transaction, resetsId, passwordHash, now);
         if (!member) return "taken";
         // Another member got the identity meanwhile, so undo everything.
-        if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
+        if (identity && !(await linkIdentity(transaction, identity, member.id, now)))
+          throw new Error("the identity belongs to another member");
         const acceptance = transaction.updateTable("invitations").set({ acceptedAt: now }).where("id", "=", row.id);
         // The invitation was withdrawn by another process meanwhile, so undo everything.
         const { numUpdatedRows } = await acceptance.where("withdrawnAt", "is", null).executeTakeFirst();

@@ -1,9 +1,9 @@
-// Members. Email addresses are lower case and unique; there is at most one owner.
+// Members. Email addresses are lower case and unique. There is at most one owner.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { type Kysely } from "kysely";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type Database, hasEffect, prepareQuery } from "../database";
 import { getDialect } from "../dialect";
 import { type Row, type Tables } from "../tables";
@@ -42,8 +42,8 @@ export function createMemberStore(database: Database) {
      * Returns the guest that a host page identifies by `sub`, with the current name. The id is derived from it, so a removed guest who returns
      * gets the same id. Only guests from before migration 0029 have random ids.
      */
-    async guest(hostId: string, { sub, name }: { sub: string; name: string }, now: number): Promise<Member> {
-      // Not a valid address, so nobody can enter it.
+    async upsertGuest(hostId: string, { sub, name }: { sub: string; name: string }, now: number): Promise<Member> {
+      // Not a valid address, so nobody can sign in with it.
       const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;
       const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
       const guestFields = { id, disabled: true, guestOf: hostId, guestSeenAt: now };

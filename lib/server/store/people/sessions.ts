@@ -2,7 +2,7 @@
 
 import "server-only";
 import { sql } from "kysely";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { type Database, prepareQuery } from "../database";
 import { type Row } from "../tables";
 import { type Member, toMember } from "./members";
@@ -10,7 +10,7 @@ import { type Member, toMember } from "./members";
 export type Session = Row<"sessions">;
 /** `ended`: by the member, from another browser. */
 export type EndCause = "ended" | "password" | "suspended" | "removed" | `role ${Role} ${Role}`;
-export type SessionLimits = { idleMs: number; longestMs: number };
+export type SessionLimits = { idleMs: number; maxMs: number };
 
 const USE_WRITE_INTERVAL_MS = 60_000;
 const MAX_PER_MEMBER = 100;
@@ -29,17 +29,17 @@ export function createSessionStore(database: Database) {
       .select("sessions.createdAt as beganAt")
       .where("sessions.id", "=", ""),
   );
-  /** Sessions whose end is not stored yet or could not be stored. */
+  /** Ids of sessions whose end is not stored yet or could not be stored. */
   const endingIds = new Set<string>();
 
   return {
     /** Also deletes expired sessions. False if a session with this id already exists. */
-    async begin(session: Session, limits: SessionLimits): Promise<boolean> {
+    async create(session: Session, limits: SessionLimits): Promise<boolean> {
       const { id, memberId, createdAt } = session;
       return database.transaction().execute(async (transaction) => {
         await transaction
           .deleteFrom("sessions")
-          .where(({ or, eb }) => or([eb("createdAt", "<=", createdAt - limits.longestMs), eb("usedAt", "<=", createdAt - limits.idleMs)]))
+          .where(({ or, eb }) => or([eb("createdAt", "<=", createdAt - limits.maxMs), eb("usedAt", "<=", createdAt - limits.idleMs)]))
           .execute();
         const newest = transaction
           .selectFrom("sessions")
@@ -51,18 +51,18 @@ export function createSessionStore(database: Database) {
         await transaction.deleteFrom("sessions").where("memberId", "=", memberId).where("version", "<", session.version).execute();
         await transaction
           .deleteFrom("endedSessions")
-          .where("at", "<=", createdAt - limits.longestMs)
+          .where("at", "<=", createdAt - limits.maxMs)
           .execute();
         // The session's end could not be stored.
         if (endingIds.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
         await transaction.updateTable("members").set({ seenAt: createdAt }).where("id", "=", memberId).execute();
-        const inserted = await transaction
+        const insertResult = await transaction
           .insertInto("sessions")
           .values(session)
           .onConflict((conflict) => conflict.column("id").doNothing())
           .executeTakeFirst();
         endingIds.delete(id);
-        return Number(inserted.numInsertedOrUpdatedRows) > 0;
+        return Number(insertResult.numInsertedOrUpdatedRows) > 0;
       });
     },
 
@@ -82,7 +82,7 @@ export function createSessionStore(database: Database) {
       return rows.filter(({ id }) => !endingIds.has(id));
     },
 
-    async noteUse({ id, memberId }: Session, { now, address }: { now: number; address?: string }): Promise<void> {
+    async recordUse({ id, memberId }: Session, { now, address }: { now: number; address?: string }): Promise<void> {
       await database.updateTable("members").set({ seenAt: now }).where("id", "=", memberId).execute();
       await database
         .updateTable("sessions")
@@ -97,7 +97,7 @@ export function createSessionStore(database: Database) {
     },
 
     /**
-     * Stores why the member's sessions, including embedded ones, are about to end, or only the sessions with these ids. Call it before the
+     * Stores why the member's sessions end. Includes embedded sessions, unless `ids` selects some sessions. Call it before the
      * change that ends them.
      */
     async recordEndReasons(memberId: string, cause: EndCause, now: number, ids?: readonly string[]): Promise<void> {
@@ -122,7 +122,7 @@ export function createSessionStore(database: Database) {
           .execute();
     },
 
-    async endCause(id: string): Promise<string | undefined> {
+    async getEndCause(id: string): Promise<string | undefined> {
       const row = await database.selectFrom("endedSessions").select("cause").where("id", "=", id).executeTakeFirst();
       return row?.cause;
     },

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { type z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { tokenOperationsSchema } from "@/lib/contract/people/tokens";
+import { tokenOperationsSchema } from "@/lib/contract/members/tokens";
 import { type Database, hasEffect, prepareQuery } from "../database";
 import { getDialect } from "../dialect";
 import { hashToken } from "../settings";
@@ -36,15 +36,15 @@ export function createTokenStore(database: Database) {
           .deleteFrom("tokens")
           .where((where) => where.or([where("revokedAt", "<", now - RETENTION_MS), where("expiresAt", "<", now - RETENTION_MS)]))
           .execute();
-        const active = await transaction
+        const activeTokens = await transaction
           .selectFrom("tokens")
           .select("name")
           .where("memberId", "=", memberId)
           .where("revokedAt", "is", null)
           .where((where) => where.or([where("expiresAt", "is", null), where("expiresAt", ">", now)]))
           .execute();
-        if (active.some(({ name }) => name === newToken.name)) return "taken";
-        if (active.length >= MAX_TOKENS) return "full";
+        if (activeTokens.some(({ name }) => name === newToken.name)) return "taken";
+        if (activeTokens.length >= MAX_TOKENS) return "full";
         const { connectionIds, operations, ...columns } = newToken;
         await transaction
           .insertInto("tokens")
@@ -85,7 +85,7 @@ export function createTokenStore(database: Database) {
       return hasEffect(database.updateTable("tokens").set({ revokedAt: now }).where("id", "=", id).where("revokedAt", "is", null));
     },
 
-    async noteUse({ id, lastUsedAt }: Token, now: number): Promise<void> {
+    async recordUse({ id, lastUsedAt }: Token, now: number): Promise<void> {
       if (lastUsedAt !== undefined && now - lastUsedAt < USE_WRITE_INTERVAL_MS) return;
       await database
         .updateTable("tokens")

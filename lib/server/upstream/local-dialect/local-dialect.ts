@@ -12,10 +12,10 @@ import { type Send } from "../send";
 import { readBytes } from "../streams";
 import {
   createEndedJobsCache,
+  createJsonResponse,
+  createNotImplementedResponse,
   EarlyResponse,
   isMissingRoute,
-  jsonResponse,
-  notImplemented,
   openExchange,
   readLocal,
   type Translation,
@@ -44,9 +44,10 @@ const assetTranslations: readonly Translation[] = [
       // A missing asset is reported in JSON. A HEAD for its hash has no body.
       const isSingleAsset = request.method !== "HEAD" && singleAssetPath.test(pathGroups[1] ?? "");
       if (response.status === 503 || (isRoot && response.status === 405) || ((isRoot || isSingleAsset) && isMissingRoute(response)))
-        return notImplemented("This local server runs without its asset library (--enable-assets).");
+        return createNotImplementedResponse("This local server runs without its asset library (--enable-assets).");
       // Only newer versions have it.
-      if (pathGroups[1] === "/download" && isMissingRoute(response)) return notImplemented("This local server does not download models.");
+      if (pathGroups[1] === "/download" && isMissingRoute(response))
+        return createNotImplementedResponse("This local server does not download models.");
       if (response.status === 400 && url.searchParams.has("metadata_filter")) return translateFilterRefusal(response);
       const returnsAssets = pathGroups[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
       return returnsAssets && /\bjson\b/i.test(response.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(pathGroups[1] ?? "")
@@ -61,7 +62,7 @@ async function addFiles(response: Response): Promise<Response> {
   if (!localResult.ok) return localResult.failure;
   const list = listSchema.safeParse(localResult.value);
   const value = list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(localResult.value);
-  return jsonResponse(value, response.status);
+  return createJsonResponse(value, response.status);
 }
 
 function toAsset(asset: unknown): unknown {
@@ -71,14 +72,14 @@ function toAsset(asset: unknown): unknown {
     return typeof time === "string" && timeWithoutZone.test(time) ? [[name, `${time}Z`]] : [];
   });
   const file = findFile(asset);
-  const isPicture = getMediaKind({ names: [asText(asset.name)], types: [asText(asset.mime_type)] }) === "image";
-  // A temporary picture has no preview, but can still be opened.
-  const needsPreview = file !== undefined && isPicture && asText(asset.preview_url) === undefined;
+  const isImage = getMediaKind({ names: [asText(asset.name)], types: [asText(asset.mime_type)] }) === "image";
+  // A temporary image has no preview, but can still be opened.
+  const needsPreview = file !== undefined && isImage && asText(asset.preview_url) === undefined;
   const preview = needsPreview && { preview_url: `/api${toViewPath(file)}` };
   return { ...asset, ...Object.fromEntries(timesWithZone), file, ...preview };
 }
 
-/** Its preview is the file itself, unless another asset is its preview. Otherwise the path in the folder that its tags name. */
+/** Uses the preview URL, which is the file's unless another asset is the preview. Otherwise builds the path from the asset's tags. */
 function findFile(asset: Record<string, unknown>): OutputFile | undefined {
   const preview = asText(asset.preview_id) === undefined ? asText(asset.preview_url) : undefined;
   if (preview !== undefined && URL.canParse(preview, "http://local.invalid")) {
@@ -100,7 +101,7 @@ async function translateFilterRefusal(response: Response): Promise<Response> {
   const bytes = await readBytes(response.body, MAX_REFUSAL_BYTES);
   const text = bytes && new TextDecoder().decode(bytes);
   if (text?.includes("UNSUPPORTED_PARAM"))
-    return jsonResponse({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);
+    return createJsonResponse({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);
   const headers = new Headers(response.headers);
   headers.delete("content-length");
   return new Response(text, { status: response.status, headers });
@@ -130,8 +131,8 @@ const otherTranslations: readonly Translation[] = [
     method: "GET",
     path: /\/api\/user$/,
     async translate({ server }) {
-      await unwrap(server.stats());
-      return jsonResponse({ status: "active" });
+      await unwrap(server.getStats());
+      return createJsonResponse({ status: "active" });
     },
   },
   {
@@ -150,7 +151,7 @@ const otherTranslations: readonly Translation[] = [
         if (query.get("dir") === "/") query.set("dir", "./");
       });
       // Folders without files don't exist there, so they count as empty.
-      return response.status === 404 ? jsonResponse([]) : response;
+      return response.status === 404 ? createJsonResponse([]) : response;
     },
   },
 ];
@@ -166,12 +167,12 @@ const translations: readonly Translation[] = [
 export function createLocalDialect(send: Send, now: () => number, clientId: string): Send {
   const endedJobs = createEndedJobsCache(now);
   return async (request, onHead) => {
-    const sendAndNotify: Send = async (request) => {
+    const sendWithHead: Send = async (request) => {
       const response = await send(request);
       onHead?.();
       return response;
     };
-    const tools = { send: sendAndNotify, endedJobs, clientId };
+    const tools = { send: sendWithHead, endedJobs, clientId };
     const { pathname } = new URL(request.url);
     for (const { method, path, translate } of translations) {
       const match = method === "*" || method === request.method ? path.exec(pathname) : null;
@@ -181,7 +182,7 @@ export function createLocalDialect(send: Send, now: () => number, clientId: stri
       } catch (error) {
         if (error instanceof EarlyResponse) return error.answer;
         // No operation returns null, so validation rejects it.
-        if (error instanceof z.ZodError) return jsonResponse(null);
+        if (error instanceof z.ZodError) return createJsonResponse(null);
         throw error;
       }
     }

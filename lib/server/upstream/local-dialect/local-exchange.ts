@@ -1,14 +1,14 @@
 // Context of a translated request: the request, the server's client, and helpers for responses.
 
 import "server-only";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type ComfyClient, createComfyClient, type JsonBounds } from "@/lib/comfyui/client";
 import { meterJsonStream } from "@/lib/comfyui/http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { buildKeyHeader } from "../outgoing";
-import { parseResponse, TooLargeAnswer } from "../read-body";
+import { buildKeyHeader } from "../build-request";
+import { parseResponse, ResponseTooLargeError } from "../read-body";
 import { type Send } from "../send";
 import { toStream } from "../streams";
 
@@ -55,14 +55,14 @@ export type LocalExchange = {
   forward(change?: (query: URLSearchParams) => void): Promise<Response>;
   /** Calls the same server; `path` begins with /api. */
   call(path: `/api/${string}`, options?: CallOptions): Promise<Response>;
-  /** A client of the same server. Its failures are responses to return as they are. */
+  /** A client of the same server. Its failures are responses to return unchanged. */
   server: ComfyClient<Response>;
 };
 
 /** Ends a translation with this response. */
 export class EarlyResponse extends Error {
   constructor(readonly answer: Response) {
-    super("a local server's response is returned as it is");
+    super("local server response returned unchanged");
   }
 }
 
@@ -122,7 +122,7 @@ export function openExchange({ send, endedJobs, clientId }: LocalTools, request:
     server: createComfyClient(
       // A queue contains the graphs of all its jobs.
       async (path, { body, bounds } = {}) => readLocal(await call(`/api${path}`, { json: body }), path === "/queue" ? bounds : undefined),
-      () => jsonResponse(null),
+      () => createJsonResponse(null),
     ),
   };
 }
@@ -131,29 +131,29 @@ export function openExchange({ send, endedJobs, clientId }: LocalTools, request:
 export async function readLocal(response: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
   if (response.status >= 300 || /^\s*text\/html\b/i.test(response.headers.get("content-type") ?? "")) return failed(response);
   const parsed = await parseResponse(response.body).catch(async (error: unknown) => {
-    if (!bounds || !(error instanceof TooLargeAnswer) || !error.whole) throw error;
-    const shallow = await meterJsonStream(error.whole, bounds);
-    if (!shallow.ok) throw new TooLargeAnswer();
-    return parseResponse(toStream(Buffer.from(shallow.value)));
+    if (!bounds || !(error instanceof ResponseTooLargeError) || !error.whole) throw error;
+    const boundedJson = await meterJsonStream(error.whole, bounds);
+    if (!boundedJson.ok) throw new ResponseTooLargeError();
+    return parseResponse(toStream(Buffer.from(boundedJson.value)));
   });
   if (!parsed.ok) throw new NotJsonResponse();
   // Other requests run before the caller processes and serializes the value.
-  await nextTurn();
+  await yieldToEventLoop();
   return ok(parsed.value);
 }
 
 /** A `catch` handler for optional responses that may be too large. */
 export function ignoreTooLarge(error: unknown): undefined {
-  if (!(error instanceof TooLargeAnswer)) throw error;
+  if (!(error instanceof ResponseTooLargeError)) throw error;
   error.discard();
 }
 
 /** A response in the format of the API. */
-export function jsonResponse(value: unknown, status = 200): Response {
+export function createJsonResponse(value: unknown, status = 200): Response {
   return new Response(writeExactJson(value), { status, headers: { "content-type": "application/json" } });
 }
 
-export const jobNotFound = () => jsonResponse({ code: "NOT_FOUND", message: "The server has no such job." }, 404);
+export const createJobNotFoundResponse = () => createJsonResponse({ code: "NOT_FOUND", message: "The server has no such job." }, 404);
 
 /** True if the path itself does not exist, as in an older version. A missing item below a known path is reported in JSON. */
 export function isMissingRoute({ status, headers }: Response): boolean {
@@ -166,6 +166,6 @@ export function isJobListUnavailable(response: Response): boolean {
 }
 
 /** For operations that a local server does not support. */
-export function notImplemented(message: string): Response {
-  return jsonResponse({ code: "NOT_IMPLEMENTED", message }, 501);
+export function createNotImplementedResponse(message: string): Response {
+  return createJsonResponse({ code: "NOT_IMPLEMENTED", message }, 501);
 }

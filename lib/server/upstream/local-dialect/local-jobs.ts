@@ -18,17 +18,17 @@ import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { toListedError } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
-import { TooLargeAnswer } from "../read-body";
+import { ResponseTooLargeError } from "../read-body";
 import {
+  createJobNotFoundResponse,
+  createJsonResponse,
+  createNotImplementedResponse,
   type EndedJobs,
   getJobId,
   ignoreTooLarge,
   isJobListUnavailable,
-  jobNotFound,
-  jsonResponse,
   type LocalExchange,
   type LocalJob,
-  notImplemented,
   readLocal,
   type Translation,
   unwrap,
@@ -37,18 +37,18 @@ import {
 /** How many entries to request, in this order. If a response is too large, fewer are requested. */
 const PAGE_SIZES = [1000, 200, 40, 8];
 const MAX_ENDED_JOBS = 1000;
-/** One entry shows if any job has ended since; a few more usually show which. */
+/** One entry shows whether any job has ended since. A few more usually show which. */
 const NEWEST_COUNTS = [1, 20];
 const ENDED = ["completed", "failed", "cancelled"];
 
 async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const query = jobsQuerySchema.parse(Object.fromEntries(exchange.url.searchParams));
   const includesStatus = (status: string) => query.status === undefined || query.status.some((word) => word === status);
-  const wantsAllEnded = ENDED.every(includesStatus);
+  const includesAllEnded = ENDED.every(includesStatus);
   const matches = ({ status, workflow_id }: LocalJob) =>
-    (status === undefined ? wantsAllEnded : includesStatus(status)) &&
+    (status === undefined ? includesAllEnded : includesStatus(status)) &&
     (query.workflow_id === undefined || workflow_id === query.workflow_id);
-  const { queue_running, queue_pending } = await unwrap(exchange.server.queue());
+  const { queue_running, queue_pending } = await unwrap(exchange.server.getQueue());
   const pending = queue_pending.map((item) => toQueuedJob(item, "pending"));
   const activeJobs = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
   const { newestFirst, isCut } = ENDED.some(includesStatus) ? await readEnded(exchange) : { newestFirst: [], isCut: false };
@@ -56,22 +56,22 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const endedIds = new Set(newestFirst.map(({ id }) => id));
   const jobs = [...activeJobs.filter(({ id }) => !endedIds.has(id)), ...newestFirst]
     .filter(matches)
-    .map((job) => ({ job, key: sortKey(job, query.sort_by) }))
+    .map((job) => ({ job, key: getSortKey(job, query.sort_by) }))
     .sort((item, other) => (query.sort_order === "asc" ? item.key - other.key : other.key - item.key))
     .map(({ job }) => job);
   const page = jobs.slice(query.offset, query.offset + query.limit);
   const has_more = query.offset + page.length < jobs.length;
   const pagination = { offset: query.offset, limit: query.limit, ...(!isCut && { total: jobs.length }), has_more };
-  return jsonResponse({ jobs: page, pagination, ...(isCut && { is_cut: true }) });
+  return createJsonResponse({ jobs: page, pagination, ...(isCut && { is_cut: true }) });
 }
 
 async function readOlderJob({ server }: LocalExchange, id: string): Promise<Response> {
   const jobLocation = await findJob(server, { promptId: id });
   if (jobLocation.kind === "unreachable") return jobLocation.failure;
-  if (jobLocation.kind === "missing") return jobNotFound();
-  if (jobLocation.kind === "ended") return jsonResponse(toJobDetails(id, jobLocation.entry));
+  if (jobLocation.kind === "missing") return createJobNotFoundResponse();
+  if (jobLocation.kind === "ended") return createJsonResponse(toJobDetails(id, jobLocation.entry));
   const state = jobLocation.kind === "runs" ? "in_progress" : "pending";
-  return jsonResponse({ ...toQueuedJob(jobLocation.item, state), ...toWorkflow(jobLocation.item) });
+  return createJsonResponse({ ...toQueuedJob(jobLocation.item, state), ...toWorkflow(jobLocation.item) });
 }
 
 async function readEnded(exchange: LocalExchange): Promise<EndedJobs> {
@@ -82,9 +82,10 @@ async function readEnded(exchange: LocalExchange): Promise<EndedJobs> {
     for (const count of NEWEST_COUNTS) {
       const newest = await readNewest(exchange, count).catch(ignoreTooLarge);
       if (!newest) break;
-      const at = cachedJobs.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === cachedJobs[0]?.id);
-      if (at < 0) continue;
-      const updatedJobs = limitJobs(MAX_ENDED_JOBS, [...newest.slice(0, at), ...cachedJobs], isCut);
+      const matchIndex =
+        cachedJobs.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === cachedJobs[0]?.id);
+      if (matchIndex < 0) continue;
+      const updatedJobs = limitJobs(MAX_ENDED_JOBS, [...newest.slice(0, matchIndex), ...cachedJobs], isCut);
       endedJobs.set(base, updatedJobs, false);
       return updatedJobs;
     }
@@ -97,22 +98,22 @@ async function readEnded(exchange: LocalExchange): Promise<EndedJobs> {
     endedJobs.set(base, readJobs, true);
     return readJobs;
   }
-  throw new TooLargeAnswer();
+  throw new ResponseTooLargeError();
 }
 
-function limitJobs(max: number, newestFirst: readonly LocalJob[], wasCut = false): EndedJobs {
-  return { newestFirst: newestFirst.slice(0, max), isCut: wasCut || newestFirst.length > max };
+function limitJobs(max: number, newestFirst: readonly LocalJob[], isAlreadyCut = false): EndedJobs {
+  return { newestFirst: newestFirst.slice(0, max), isCut: isAlreadyCut || newestFirst.length > max };
 }
 
 async function readNewest({ server }: LocalExchange, count: number): Promise<readonly LocalJob[]> {
-  return toEndedJobs(await unwrap(server.history({ max_items: count })), MAX_ENDED_JOBS + 1);
+  return toEndedJobs(await unwrap(server.getHistory({ max_items: count })), MAX_ENDED_JOBS + 1);
 }
 
 /** Sorts like newer versions, in which a missing time counts as zero. */
-function sortKey(job: LocalJob, field: "create_time" | "execution_time"): number {
-  const numeric = (name: string) => (typeof job[name] === "number" ? job[name] : 0);
-  if (field === "create_time") return numeric("create_time");
-  const [start, end] = [numeric("execution_start_time"), numeric("execution_end_time")];
+function getSortKey(job: LocalJob, field: "create_time" | "execution_time"): number {
+  const getNumber = (name: string) => (typeof job[name] === "number" ? job[name] : 0);
+  if (field === "create_time") return getNumber("create_time");
+  const [start, end] = [getNumber("execution_start_time"), getNumber("execution_end_time")];
   return start > 0 && end > 0 ? end - start : 0;
 }
 
@@ -134,7 +135,8 @@ export const jobTranslations: readonly Translation[] = [
     async translate(exchange) {
       const { url, forward } = exchange;
       // The server would ignore this filter, and the list would only look filtered.
-      if (url.searchParams.has("output_type")) return notImplemented("A local server does not filter its jobs by kind of output.");
+      if (url.searchParams.has("output_type"))
+        return createNotImplementedResponse("A local server does not filter its jobs by kind of output.");
       const response = await forward((query) => {
         const field = getOwn(sortFields, query.get("sort_by") ?? "");
         if (field !== undefined) query.set("sort_by", field);
@@ -154,7 +156,7 @@ export const jobTranslations: readonly Translation[] = [
     path: /\/api\/job\/([^/]+)\/status$/,
     async translate(exchange) {
       const job = await unwrap(readLocal(await readJob(exchange)));
-      return jsonResponse(toStatus(jobSchema.parse(job)));
+      return createJsonResponse(toStatus(jobSchema.parse(job)));
     },
   },
 ];
@@ -168,10 +170,10 @@ async function readJob(exchange: LocalExchange): Promise<Response> {
     return readOlderJob(exchange, id);
   }
   const job = jobSchema.parse(await unwrap(readLocal(response)));
-  if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return jsonResponse(job);
-  const { queue_running, queue_pending } = await unwrap(exchange.server.queue());
-  const item = selectReadable(queue_running, queue_pending).find(([, one]) => one === job.id);
-  return jsonResponse({ ...job, ...(item && toWorkflow(item)) });
+  if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return createJsonResponse(job);
+  const { queue_running, queue_pending } = await unwrap(exchange.server.getQueue());
+  const item = selectReadable(queue_running, queue_pending).find(([, promptId]) => promptId === job.id);
+  return createJsonResponse({ ...job, ...(item && toWorkflow(item)) });
 }
 
 function toStatus(job: z.infer<typeof jobSchema>) {
@@ -180,14 +182,14 @@ function toStatus(job: z.infer<typeof jobSchema>) {
   return {
     id: job.id,
     status: job.status === "failed" ? "error" : job.status,
-    created_at: toText(createdMs),
-    updated_at: toText(changedMs),
-    last_state_update: toText(changedMs),
+    created_at: toIsoTime(createdMs),
+    updated_at: toIsoTime(changedMs),
+    last_state_update: toIsoTime(changedMs),
     error_message: job.execution_error?.exception_message,
   };
 }
 
-function toText(ms: number | undefined): string | undefined {
+function toIsoTime(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
@@ -217,7 +219,7 @@ function toEndedJobs(history: JsonObject, max: number): LocalJob[] {
 
 function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntry>): LocalJob {
   const [priority, , , extra] = prompt ?? [];
-  const { word, isInterrupted, error, startedAt, endedAt } = parseStatus(status);
+  const { statusText: word, isInterrupted, error, startedAt, endedAt } = parseStatus(status);
   const files = listOutputs(outputsSchema.catch({}).parse(outputs ?? {}));
   return {
     id,
@@ -233,7 +235,7 @@ function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntr
   };
 }
 
-/** Returns as much as is readable of the entry. */
+/** Returns the readable fields of the entry. */
 function toJobDetails(id: string, entry: unknown): LocalJob {
   if (!isObject(entry)) return { id, status: "unknown" };
   const { outputs, status } = entry;
@@ -247,7 +249,7 @@ function toWorkflow([, , prompt, extra_data]: QueueItem) {
   return Object.values(asObject(prompt) ?? {}).includes(null) ? {} : { workflow: { prompt, extra_data } };
 }
 
-/** Prefers a stored picture, video or audio file, then a temporary one, then any file or text. */
+/** Prefers a stored image, video or audio file, then a temporary one, then any file or text. */
 function toPreview(outputs: readonly OutputView[]): object | undefined {
   const visibleOutputs = outputs.filter(({ kind }) => previewKinds.has(kind));
   const best = visibleOutputs.find(({ temporary }) => !temporary) ?? visibleOutputs[0] ?? outputs.find(({ file, text }) => file ?? text);
@@ -259,6 +261,6 @@ function toPreview(outputs: readonly OutputView[]): object | undefined {
 function toJobFields(extra: unknown): { create_time?: number; workflow_id?: string } {
   const { create_time, extra_pnginfo } = extraSchema.parse(extra);
   const workflow_id = asText(extra_pnginfo?.workflow?.id);
-  const at = toMilliseconds(create_time);
-  return { ...(at !== undefined && { create_time: at }), ...(workflow_id && { workflow_id }) };
+  const createdMs = toMilliseconds(create_time);
+  return { ...(createdMs !== undefined && { create_time: createdMs }), ...(workflow_id && { workflow_id }) };
 }

@@ -5,11 +5,11 @@ import { z } from "zod";
 import { extraSchema, type HistoryEntry, parseEntry, type QueueItem, selectReadable } from "@/lib/comfyui/client";
 import { anyCount, lenientOptional } from "@/lib/contract/schemas/lenient";
 import {
+  createJobNotFoundResponse,
+  createJsonResponse,
   getJobId,
   ignoreTooLarge,
   isJobListUnavailable,
-  jobNotFound,
-  jsonResponse,
   type LocalExchange,
   NotJsonResponse,
   readLocal,
@@ -31,12 +31,14 @@ export const historyTranslations: readonly Translation[] = [
       const offset = Number(searchParams.get("offset") ?? 0);
       const maxItems = Number(searchParams.get("max_items") ?? DEFAULT_ITEMS);
       const total = await countEnded(exchange);
-      const first = total === undefined ? undefined : Math.max(0, total - offset - maxItems);
+      const startIndex = total === undefined ? undefined : Math.max(0, total - offset - maxItems);
       const count = total === undefined ? offset + maxItems : Math.min(maxItems, total - offset);
-      if (count <= 0) return jsonResponse({ history: [] });
-      const query = { max_items: count, ...(first !== undefined && { offset: first }) };
-      const newest = Object.entries(await unwrap(exchange.server.history(query))).reverse();
-      return jsonResponse({ history: newest.slice(first === undefined ? offset : 0).map(([id, entry]) => toRow(id, parseEntry(entry))) });
+      if (count <= 0) return createJsonResponse({ history: [] });
+      const query = { max_items: count, ...(startIndex !== undefined && { offset: startIndex }) };
+      const newest = Object.entries(await unwrap(exchange.server.getHistory(query))).reverse();
+      return createJsonResponse({
+        history: newest.slice(startIndex === undefined ? offset : 0).map(([id, entry]) => toRow(id, parseEntry(entry))),
+      });
     },
   },
   {
@@ -44,10 +46,10 @@ export const historyTranslations: readonly Translation[] = [
     path: /\/api\/history_v2\/([^/]+)$/,
     async translate(exchange) {
       const id = getJobId(exchange);
-      const entry = parseEntry(await unwrap(exchange.server.entry(id)));
-      if (!entry) return jsonResponse({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
+      const entry = parseEntry(await unwrap(exchange.server.getHistoryEntry(id)));
+      if (!entry) return createJsonResponse({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
       const [priority, prompt_id, prompt, extra_data, outputs_to_execute] = entry.prompt;
-      return jsonResponse({ [id]: { ...entry, prompt: { priority, prompt_id, prompt, extra_data, outputs_to_execute } } });
+      return createJsonResponse({ [id]: { ...entry, prompt: { priority, prompt_id, prompt, extra_data, outputs_to_execute } } });
     },
   },
   {
@@ -58,7 +60,7 @@ export const historyTranslations: readonly Translation[] = [
       endedJobs.delete(base);
       if (response.status >= 300) return response;
       await response.body?.cancel();
-      return jsonResponse({ code: "OK", message: "The history was changed." });
+      return createJsonResponse({ code: "OK", message: "The history was changed." });
     },
   },
 ];
@@ -92,10 +94,10 @@ export const queueTranslations: readonly Translation[] = [
     method: "GET",
     path: /\/api\/queue$/,
     async translate({ server }) {
-      const { queue_running, queue_pending } = await unwrap(server.queue());
+      const { queue_running, queue_pending } = await unwrap(server.getQueue());
       // The lowest priority runs first. The list itself is in no guaranteed order.
       const pending = queue_pending.sort((queue, other) => (queue?.[0] ?? 0) - (other?.[0] ?? 0));
-      return jsonResponse({ queue_running: queue_running.map(toTuple), queue_pending: pending.map(toTuple) });
+      return createJsonResponse({ queue_running: queue_running.map(toTuple), queue_pending: pending.map(toTuple) });
     },
   },
   {
@@ -110,7 +112,7 @@ export const queueTranslations: readonly Translation[] = [
       const ended = notQueued.length === 0 ? [] : await readRecentIds(exchange);
       const leftQueue = notQueued.filter((id) => !ended.includes(id));
       const deleted = targets.length === 0 ? [] : await removeFromQueue(exchange, targets, body.clear);
-      return jsonResponse({ deleted, gone: leftQueue, cleared: body.clear === true });
+      return createJsonResponse({ deleted, gone: leftQueue, cleared: body.clear === true });
     },
   },
   {
@@ -121,15 +123,16 @@ export const queueTranslations: readonly Translation[] = [
       const id = getJobId(exchange);
       const { server } = exchange;
       const queueIds = await readIds(exchange);
-      if (queueIds.waiting.includes(id) && (await removeFromQueue(exchange, [id])).length > 0) return jsonResponse({ cancelled: true });
+      if (queueIds.waiting.includes(id) && (await removeFromQueue(exchange, [id])).length > 0)
+        return createJsonResponse({ cancelled: true });
       // The job may have started since the first read.
       const { running } = queueIds.waiting.includes(id) ? await readIds(exchange) : queueIds;
       if (running.includes(id)) {
         await unwrap(server.interrupt(id));
-        return jsonResponse({ cancelled: true });
+        return createJsonResponse({ cancelled: true });
       }
-      const entry = await unwrap(server.entry(id));
-      return entry === undefined ? jobNotFound() : jsonResponse({ cancelled: false });
+      const entry = await unwrap(server.getHistoryEntry(id));
+      return entry === undefined ? createJobNotFoundResponse() : createJsonResponse({ cancelled: false });
     },
   },
   {
@@ -149,14 +152,14 @@ async function removeFromQueue(exchange: LocalExchange, targets: readonly string
 }
 
 async function readIds({ server }: LocalExchange): Promise<{ running: string[]; waiting: string[] }> {
-  const { queue_running, queue_pending } = await unwrap(server.queue());
+  const { queue_running, queue_pending } = await unwrap(server.getQueue());
   return { running: selectReadable(queue_running).map(([, id]) => id), waiting: selectReadable(queue_pending).map(([, id]) => id) };
 }
 
 /** Only adds details to the response, so a failed read must not fail the change. */
 async function readRecentIds({ server }: LocalExchange): Promise<string[]> {
   const pendingHistory = server
-    .history({ max_items: RECENT_ENTRIES })
+    .getHistory({ max_items: RECENT_ENTRIES })
     .catch((error) => (error instanceof NotJsonResponse ? undefined : ignoreTooLarge(error)));
   const history = await pendingHistory;
   return history?.ok ? Object.keys(history.value) : [];

@@ -1,10 +1,10 @@
-// Blobs in a bucket: PREFIX/blake3-v1/<aa>/<rest of the hash>. At most a few parts are in memory, across all uploads.
+// Stores blobs in a bucket at PREFIX/blake3-v1/<aa>/<rest of the hash>. Limits the parts in memory across all uploads.
 
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createLimiter } from "@/lib/shared/async";
-import { type Content, damagedBytes, missingBytes } from "../blob-store";
+import { createDamagedBytesError, createMissingBytesError,type StagedContent } from "../blob-store";
 import { type Bucket, BucketError, isBucketError, toBucketError } from "./bucket";
 import { type SharedBackend } from "./folder-backend";
 import { type createLocalCopies } from "./local-copies";
@@ -14,7 +14,7 @@ export const MARKER_KEY = "lightdesk-store";
 const PART_BYTES = 8 * 1024 ** 2;
 const MAX_PARTS = 10_000;
 const MAX_CONCURRENT_PARTS = 4;
-/** Fewer than all, so that other blobs can be stored while a large one is sent. */
+/** Below MAX_CONCURRENT_PARTS, so that a large blob doesn't block others. */
 const MAX_CONCURRENT_PARTS_PER_BLOB = 3;
 const MAX_ATTEMPTS = 3;
 const DAY_MS = 24 * 60 * 60_000;
@@ -23,47 +23,47 @@ type Copies = ReturnType<typeof createLocalCopies>;
 
 const toKey = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
 
-/** Reads a blob, or its bytes from `start` to `end`. Throws if the blob is missing or not of `size`. */
-export async function readBlob(bucket: Bucket, hash: string, part?: { start: number; end: number; size: number }): Promise<Readable> {
+/** Reads a blob, or its bytes from `start` to `end`. Throws if the blob is missing or doesn't have the given size. */
+export async function readBlob(bucket: Bucket, hash: string, range?: { start: number; end: number; size: number }): Promise<Readable> {
   const aborter = new AbortController();
-  const first = part?.start ?? 0;
-  const requestFrom = async (from: number) => {
-    const isWhole = part === undefined && from === 0;
+  const firstByte = range?.start ?? 0;
+  const requestObject = async (from: number) => {
+    const isWhole = range === undefined && from === 0;
     const object = await bucket
-      .get(toKey(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, aborter.signal)
+      .get(toKey(hash), isWhole ? undefined : `bytes=${from}-${range?.end ?? ""}`, aborter.signal)
       .catch((error) => {
-        // The range is beyond the end, so the blob is shorter than what was stored.
-        if (isBucketError(error) && error.status === 416) throw damagedBytes();
+        // The range is beyond the end, so the blob is truncated.
+        if (isBucketError(error) && error.status === 416) throw createDamagedBytesError();
         throw error;
       });
-    if (!object) throw missingBytes();
-    if (!(object.Body instanceof Readable)) throw new BucketError("hand over an object", "it gave no bytes", undefined);
+    if (!object) throw createMissingBytesError();
+    if (!(object.Body instanceof Readable)) throw new BucketError("return an object", "the response has no body", undefined);
     const total = Number(/\/(\d+)$/.exec(object.ContentRange ?? "")?.[1] ?? object.ContentLength);
-    if ((part && total !== part.size) || (!isWhole && object.ContentRange === undefined)) {
+    if ((range && total !== range.size) || (!isWhole && object.ContentRange === undefined)) {
       object.Body.destroy();
-      throw damagedBytes();
+      throw createDamagedBytesError();
     }
     return { body: object.Body, length: object.ContentLength ?? 0 };
   };
 
-  async function* readPieces(response: Awaited<ReturnType<typeof requestFrom>>) {
-    const end = first + response.length;
-    let at = first;
-    for (let attempt = 1; at < end; attempt += 1) {
+  async function* readChunks(response: Awaited<ReturnType<typeof requestObject>>) {
+    const end = firstByte + response.length;
+    let position = firstByte;
+    for (let attempt = 1; position < end; attempt += 1) {
       try {
         for await (const chunk of response.body) {
           if (!(chunk instanceof Uint8Array)) continue;
-          at += chunk.byteLength;
+          position += chunk.byteLength;
           yield chunk;
         }
       } catch (error) {
-        if (aborter.signal.aborted || attempt >= MAX_ATTEMPTS) throw toBucketError("hand over all of an object", error);
+        if (aborter.signal.aborted || attempt >= MAX_ATTEMPTS) throw toBucketError("return a complete object", error);
       }
-      if (at < end) response = await requestFrom(at);
+      if (position < end) response = await requestObject(position);
     }
   }
 
-  const stream = Readable.from(readPieces(await requestFrom(first)), { objectMode: false, highWaterMark: 256 * 1024 });
+  const stream = Readable.from(readChunks(await requestObject(firstByte)), { objectMode: false, highWaterMark: 256 * 1024 });
   stream.once("close", () => aborter.abort());
   return stream;
 }
@@ -72,28 +72,28 @@ type Options = { bucket: Bucket; copies: Copies; presignedSeconds: number | unde
 
 export function createBucketBackend({ bucket, copies, presignedSeconds, now }: Options): SharedBackend {
   const limit = createLimiter(MAX_CONCURRENT_PARTS);
-  async function putWhole(staged: Content): Promise<void> {
+  async function putWhole(staged: StagedContent): Promise<void> {
     await limit(async () => bucket.put(toKey(staged.hash), await readPart(staged.path, 0, staged.size), false));
   }
 
-  async function putParts(staged: Content): Promise<void> {
+  async function putParts(staged: StagedContent): Promise<void> {
     const key = toKey(staged.hash);
     const partBytes = Math.max(PART_BYTES, Math.ceil(staged.size / MAX_PARTS));
     const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
-    const upload = await bucket.begin(key);
-    const failure = new AbortController();
+    const upload = await bucket.startUpload(key);
+    const aborter = new AbortController();
     const limitForBlob = createLimiter(MAX_CONCURRENT_PARTS_PER_BLOB);
     const sendPart = (start: number, index: number) =>
       limit(async () => {
-        failure.signal.throwIfAborted();
+        aborter.signal.throwIfAborted();
         const body = await readPart(staged.path, start, Math.min(partBytes, staged.size - start));
-        return bucket.putPart(key, upload, index + 1, body, failure.signal);
+        return bucket.putPart(key, upload, index + 1, body, aborter.signal);
       });
     const parts = starts.map((start, index) => limitForBlob(() => sendPart(start, index)));
     try {
       await bucket.complete(key, upload, await Promise.all(parts));
     } catch (error) {
-      failure.abort();
+      aborter.abort();
       await Promise.allSettled(parts);
       // If this fails too, the sweep aborts the upload a day later.
       await bucket.abort(key, upload).catch(() => undefined);
@@ -101,18 +101,18 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
     }
   }
 
-  async function put(staged: Content): Promise<void> {
+  async function put(staged: StagedContent): Promise<void> {
     const isSmall = staged.size <= PART_BYTES;
     for (let attempt = 1; ; attempt += 1) {
-      const size = await bucket.sizeOf(toKey(staged.hash));
+      const size = await bucket.getSize(toKey(staged.hash));
       if (size === staged.size) return;
-      if (attempt > MAX_ATTEMPTS) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
+      if (attempt > MAX_ATTEMPTS) throw new BucketError("store an object", "its size differs from the size that was sent", undefined);
       // An object of another size is damaged, so these bytes replace it.
       try {
         await (isSmall ? putWhole : putParts)(staged);
         if (isSmall) return;
       } catch (error) {
-        // The response was lost after the write, or another process has written too. The size decides.
+        // The response was lost after the write, or another process wrote too. The next size check decides.
         if (!isBucketError(error) || attempt === MAX_ATTEMPTS || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
       }
     }
@@ -123,24 +123,24 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
 
     async adopt(staged) {
       await put(staged);
-      await copies.keep(staged);
+      await copies.add(staged);
     },
 
-    has: async (hash) => (await bucket.sizeOf(toKey(hash))) !== undefined,
+    has: async (hash) => (await bucket.getSize(toKey(hash))) !== undefined,
 
     open: (hash, size) =>
       Promise.resolve({
         size,
         modifiedMs: 0,
         async check() {
-          const storedSize = await bucket.sizeOf(toKey(hash));
-          if (storedSize === undefined) throw missingBytes();
-          if (storedSize !== size) throw damagedBytes();
+          const storedSize = await bucket.getSize(toKey(hash));
+          if (storedSize === undefined) throw createMissingBytesError();
+          if (storedSize !== size) throw createDamagedBytesError();
         },
         read: (start, end) => readBlob(bucket, hash, { start, end, size }),
         close: () => Promise.resolve(),
         ...(presignedSeconds !== undefined && {
-          address: (contentHeaders) => bucket.addressOf(toKey(hash), contentHeaders, presignedSeconds),
+          createUrl: (contentHeaders) => bucket.createSignedUrl(toKey(hash), contentHeaders, presignedSeconds),
         }),
       }),
 
@@ -148,28 +148,28 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
     sweepCache: copies.sweepCache,
 
     async remove(hash) {
-      await copies.forget(hash);
+      await copies.removeCopy(hash);
       await bucket.remove(toKey(hash));
     },
 
-    async tidy() {
-      for await (const { key, upload, startedMs: begunMs } of bucket.uploads(LAYOUT))
-        if (begunMs < now() - DAY_MS) await bucket.abort(key, upload);
+    async cleanUp() {
+      for await (const { key, upload, startedMs } of bucket.listUploads(LAYOUT))
+        if (startedMs < now() - DAY_MS) await bucket.abort(key, upload);
     },
 
     async *list() {
-      for await (const key of bucket.keys(LAYOUT)) {
-        const [, shard = "", rest = ""] = /^blake3-v1\/([0-9a-f]{2})\/([0-9a-f]{62})$/.exec(key) ?? [];
-        if (rest !== "") yield shard + rest;
+      for await (const key of bucket.listKeys(LAYOUT)) {
+        const [, shard = "", suffix = ""] = /^blake3-v1\/([0-9a-f]{2})\/([0-9a-f]{62})$/.exec(key) ?? [];
+        if (suffix !== "") yield shard + suffix;
       }
     },
 
-    async readMark() {
+    async readStoreId() {
       const marker = await bucket.get(MARKER_KEY);
       return marker?.Body && (await marker.Body.transformToString()).trim();
     },
 
-    async writeMark(mark) {
+    async writeStoreId(mark) {
       await bucket.put(MARKER_KEY, Buffer.from(mark), true).catch(async (error: unknown) => {
         if (!isBucketError(error) || (error.status !== 412 && error.status !== 501)) throw error;
         if (error.status === 501) await bucket.put(MARKER_KEY, Buffer.from(mark), false);

@@ -1,4 +1,4 @@
-// A bucket of an object store, through the S3 SDK, which is only loaded here. Errors contain no key, signature or URL.
+// Accesses a bucket through the S3 SDK, which is only loaded here. Errors contain no key, signature or URL.
 
 import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, type S3Client } from "@aws-sdk/client-s3";
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
@@ -71,7 +71,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     } catch (error) {
       if (!isBucketError(error) || error.status !== 404) throw error;
       if (error.reason === "NoSuchKey") return undefined;
-      // Without a body, a missing object can't be distinguished from a missing bucket. If the bucket is missing, no file counts as absent.
+      // Without a body, a missing object can't be distinguished from a missing bucket, so the bucket is checked too.
       if (error.reason === "NotFound") {
         await withBucketErrors("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
         return undefined;
@@ -81,24 +81,28 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
   }
 
   return {
-    async sizeOf(key: string): Promise<number | undefined> {
+    async getSize(key: string): Promise<number | undefined> {
       const head = await find("describe an object", client.send(new sdk.HeadObjectCommand(toObject(key))));
       return head && (head.ContentLength ?? 0);
     },
 
     get: (key: string, range?: string, signal?: AbortSignal): Promise<GetObjectCommandOutput | undefined> =>
-      find("hand over an object", client.send(new sdk.GetObjectCommand({ ...toObject(key), Range: range }), { abortSignal: signal })),
+      find("return an object", client.send(new sdk.GetObjectCommand({ ...toObject(key), Range: range }), { abortSignal: signal })),
 
     /** Creates a signed URL locally. Anyone who has it can read the object until it expires. */
-    addressOf(key: string, { mediaType, disposition, caching }: ContentHeaders, seconds: number): Promise<string> {
-      const responseHeaders = { ResponseContentType: mediaType, ResponseContentDisposition: disposition, ResponseCacheControl: caching };
-      const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...toObject(key), ...responseHeaders }), { expiresIn: seconds });
-      return withBucketErrors("sign an address", signed);
+    createSignedUrl(key: string, { mediaType, disposition, cacheControl }: ContentHeaders, seconds: number): Promise<string> {
+      const responseHeaders = {
+        ResponseContentType: mediaType,
+        ResponseContentDisposition: disposition,
+        ResponseCacheControl: cacheControl,
+      };
+      const signedUrl = getSignedUrl(client, new sdk.GetObjectCommand({ ...toObject(key), ...responseHeaders }), { expiresIn: seconds });
+      return withBucketErrors("sign a URL", signedUrl);
     },
 
     async put(key: string, body: Uint8Array, isNew: boolean): Promise<void> {
       await withBucketErrors(
-        "take an object",
+        "store an object",
         client.send(new sdk.PutObjectCommand({ ...toObject(key), Body: body, IfNoneMatch: isNew ? "*" : undefined })),
       );
     },
@@ -107,32 +111,32 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
       await withBucketErrors("remove an object", client.send(new sdk.DeleteObjectCommand(toObject(key))));
     },
 
-    async begin(key: string): Promise<string> {
-      const { UploadId } = await withBucketErrors("begin an upload", client.send(new sdk.CreateMultipartUploadCommand(toObject(key))));
-      if (UploadId === undefined) throw new BucketError("begin an upload", "it gave no id", undefined);
+    async startUpload(key: string): Promise<string> {
+      const { UploadId } = await withBucketErrors("start an upload", client.send(new sdk.CreateMultipartUploadCommand(toObject(key))));
+      if (UploadId === undefined) throw new BucketError("start an upload", "the response has no id", undefined);
       return UploadId;
     },
 
     async putPart(key: string, upload: string, number: number, body: Uint8Array, signal: AbortSignal): Promise<string> {
       const part = new sdk.UploadPartCommand({ ...toObject(key), UploadId: upload, PartNumber: number, Body: body });
-      const { ETag } = await withBucketErrors("take a part", client.send(part, { abortSignal: signal }));
-      if (ETag === undefined) throw new BucketError("take a part", "it gave no tag", undefined);
+      const { ETag } = await withBucketErrors("store a part", client.send(part, { abortSignal: signal }));
+      if (ETag === undefined) throw new BucketError("store a part", "the response has no ETag", undefined);
       return ETag;
     },
 
     async complete(key: string, upload: string, tags: readonly string[]): Promise<void> {
       const Parts = tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
       const completion = { ...toObject(key), UploadId: upload, MultipartUpload: { Parts } };
-      await withBucketErrors("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(completion)));
+      await withBucketErrors("complete an upload", client.send(new sdk.CompleteMultipartUploadCommand(completion)));
     },
 
     async abort(key: string, upload: string): Promise<void> {
-      await withBucketErrors("forget an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...toObject(key), UploadId: upload })));
+      await withBucketErrors("abort an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...toObject(key), UploadId: upload })));
     },
 
-    async *keys(below: string): AsyncGenerator<string> {
+    async *listKeys(keyPrefix: string): AsyncGenerator<string> {
       for (let token: string | undefined, isMore = true; isMore;) {
-        const page = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + below, ContinuationToken: token });
+        const page = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + keyPrefix, ContinuationToken: token });
         const { Contents = [], IsTruncated, NextContinuationToken } = await withBucketErrors("list its objects", client.send(page));
         for (const { Key = "" } of Contents) yield Key.slice(prefix.length);
         token = NextContinuationToken;
@@ -140,14 +144,14 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
       }
     },
 
-    async *uploads(below: string): AsyncGenerator<{ key: string; upload: string; startedMs: number }> {
-      for (let after: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}; after;) {
-        const page = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + below, ...after });
+    async *listUploads(keyPrefix: string): AsyncGenerator<{ key: string; upload: string; startedMs: number }> {
+      for (let marker: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}; marker;) {
+        const page = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + keyPrefix, ...marker });
         const response: ListMultipartUploadsCommandOutput = await withBucketErrors("list its uploads", client.send(page));
         const { Uploads = [], IsTruncated, NextKeyMarker, NextUploadIdMarker } = response;
         for (const { Key = "", UploadId = "", Initiated } of Uploads)
           yield { key: Key.slice(prefix.length), upload: UploadId, startedMs: Initiated?.getTime() ?? Infinity };
-        after = IsTruncated === true ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker } : undefined;
+        marker = IsTruncated === true ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker } : undefined;
       }
     },
   };

@@ -5,26 +5,28 @@ import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/data-folder";
 import { getErrorCode } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
-import { type BlobBackend, blobPath, type Content, openFile } from "../blob-store";
+import { type BlobBackend, getBlobPath, openFile,type StagedContent } from "../blob-store";
 import { stageFile } from "../staged-file";
 
 export type SharedBackend = BlobBackend & {
-  readMark(): Promise<string | undefined>;
-  writeMark(mark: string): Promise<void>;
+  readStoreId(): Promise<string | undefined>;
+  writeStoreId(id: string): Promise<void>;
 };
 
 export class ForeignBackendError extends Error {}
 
 export async function claimBackend(backend: SharedBackend, id: string): Promise<void> {
-  const mark = await backend.readMark();
-  if (mark === undefined) {
+  const storeId = await backend.readStoreId();
+  if (storeId === undefined) {
     if (!(await isEmpty(backend)))
-      throw new ForeignBackendError(`${foreignMessage("holds files and does not say whose")} Bring files there with npm run copy-blobs.`);
-    await backend.writeMark(id);
+      throw new ForeignBackendError(
+        `${createForeignMessage("contains files without an owner marker")} Copy files there with npm run copy-blobs.`,
+      );
+    await backend.writeStoreId(id);
   }
-  if ((mark ?? (await backend.readMark())) !== id)
+  if ((storeId ?? (await backend.readStoreId())) !== id)
     throw new ForeignBackendError(
-      `${foreignMessage("holds the files of another database")} Restore that database from a backup, or set another place.`,
+      `${createForeignMessage("contains the files of another database")} Restore that database from a backup, or choose another location.`,
     );
 }
 
@@ -33,18 +35,18 @@ async function isEmpty(backend: BlobBackend): Promise<boolean> {
   return first.done === true;
 }
 
-const foreignMessage = (reason: string) =>
-  `LIGHTDESK_BLOBS must be a folder that only this service uses: it ${reason}, which would be deleted.`;
+const createForeignMessage = (reason: string) =>
+  `LIGHTDESK_BLOBS must be a location that only this service uses: it ${reason}, which would be deleted.`;
 
-/** All writes to the folder wait for `claimed` first. */
-export function createGuardedBackend(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {
+/** Makes all writes to the store wait for its claim. */
+export function createGuardedBackend(backend: BlobBackend, waitForClaim: () => Promise<void>): BlobBackend {
   return {
     ...backend,
-    adopt: async (staged) => claimed().then(() => backend.adopt(staged)),
-    remove: async (hash) => claimed().then(() => backend.remove(hash)),
-    tidy: async () => claimed().then(() => backend.tidy()),
+    adopt: async (staged) => waitForClaim().then(() => backend.adopt(staged)),
+    remove: async (hash) => waitForClaim().then(() => backend.remove(hash)),
+    cleanUp: async () => waitForClaim().then(() => backend.cleanUp()),
     async *list() {
-      await claimed();
+      await waitForClaim();
       yield* backend.list();
     },
   };
@@ -54,9 +56,9 @@ const HASH_LENGTH = 64;
 const DAY_MS = 24 * 60 * 60_000;
 
 export function createFolderBackend(folder: string): SharedBackend {
-  const getPath = (hash: string) => blobPath(folder, hash);
+  const getPath = (hash: string) => getBlobPath(folder, hash);
   const incoming = join(dirname(folder), "incoming");
-  const mark = join(dirname(folder), "lightdesk-store");
+  const markerPath = join(dirname(folder), "lightdesk-store");
 
   /** Modification times of files with verified content, so that uploads don't read them again. */
   const verifiedTimes = createLru<string, number>({ max: 100_000 });
@@ -71,7 +73,7 @@ export function createFolderBackend(folder: string): SharedBackend {
     return synced;
   }
 
-  async function moveIntoStore(staged: Content): Promise<void> {
+  async function moveIntoStore(staged: StagedContent): Promise<void> {
     const target = getPath(staged.hash);
     const shard = dirname(target);
     await mkdir(shard, { recursive: true, mode: 0o700 });
@@ -83,7 +85,7 @@ export function createFolderBackend(folder: string): SharedBackend {
   }
 
   /** For a file on another disk, which cannot be linked: copies it next to the blobs, then links it to its name. */
-  async function copyFromOtherDisk(staged: Content, target: string): Promise<boolean> {
+  async function copyFromOtherDisk(staged: StagedContent, target: string): Promise<boolean> {
     await mkdir(incoming, { recursive: true, mode: 0o700 });
     const copy = join(incoming, randomUUID());
     try {
@@ -97,14 +99,14 @@ export function createFolderBackend(folder: string): SharedBackend {
   }
 
   /** Returns true if the target already exists, synced and with these bytes. */
-  async function linkToTarget(staged: Content, target: string, isAgain = false): Promise<boolean> {
+  async function linkToTarget(staged: StagedContent, target: string, isAgain = false): Promise<boolean> {
     try {
       await link(staged.path, target);
     } catch (error) {
       if (getErrorCode(error) === "EXDEV") return copyFromOtherDisk(staged, target);
-      // The same bytes were stored before. Unless the disk has damaged them, they are kept.
+      // The same bytes are already stored. They are only replaced if the disk has damaged them.
       if (getErrorCode(error) !== "EEXIST") throw error;
-      if (isAgain) return false; // another process has stored them again at the same time
+      if (isAgain) return false; // another process has replaced them at the same time
       const { size, mtimeMs } = await stat(target);
       if (size === staged.size && verifiedTimes.get(staged.hash) === mtimeMs) return true;
       if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
@@ -140,20 +142,20 @@ export function createFolderBackend(folder: string): SharedBackend {
 
     async *list() {
       for (const shard of await readdir(folder)) {
-        for (const rest of await readdir(join(folder, shard))) if (shard.length + rest.length === HASH_LENGTH) yield shard + rest;
+        for (const suffix of await readdir(join(folder, shard))) if (shard.length + suffix.length === HASH_LENGTH) yield shard + suffix;
       }
     },
 
-    async tidy() {
+    async cleanUp() {
       for (const name of await readdir(incoming).catch(() => [])) {
-        const info = await stat(join(incoming, name)).catch(() => undefined);
+        const stats = await stat(join(incoming, name)).catch(() => undefined);
         // Another process may still be copying a recent file.
-        if (info && info.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
+        if (stats && stats.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
       }
     },
 
-    readMark: () =>
-      readFile(mark, "utf8").then(
+    readStoreId: () =>
+      readFile(markerPath, "utf8").then(
         (text) => text.trim(),
         (error: unknown) => {
           if (getErrorCode(error) !== "ENOENT") throw error;
@@ -161,8 +163,8 @@ export function createFolderBackend(folder: string): SharedBackend {
         },
       ),
 
-    async writeMark(text) {
-      await writeFile(mark, text, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
+    async writeStoreId(id) {
+      await writeFile(markerPath, id, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
         if (getErrorCode(error) !== "EEXIST") throw error;
       });
     },

@@ -1,4 +1,4 @@
-// Leases of blobs as database rows, for a store that several processes share. Leased blobs aren't removed.
+// Blob leases in the database, for a store that several processes share. Leased blobs aren't removed.
 
 import { randomUUID } from "node:crypto";
 import { type ServiceLog } from "@/lib/service/options";
@@ -10,15 +10,15 @@ import { type BlobHolds } from "../blob-store";
 
 /** Longer than any upload to the store takes. */
 const HOLD_LEASE_MS = 24 * 60 * 60_000;
-/** Several times longer than a removal takes, so that clocks may differ. */
+/** Several times longer than a removal takes, to tolerate clock skew. */
 const REMOVAL_LEASE_MS = 15 * 60_000;
 const RETRY_MS = 200;
 const MAX_WAIT_MS = 20_000;
 
 type LeaseOptions = {
   database: Database;
-  processes: Pick<Processes, "id" | "live" | "lingersMs">;
-  named: (reader: Reader, hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+  processes: Pick<Processes, "id" | "listLive" | "lingerMs">;
+  findReferenced: (reader: Reader, hashes: readonly string[]) => Promise<ReadonlySet<string>>;
   now: () => number;
   log: ServiceLog;
 };
@@ -30,20 +30,20 @@ const getProcessId = (holder: string) => holder.split(" ")[0] ?? "";
 export async function removeDeadLeases({ database, processes, now }: Pick<LeaseOptions, "database" | "processes" | "now">): Promise<void> {
   const leases = await database.rows(query.selectFrom("blob_leases").select(["holder", "until", "is_removal"]));
   if (leases.length === 0) return;
-  // Read after the leases, because a process that has started since has none of them.
-  const liveProcesses = await processes.live();
-  const latestStartMs = now() - processes.lingersMs;
-  const dead = leases.filter(
+  // Read after the leases, because a process that started later has none of them.
+  const liveProcesses = await processes.listLive();
+  const latestStartMs = now() - processes.lingerMs;
+  const deadLeases = leases.filter(
     ({ holder, until, is_removal }) =>
       !liveProcesses.includes(getProcessId(holder)) && until - (is_removal ? REMOVAL_LEASE_MS : HOLD_LEASE_MS) <= latestStartMs,
   );
-  const holders = dead.map(({ holder }) => holder);
-  if (dead.length === 0) return;
-  await database.commitFreeing((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "in", tx.dialect.texts(holders))));
+  const holders = deadLeases.map(({ holder }) => holder);
+  if (deadLeases.length === 0) return;
+  await database.commitWithReserve((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "in", tx.dialect.texts(holders))));
 }
 
-export function createLeases({ database, processes, named, now, log }: LeaseOptions): BlobHolds {
-  const isReferenced = async (reader: Reader, hash: string) => (await named(reader, [hash])).has(hash);
+export function createLeases({ database, processes, findReferenced, now, log }: LeaseOptions): BlobHolds {
+  const isReferenced = async (reader: Reader, hash: string) => (await findReferenced(reader, [hash])).has(hash);
 
   async function isLeased(tx: Transaction, hashes: readonly string[], removalsOnly: boolean): Promise<boolean> {
     await tx.run(query.deleteFrom("blob_leases").where("until", "<=", now()));
@@ -51,14 +51,14 @@ export function createLeases({ database, processes, named, now, log }: LeaseOpti
     return (await tx.row(removalsOnly ? leases.where("is_removal", "=", 1) : leases)) !== undefined;
   }
 
-  async function write(tx: Transaction, hashes: readonly string[], holder: string, isRemoval: boolean): Promise<void> {
+  async function insertLeases(tx: Transaction, hashes: readonly string[], holder: string, isRemoval: boolean): Promise<void> {
     const until = now() + (isRemoval ? REMOVAL_LEASE_MS : HOLD_LEASE_MS);
     await tx.run(query.insertInto("blob_leases").values(hashes.map((hash) => ({ hash, holder, is_removal: Number(isRemoval), until }))));
   }
 
   const release = (holder: string) =>
     database
-      .commitFreeing((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "=", holder)))
+      .commitWithReserve((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "=", holder)))
       .catch((error: unknown) => void log.warn({ err: error }, "blob lease release failed"));
 
   return {
@@ -66,20 +66,21 @@ export function createLeases({ database, processes, named, now, log }: LeaseOpti
       const uniqueHashes = [...new Set(hashes)];
       if (uniqueHashes.length === 0) return work();
       const holder = createHolderId(processes.id);
-      const take = () =>
+      const acquire = () =>
         database.commit(async (tx) => {
           if (await isLeased(tx, uniqueHashes, true)) return false;
-          await write(tx, uniqueHashes, holder, false);
+          await insertLeases(tx, uniqueHashes, holder, false);
           return true;
         });
-      for (let waited = 0; !(await take()); waited += RETRY_MS) {
-        if (waited >= MAX_WAIT_MS) throw new ServiceError("SERVICE_UNAVAILABLE", "The same bytes are being removed. Try again in a while.");
+      for (let waitedMs = 0; !(await acquire()); waitedMs += RETRY_MS) {
+        if (waitedMs >= MAX_WAIT_MS)
+          throw new ServiceError("SERVICE_UNAVAILABLE", "The same content is being removed. Try again in a moment.");
         await sleep(RETRY_MS);
       }
       try {
         return await work();
       } finally {
-        // Not awaited, because later commits of this process are executed after it.
+        // Not awaited, because later commits of this process run after it.
         void release(holder);
       }
     },
@@ -89,17 +90,17 @@ export function createLeases({ database, processes, named, now, log }: LeaseOpti
       const holder = createHolderId(processes.id);
       let isRemoved = false;
       try {
-        const isFree = await database.commitFreeing(async (tx) => {
+        const isAcquired = await database.commitWithReserve(async (tx) => {
           if ((await isReferenced(tx, hash)) || (await isLeased(tx, [hash], false))) return false;
-          await write(tx, [hash], holder, true);
+          await insertLeases(tx, [hash], holder, true);
           return true;
         });
-        if (!isFree) return false;
+        if (!isAcquired) return false;
         await remove();
         isRemoved = true;
       } catch (error) {
         log.warn({ err: error, hash }, "unused blob removal failed");
-        // A removal that was sent without a response may still happen, so its lease expires by itself.
+        // A removal whose response was lost may still happen, so its lease is left to expire.
         if (error instanceof Error && "isSettled" in error && error.isSettled === false) return false;
       }
       await release(holder);

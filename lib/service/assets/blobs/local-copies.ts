@@ -1,12 +1,12 @@
-// Local copies of blobs in a bucket, up to a size limit. Copies are complete, verified, and not evicted while in use.
+// Caches bucket blobs in a local folder, up to a size limit. Copies are verified, and not evicted while in use.
 
 import { link, mkdir, rename, rm, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Readable } from "node:stream";
 import { type ServiceLog } from "@/lib/service/options";
-import { toRefusal } from "@/lib/service/service-error";
+import { toErrorBody } from "@/lib/service/service-error";
 import { getTelemetry } from "@/lib/shared/telemetry";
-import { type BlobBackend, blobPath, type Content, type FindReferenced } from "../blob-store";
+import { type BlobBackend, type FindReferenced,getBlobPath, type StagedContent } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
 import { stageStream } from "../staged-file";
 
@@ -19,35 +19,35 @@ type Options = {
 };
 
 export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Options) {
-  const getPath = (hash: string) => blobPath(folder, hash);
-  const inUse = new Map<string, number>();
-  const fetching = new Map<string, Promise<void>>();
-  let bytes: number | undefined;
-  let evicting: Promise<void> | undefined;
-  getTelemetry().metrics?.read("lightdesk_blob_copies_bytes", () => bytes);
+  const getPath = (hash: string) => getBlobPath(folder, hash);
+  const useCounts = new Map<string, number>();
+  const pendingFetches = new Map<string, Promise<void>>();
+  let totalBytes: number | undefined;
+  let pendingEviction: Promise<void> | undefined;
+  getTelemetry().metrics?.registerGauge("lightdesk_blob_copies_bytes", () => totalBytes);
 
   async function evict(): Promise<void> {
-    if (bytes !== undefined && bytes <= maxBytes) return;
-    evicting ??= evictOldest(folder, maxBytes, (path) => inUse.has(path))
-      .then((remainingBytes) => void (bytes = remainingBytes))
+    if (totalBytes !== undefined && totalBytes <= maxBytes) return;
+    pendingEviction ??= evictOldest(folder, maxBytes, (path) => useCounts.has(path))
+      .then((remainingBytes) => void (totalBytes = remainingBytes))
       .catch((error: unknown) => log.warn({ err: error }, "blob cache eviction failed"))
-      .finally(() => (evicting = undefined));
-    await evicting;
+      .finally(() => (pendingEviction = undefined));
+    await pendingEviction;
   }
 
-  async function addCopy(source: string, hash: string, size: number, give: typeof rename): Promise<void> {
+  async function addCopy(source: string, hash: string, size: number, transfer: typeof rename): Promise<void> {
     await mkdir(dirname(getPath(hash)), { recursive: true, mode: 0o700 });
-    await give(source, getPath(hash));
-    if (bytes !== undefined) bytes += size;
+    await transfer(source, getPath(hash));
+    if (totalBytes !== undefined) totalBytes += size;
     await evict();
   }
 
-  const forget = (hash: string) => rm(getPath(hash), { force: true });
+  const removeCopy = (hash: string) => rm(getPath(hash), { force: true });
   const countCopy = (result: "kept" | "fetched") => getTelemetry().metrics?.count("lightdesk_blob_copies_total", { result });
 
-  async function fetchOne(hash: string): Promise<void> {
+  async function fetchMissingCopy(hash: string): Promise<void> {
     const source = await fetch(hash).catch((error: unknown) => {
-      if (toRefusal(error)?.code !== "NOT_FOUND") throw error;
+      if (toErrorBody(error)?.code !== "NOT_FOUND") throw error;
     });
     if (!source) return;
     const staged = await stageStream(source, { folder: temp, maxBytes: Infinity }).finally(() => source.destroy());
@@ -61,43 +61,44 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
     }
   }
 
-  async function fetchCopy(hash: string): Promise<void> {
+  async function ensureCopy(hash: string): Promise<void> {
     // A pending eviction may have chosen this copy before it was in use.
-    await evicting;
+    await pendingEviction;
     const now = new Date();
     const isCached = await utimes(getPath(hash), now, now).then(
       () => true,
       () => false,
     );
     if (isCached) return countCopy("kept");
-    const work = fetching.get(hash) ?? fetchOne(hash).finally(() => fetching.delete(hash));
-    fetching.set(hash, work);
+    const work = pendingFetches.get(hash) ?? fetchMissingCopy(hash).finally(() => pendingFetches.delete(hash));
+    pendingFetches.set(hash, work);
     await work;
   }
 
   return {
     folder,
 
-    /** Bytes that were just stored will probably be read soon. Failures are ignored, because the bytes can be fetched. */
-    async keep({ path, hash, size }: Content): Promise<void> {
+    /** Caches new bytes, which are likely to be read soon. Failures are ignored, because the bytes can be fetched later. */
+    async add({ path, hash, size }: StagedContent): Promise<void> {
       await addCopy(path, hash, size, link).catch(() => undefined);
     },
 
-    forget,
+    removeCopy,
 
-    sweepCache: (named: FindReferenced) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(getPath(hash)) && forget(hash)),
+    sweepCache: (findReferenced: FindReferenced) =>
+      sweepCacheFolder(folder, findReferenced, async (hash) => !useCounts.has(getPath(hash)) && removeCopy(hash)),
 
-    async withFiles(hashes, use) {
+    async withFiles(hashes, callback) {
       const paths = hashes.map(getPath);
-      for (const path of paths) inUse.set(path, (inUse.get(path) ?? 0) + 1);
+      for (const path of paths) useCounts.set(path, (useCounts.get(path) ?? 0) + 1);
       try {
-        await Promise.all([...new Set(hashes)].map(fetchCopy));
-        return await use(getPath);
+        await Promise.all([...new Set(hashes)].map(ensureCopy));
+        return await callback(getPath);
       } finally {
         for (const path of paths) {
-          const remaining = (inUse.get(path) ?? 1) - 1;
-          if (remaining > 0) inUse.set(path, remaining);
-          else inUse.delete(path);
+          const remaining = (useCounts.get(path) ?? 1) - 1;
+          if (remaining > 0) useCounts.set(path, remaining);
+          else useCounts.delete(path);
         }
         await evict();
       }

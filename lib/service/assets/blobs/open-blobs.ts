@@ -15,7 +15,7 @@ import { ensureStoreId } from "@/lib/service/store/store-location";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { writeAtomically } from "@/lib/shared/files";
 import { type BlobStore, createBlobStore, createLocalHolds, type FindReferenced } from "../blob-store";
-import { withBlobRow } from "../change-asset";
+import { findExistingHashes } from "../change-asset";
 import { type Folders } from "../folders";
 import { type Bucket, isBucketError, openBucket } from "./bucket";
 import { createBucketBackend, MARKER_KEY, readBlob } from "./bucket-backend";
@@ -23,35 +23,35 @@ import { claimBackend, createFolderBackend, createGuardedBackend, ForeignBackend
 import { createLeases, removeDeadLeases } from "./leases";
 import { createLocalCopies } from "./local-copies";
 
-const getNotePath = (dataDir: string) => join(dataDir, "bytes-elsewhere");
+const getLocationPath = (dataDir: string) => join(dataDir, "bytes-elsewhere");
 
-function readNote(dataDir: string): string | undefined {
-  return existsSync(getNotePath(dataDir)) ? readFileSync(getNotePath(dataDir), "utf8").trim() : undefined;
+function readRecordedLocation(dataDir: string): string | undefined {
+  return existsSync(getLocationPath(dataDir)) ? readFileSync(getLocationPath(dataDir), "utf8").trim() : undefined;
 }
 
-export async function markMovedBlobs(dataDir: string, blobs: BlobSetting): Promise<void> {
+export async function recordBlobLocation(dataDir: string, blobs: BlobSetting): Promise<void> {
   const location = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
-  if (readNote(dataDir) !== location) await writeAtomically(getNotePath(dataDir), `${location}\n`);
+  if (readRecordedLocation(dataDir) !== location) await writeAtomically(getLocationPath(dataDir), `${location}\n`);
 }
 
 /** A backup doesn't record its bucket, but the first start with LIGHTDESK_BLOBS does. */
-export async function markBucketBlobs(dataDir: string): Promise<void> {
-  await writeAtomically(getNotePath(dataDir), "the bucket of the service that was backed up\n");
+export async function recordUnknownBucket(dataDir: string): Promise<void> {
+  await writeAtomically(getLocationPath(dataDir), "the bucket of the service that was backed up\n");
 }
 
-export function markLocalBlobs(dataDir: string): void {
-  rmSync(getNotePath(dataDir), { force: true });
+export function clearBlobLocation(dataDir: string): void {
+  rmSync(getLocationPath(dataDir), { force: true });
 }
 
 export function requireLocalBlobs(dataDir: string): void {
-  const location = readNote(dataDir);
+  const location = readRecordedLocation(dataDir);
   if (location !== undefined)
     throw new Error(
       `The files of ${dataDir} are in ${location}. Restore the earlier LIGHTDESK_BLOBS. To move the files to the data folder, run npm run copy-blobs -- --to data-folder with that setting.`,
     );
 }
 
-export function otherBlobStore(blobs: BlobSetting | undefined): Error {
+export function createBlobStoreMismatchError(blobs: BlobSetting | undefined): Error {
   return new Error(
     blobs
       ? "Another service on the database of DATABASE_URL stores its files in its own data folder. Stop it, copy its files to a shared store (npm run copy-blobs), and start both with the same LIGHTDESK_BLOBS."
@@ -70,7 +70,7 @@ type OpenBlobsOptions = {
 };
 
 export async function openBlobs({ settings, folders, database, processes, now, log }: OpenBlobsOptions): Promise<BlobStore> {
-  const findReferenced: FindReferenced = (hashes) => withBlobRow(database, hashes);
+  const findReferenced: FindReferenced = (hashes) => findExistingHashes(database, hashes);
   const { blobs } = settings;
   if (!blobs) {
     requireLocalBlobs(folders.root);
@@ -78,11 +78,11 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   }
   const backend = await openSharedBackend(blobs, { settings, folders, now, log });
   const id = await ensureStoreId(database);
-  const claimOnce = onceSuccessful(async () => {
+  const claimOnce = memoizeSuccess(async () => {
     await requireFilesCopied(backend, database);
     await claimBackend(backend, id);
-    // The store works without the note, and the next start tries again.
-    await markMovedBlobs(folders.root, blobs).catch((error: unknown) => log.error({ err: error }, "blob location note write failed"));
+    // The store works without this file, and the next start tries again.
+    await recordBlobLocation(folders.root, blobs).catch((error: unknown) => log.error({ err: error }, "blob location write failed"));
   });
   await claimOnce().catch((error: unknown) => {
     if (!isOutage(error)) throw toUnusableError(error);
@@ -91,14 +91,14 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   await removeDeadLeases({ database, processes, now });
   return createBlobStore(
     createGuardedBackend(backend, claimOnce),
-    createLeases({ database, processes, named: withBlobRow, now, log }),
+    createLeases({ database, processes, findReferenced: findExistingHashes, now, log }),
     findReferenced,
   );
 }
 
-/** Throws if the store lacks this database's files. Stores without a marker have none of them. */
+/** Throws if the store lacks this database's files. A store without a marker has none of them. */
 async function requireFilesCopied(backend: SharedBackend, database: Database): Promise<void> {
-  if ((await backend.readMark()) !== undefined) return;
+  if ((await backend.readStoreId()) !== undefined) return;
   const userAssets = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
   if (((await database.row(userAssets)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined)
     return;
@@ -139,7 +139,7 @@ function toUnusableError(error: unknown): Error {
   return new Error(`LIGHTDESK_BLOBS must be a location this service can read and write. ${reason}`);
 }
 
-function onceSuccessful(work: () => Promise<void>): () => Promise<void> {
+function memoizeSuccess(work: () => Promise<void>): () => Promise<void> {
   let pendingRun: Promise<void> | undefined;
   return () => {
     pendingRun ??= work().catch((error: unknown) => {
@@ -150,8 +150,8 @@ function onceSuccessful(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** `mark` is the id of the store's database. */
-export type BackendCheck = { isReachable: boolean; mark?: string; hasConditionalWrites?: boolean };
+/** `storeId` is the id of the store's database. */
+export type BackendCheck = { isReachable: boolean; storeId?: string; hasConditionalWrites?: boolean };
 
 /** Throws an error about the step that failed. */
 export async function tryBlobBackend(setting: BlobSetting, { bucketKeys }: Pick<ServiceSettings, "bucketKeys">): Promise<BackendCheck> {
@@ -161,38 +161,38 @@ export async function tryBlobBackend(setting: BlobSetting, { bucketKeys }: Pick<
 
 async function tryFolder(path: string): Promise<BackendCheck> {
   if (!existsSync(path)) return { isReachable: false };
-  const mark = await createFolderBackend(join(path, "blake3-v1")).readMark();
-  const probe = join(path, probeName());
-  const second = `${probe}-2`;
+  const storeId = await createFolderBackend(join(path, "blake3-v1")).readStoreId();
+  const probe = join(path, createProbeName());
+  const linkedProbe = `${probe}-2`;
   try {
     const file = await open(probe, "wx", 0o600);
     await file.sync().finally(() => file.close());
-    await link(probe, second);
-    return { isReachable: true, mark };
+    await link(probe, linkedProbe);
+    return { isReachable: true, storeId };
   } finally {
-    for (const value of [probe, second]) await rm(value, { force: true });
+    for (const value of [probe, linkedProbe]) await rm(value, { force: true });
   }
 }
 
 async function tryBucket(bucket: Bucket): Promise<BackendCheck> {
   const marker = await bucket.get(MARKER_KEY);
-  const mark = (await marker?.Body?.transformToString())?.trim();
-  const key = probeName();
+  const storeId = (await marker?.Body?.transformToString())?.trim();
+  const key = createProbeName();
   const bytes = Buffer.from(key);
   try {
-    const isStored = await putNew(bucket, key, bytes);
+    const isStored = await putIfAbsent(bucket, key, bytes);
     if (!isStored) await bucket.put(key, bytes, false);
     const content = await (await bucket.get(key))?.Body?.transformToString();
-    if (content !== key) throw new Error("The object store returned other bytes than it stored.");
+    if (content !== key) throw new Error("The object store returned different bytes than it stored.");
     if (!(await isListed(bucket, key))) throw new Error("The object store doesn't list a stored object.");
-    return { isReachable: true, mark, hasConditionalWrites: isStored && !(await putNew(bucket, key, bytes)) };
+    return { isReachable: true, storeId, hasConditionalWrites: isStored && !(await putIfAbsent(bucket, key, bytes)) };
   } finally {
-    // If the store accepts nothing, there is nothing to remove, and its first error is the one to report.
+    // If the write was rejected, there is nothing to remove, and the first error is the one to report.
     await bucket.remove(key).catch(() => undefined);
   }
 }
 
-async function putNew(bucket: Bucket, key: string, bytes: Uint8Array): Promise<boolean> {
+async function putIfAbsent(bucket: Bucket, key: string, bytes: Uint8Array): Promise<boolean> {
   try {
     await bucket.put(key, bytes, true);
     return true;
@@ -203,8 +203,8 @@ async function putNew(bucket: Bucket, key: string, bytes: Uint8Array): Promise<b
 }
 
 async function isListed(bucket: Bucket, key: string): Promise<boolean> {
-  for await (const value of bucket.keys(key)) if (value === key) return true;
+  for await (const value of bucket.listKeys(key)) if (value === key) return true;
   return false;
 }
 
-const probeName = () => `lightdesk-doctor-${randomUUID()}`;
+const createProbeName = () => `lightdesk-doctor-${randomUUID()}`;

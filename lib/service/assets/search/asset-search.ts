@@ -13,8 +13,8 @@ import { foldName } from "@/lib/shared/text";
 export type AssetPage = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
 
 export type AssetSearch = {
-  findPage(userId: number, filter: ReadFilter, includePublic: boolean, page: AssetPage): Promise<{ seqs: number[]; total: number }>;
-  countTags(userId: number, filter: ReadFilter, includePublic: boolean): Promise<ReadonlyMap<string, number>>;
+  findPage(userId: number, filter: ParsedAssetFilter, includePublic: boolean, page: AssetPage): Promise<{ seqs: number[]; total: number }>;
+  countTags(userId: number, filter: ParsedAssetFilter, includePublic: boolean): Promise<ReadonlyMap<string, number>>;
 };
 
 export const sortColumns = {
@@ -29,21 +29,21 @@ export function getOwners(userId: number, includePublic: boolean): number[] {
   return includePublic ? [userId, PUBLIC_OWNER] : [userId];
 }
 
-export async function countOwned(reader: Reader, owner: number): Promise<number> {
+export async function countOwnedAssets(reader: Reader, owner: number): Promise<number> {
   return (await reader.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner)))?.n ?? 0;
 }
 
-export function createTests(
-  { include, exclude, name, metadata }: ReadFilter,
-  hasName: RawBuilder<unknown>,
+export function createConditions(
+  { include, exclude, name, metadata }: ParsedAssetFilter,
+  nameCondition: RawBuilder<unknown>,
   metadataTest: (condition: MetadataCondition) => RawBuilder<unknown>,
 ): RawBuilder<unknown>[] {
-  const hasTag = (tags: readonly string[]) =>
+  const toTagCondition = (tags: readonly string[]) =>
     sql`exists (select 1 from asset_tags where asset_seq = assets.seq and tag in (${sql.join(tags)}))`;
   return [
-    ...(name === "" ? [] : [hasName]),
-    ...include.map((tag) => hasTag([tag])),
-    ...(exclude.length === 0 ? [] : [sql`not ${hasTag(exclude)}`]),
+    ...(name === "" ? [] : [nameCondition]),
+    ...include.map((tag) => toTagCondition([tag])),
+    ...(exclude.length === 0 ? [] : [sql`not ${toTagCondition(exclude)}`]),
     ...metadata.map(metadataTest),
   ];
 }
@@ -59,9 +59,9 @@ export function createDocuments({ paths, values }: MetadataCondition, wrap = (va
 export function createPostgresSearch(reader: Reader): AssetSearch {
   return {
     async findPage(userId, filter, includePublic, { sort, order, limit, offset }) {
-      if (filter.isNever) return { seqs: [], total: 0 };
+      if (filter.isUnsatisfiable) return { seqs: [], total: 0 };
       const owners = getOwners(userId, includePublic);
-      const tests = createTests(filter, hasName(filter), matchesCondition);
+      const tests = createConditions(filter, createNameCondition(filter), createMetadataCondition);
       // One branch per owner. Each is already sorted, and PostgreSQL merges them only up to the end of the page.
       const column = sql.ref(sortColumns[sort].column);
       const branches = owners.map((owner) => sql`select id, ${column} as sort_value from ${selectAssets([owner], tests)}`);
@@ -80,9 +80,9 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
     },
 
     async countTags(userId, filter, includePublic) {
-      if (filter.isNever) return new Map();
+      if (filter.isUnsatisfiable) return new Map();
       const owners = getOwners(userId, includePublic);
-      const tests = createTests(filter, hasName(filter), matchesCondition);
+      const tests = createConditions(filter, createNameCondition(filter), createMetadataCondition);
       const builder =
         tests.length === 0
           ? sql`sum(n) as n from tag_counts where owner_id in (${sql.join(owners)})`
@@ -97,9 +97,9 @@ function selectAssets(owners: readonly number[], tests: readonly RawBuilder<unkn
   return sql`assets where ${sql.join([sql`owner_id in (${sql.join(owners)})`, ...tests], sql` and `)}`;
 }
 
-const hasName = ({ name }: ReadFilter) => sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`;
+const createNameCondition = ({ name }: ParsedAssetFilter) => sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`;
 
-function matchesCondition(condition: MetadataCondition): RawBuilder<unknown> {
+function createMetadataCondition(condition: MetadataCondition): RawBuilder<unknown> {
   const documents = createDocuments(condition, (value) => [value, [value]]);
   const tests = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);
   return sql`(${sql.join(tests, sql` or `)})`;
@@ -107,16 +107,22 @@ function matchesCondition(condition: MetadataCondition): RawBuilder<unknown> {
 
 export type AssetFilter = Pick<AssetsQuery, "include_tags" | "exclude_tags" | "name_contains" | "metadata_filter" | "include_public">;
 
-export type ReadFilter = { include: string[]; exclude: string[]; name: string; metadata: MetadataCondition[]; isNever: boolean };
+export type ParsedAssetFilter = {
+  include: string[];
+  exclude: string[];
+  name: string;
+  metadata: MetadataCondition[];
+  isUnsatisfiable: boolean;
+};
 
-export function parseFilter(filter: AssetFilter): ReadFilter {
+export function parseFilter(filter: AssetFilter): ParsedAssetFilter {
   const metadata = parseMetadataFilter(filter.metadata_filter);
   return {
     include: [...new Set(filter.include_tags ?? [])],
     exclude: [...new Set(filter.exclude_tags ?? [])],
     name: foldName(filter.name_contains ?? ""),
     metadata,
-    isNever: metadata.some((condition) => condition.values.length === 0),
+    isUnsatisfiable: metadata.some((condition) => condition.values.length === 0),
   };
 }
 
@@ -137,27 +143,28 @@ function parseMetadataFilter(text: string | undefined): MetadataCondition[] {
     throw invalidFilter("must be the JSON text of an object");
   }
   if (!isObject(filter)) throw invalidFilter("must be the JSON text of an object");
-  const conditions = flatten(filter, []);
-  if (conditions.length > MAX_CONDITIONS) throw invalidFilter(`holds more than ${MAX_CONDITIONS} conditions`);
+  const conditions = flattenFilter(filter, []);
+  if (conditions.length > MAX_CONDITIONS) throw invalidFilter(`contains more than ${MAX_CONDITIONS} conditions`);
   return conditions;
 }
 
-function flatten(filter: Record<string, unknown>, path: readonly string[]): MetadataCondition[] {
+function flattenFilter(filter: Record<string, unknown>, path: readonly string[]): MetadataCondition[] {
   return Object.entries(filter).flatMap(([key, value]) => {
-    const inner = [...path, key];
-    if (isObject(value)) return flatten(value, inner);
-    if (inner.some((value) => /["\\\0]/.test(value))) throw invalidFilter("keys hold no quotes, no backslashes and no NUL");
-    const steps = inner.flatMap((value) => value.split("."));
+    const innerPath = [...path, key];
+    if (isObject(value)) return flattenFilter(value, innerPath);
+    if (innerPath.some((value) => /["\\\0]/.test(value)))
+      throw invalidFilter("keys must not contain quotes, backslashes or NUL characters");
+    const steps = innerPath.flatMap((value) => value.split("."));
     // The path as written, or split at its dots.
-    const paths = steps.length === inner.length ? [inner] : [inner, steps];
-    return [{ paths, values: (Array.isArray(value) ? value : [value]).map(readScalar) }];
+    const paths = steps.length === innerPath.length ? [innerPath] : [innerPath, steps];
+    return [{ paths, values: (Array.isArray(value) ? value : [value]).map(requireScalar) }];
   });
 }
 
-function readScalar(value: unknown): Scalar {
+function requireScalar(value: unknown): Scalar {
   const scalar = toScalar(value);
   if (scalar !== undefined) return scalar;
-  throw invalidFilter("values are texts, numbers, booleans, null or lists of these");
+  throw invalidFilter("values must be strings, numbers, booleans, null or lists of these");
 }
 
 /** Returns undefined for lists and objects. Integers too large for a double become a bigint. */

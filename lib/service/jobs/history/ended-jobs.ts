@@ -11,45 +11,48 @@ const BATCH_SIZE = 100;
 type Removal = {
   userId: number;
   endedUntil: number;
-  atMost?: number;
+  maxCount?: number;
   canContinue: () => boolean;
 };
 
 /** Returns how many jobs were removed. */
-async function removeEnded(database: Database, { userId, endedUntil, atMost = Infinity, canContinue }: Removal): Promise<number> {
-  let removed = 0;
-  const canRemoveMore = () => removed < atMost && canContinue();
+async function removeEndedJobs(
+  database: Database,
+  { userId, endedUntil, maxCount: maxCount = Infinity, canContinue }: Removal,
+): Promise<number> {
+  let removedCount = 0;
+  const canRemoveMore = () => removedCount < maxCount && canContinue();
   await runWithPauses(canRemoveMore, async () => {
-    const oldestJobs = selectOldestEnded(userId, endedUntil, Math.min(BATCH_SIZE, atMost - removed));
-    const deleted = await database.commitFreeing(async (tx) => {
+    const oldestJobs = selectOldestEnded(userId, endedUntil, Math.min(BATCH_SIZE, maxCount - removedCount));
+    const deletedCount = await database.commitWithReserve(async (tx) => {
       const seqs = (await tx.rows(oldestJobs)).map((job) => job.seq);
       if (seqs.length > 0) await tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
       return seqs.length;
     });
-    removed += deleted;
-    return deleted > 0;
+    removedCount += deletedCount;
+    return deletedCount > 0;
   });
-  return removed;
+  return removedCount;
 }
 
 export async function removeEndedByIds(database: Database, userId: number, ids: readonly string[]): Promise<number> {
-  const unique = [...new Set(ids)];
-  let removed = 0;
-  for (let start = 0; start < unique.length; start += BATCH_SIZE) {
-    const batch = unique.slice(start, start + BATCH_SIZE);
+  const uniqueIds = [...new Set(ids)];
+  let removedCount = 0;
+  for (let start = 0; start < uniqueIds.length; start += BATCH_SIZE) {
+    const batch = uniqueIds.slice(start, start + BATCH_SIZE);
     // Tests each row, so that the planner looks up a few ids instead of scanning the whole history.
     const isOwnEndedJob = ({ rowByRow }: StoreDialect) =>
       sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(terminalStates)})`;
-    removed += await database.commitFreeing((tx) =>
+    removedCount += await database.commitWithReserve((tx) =>
       tx.run(query.deleteFrom("jobs").where("id", "in", batch).where(isOwnEndedJob(tx.dialect))),
     );
   }
-  return removed;
+  return removedCount;
 }
 
 /** Reads each state from its own index, so that no more rows are read than are removed. */
 function selectOldestEnded(userId: number, endedUntil: number, limit: number) {
-  const [first, ...others] = terminalStates.map((state) =>
+  const [firstSelection, ...otherSelections] = terminalStates.map((state) =>
     query
       .selectFrom("jobs")
       .select(["seq", "create_time", "id"])
@@ -58,66 +61,70 @@ function selectOldestEnded(userId: number, endedUntil: number, limit: number) {
       .where("create_time", "<=", endedUntil)
       .where("state_time", "<=", endedUntil),
   );
-  if (!first) throw new Error("there are no terminal states");
-  return others
-    .reduce((merged, branch) => merged.unionAll(branch), first)
+  if (!firstSelection) throw new Error("there are no terminal states");
+  return otherSelections
+    .reduce((merged, branch) => merged.unionAll(branch), firstSelection)
     .orderBy("create_time")
     .orderBy("id")
     .limit(limit);
 }
 
-/** A longer removal continues in the next round of `finishClears`. */
+/** A longer removal continues in the next run of `finishClears`. */
 const CLEAR_TIMEOUT_MS = 5000;
 
-/** Returns how many entries were cleared. A mark on the user lets any process finish the removal. */
-export async function clearHistory(database: Database, userId: number, at: number): Promise<number> {
-  const entries = await countJobs(database, userId, terminalStates);
-  if (entries === 0) return 0;
-  const mark = query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId);
-  await database.commitFreeing((tx) => tx.run(mark));
+/** Returns how many entries were cleared. Marks the user, so that any process can finish the removal. */
+export async function clearHistory(database: Database, userId: number, nowMs: number): Promise<number> {
+  const entryCount = await countJobs(database, userId, terminalStates);
+  if (entryCount === 0) return 0;
+  const markQuery = query.updateTable("users").set({ history_cleared_until: nowMs }).where("id", "=", userId);
+  await database.commitWithReserve((tx) => tx.run(markQuery));
   const deadlineMs = performance.now() + CLEAR_TIMEOUT_MS;
-  await removeCleared(database, { userId, endedUntil: at, canContinue: () => performance.now() < deadlineMs });
-  return entries;
+  await removeClearedJobs(database, { userId, endedUntil: nowMs, canContinue: () => performance.now() < deadlineMs });
+  return entryCount;
 }
 
 /** Continues unfinished removals of any process. */
 export async function finishClears(database: Database, canContinue: () => boolean): Promise<void> {
-  const marked = query
+  const markedUsers = query
     .selectFrom("users")
     .select(["id", "history_cleared_until as endedUntil"])
     .where("history_cleared_until", "is not", null);
-  for (const { id, endedUntil } of await database.rows(marked))
-    if (endedUntil !== null) await removeCleared(database, { userId: id, endedUntil, canContinue });
+  for (const { id, endedUntil } of await database.rows(markedUsers))
+    if (endedUntil !== null) await removeClearedJobs(database, { userId: id, endedUntil, canContinue });
 }
 
-async function removeCleared(database: Database, removal: Removal): Promise<void> {
+async function removeClearedJobs(database: Database, removal: Removal): Promise<void> {
   const { userId, endedUntil, canContinue } = removal;
-  await removeEnded(database, removal);
+  await removeEndedJobs(database, removal);
   if (!canContinue()) return;
   // Another clear may have set a later mark meanwhile.
-  const unmark = query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId);
-  await database.commitFreeing((tx) => tx.run(unmark.where("history_cleared_until", "=", endedUntil)));
+  const unmarkQuery = query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId);
+  await database.commitWithReserve((tx) => tx.run(unmarkQuery.where("history_cleared_until", "=", endedUntil)));
 }
 
 const DAY_MS = 86_400_000;
 
-export type RetentionParts = { database: Database; settings: Pick<ServiceSettings, "retentionDays" | "retentionJobs">; now: () => number };
+export type RetentionDependencies = {
+  database: Database;
+  settings: Pick<ServiceSettings, "retentionDays" | "retentionJobs">;
+  now: () => number;
+};
 
-export function hasRetention({ retentionDays, retentionJobs }: RetentionParts["settings"]): boolean {
+export function hasRetention({ retentionDays, retentionJobs }: RetentionDependencies["settings"]): boolean {
   return retentionDays !== undefined || retentionJobs !== undefined;
 }
 
-export async function applyRetention({ database, settings, now }: RetentionParts, canContinue: () => boolean): Promise<number> {
+export async function applyRetention({ database, settings, now }: RetentionDependencies, canContinue: () => boolean): Promise<number> {
   const { retentionDays, retentionJobs } = settings;
-  let removed = 0;
+  let removedCount = 0;
   for (const { id: userId } of await database.rows(query.selectFrom("users").select("id"))) {
     if (retentionDays !== undefined) {
-      removed += await removeEnded(database, { userId, endedUntil: now() - retentionDays * DAY_MS, canContinue });
+      removedCount += await removeEndedJobs(database, { userId, endedUntil: now() - retentionDays * DAY_MS, canContinue });
     }
     if (retentionJobs !== undefined) {
       const excess = (await countJobs(database, userId, terminalStates)) - retentionJobs;
-      removed += await removeEnded(database, { userId, endedUntil: now(), atMost: excess, canContinue });
+      removedCount += await removeEndedJobs(database, { userId, endedUntil: now(), maxCount: excess, canContinue });
     }
   }
-  return removed;
+  return removedCount;
 }

@@ -52,7 +52,7 @@ async function* toListEntries(reader: Reader, jobs: readonly StoredJob[]): Async
     const results = await readResultTexts(reader, seqs);
     const inputs = await readExtraDataTexts(reader, seqs);
     for (const job of batch) {
-      if (!inputs.has(job.seq)) continue; // removed while the list is read
+      if (!inputs.has(job.seq)) continue; // removed while the list was read
       const result = readOrDefault(() => getResult(job, results), undefined);
       const error = readOrDefault(() => getError(job), {});
       const prompt = formatObject({ priority: job.number, prompt_id: job.id }, { extra_data: inputs.get(job.seq)?.extra_data ?? "{}" });
@@ -106,20 +106,20 @@ function formatOlderEntry(job: StoredJob, texts: EntryTexts): string | undefined
 }
 
 function getInputs({ seq }: StoredJob, { inputs }: EntryTexts) {
-  const { prompt, extra_data, outputs_to_execute } = requireTexts(inputs.get(seq) ?? noInputs);
+  const { prompt, extra_data, outputs_to_execute } = requireTexts(inputs.get(seq) ?? emptyInputs);
   return { prompt, extra_data, outputs_to_execute };
 }
 
-const noInputs = { prompt: "{}", extra_data: "{}", outputs_to_execute: "[]" };
+const emptyInputs = { prompt: "{}", extra_data: "{}", outputs_to_execute: "[]" };
 
 function getError(job: StoredJob): { error_message?: string } {
   const error = readError(job);
   return error === undefined ? {} : { error_message: error };
 }
 
-type HistoryParts = { database: Database; now: () => number };
+type HistoryDependencies = { database: Database; now: () => number };
 
-export async function manageHistory({ database, now }: HistoryParts, userId: number, body: ManageBody): Promise<string> {
+export async function manageHistory({ database, now }: HistoryDependencies, userId: number, body: ManageBody): Promise<string> {
   if (!body.clear) return `${await removeEndedByIds(database, userId, body.delete ?? [])} removed from the history.`;
   return `The history was cleared: ${await clearHistory(database, userId, now())} removed.`;
 }

@@ -5,8 +5,8 @@ import { type RunnerRow } from "@/lib/service/runners/store";
 import { toStorageFailure } from "@/lib/service/service-error";
 import { query, type Reader, retry, type Transaction } from "@/lib/service/store/database";
 import { sleep } from "@/lib/shared/async";
-import { claimJob, type Running } from "../run/claim";
-import { type EngineParts, type Retries } from "../run/engine-parts";
+import { type ActiveRun,claimJob } from "../run/claim";
+import { type EngineDependencies, type Retries } from "../run/engine-dependencies";
 import { isInOwnQueue, isUnfinished, type WaitingJob } from "../transitions";
 
 export type QueueEntry = WaitingJob & { turn: number };
@@ -19,9 +19,9 @@ export type JobQueue = {
   removeWaiting(userId: number, seqs: readonly number[]): Promise<void>;
   repair(): Promise<void>;
   /** Inside a commit: releases the entries that these dead processes had locked. */
-  freeProcesses(tx: Transaction, processIds: readonly string[]): Promise<void>;
-  slotsChanged(): void;
-  resume(job: Running, runner: RunnerRow): Promise<void>;
+  releaseProcesses(tx: Transaction, processIds: readonly string[]): Promise<void>;
+  handleSlotsChanged(): void;
+  resume(job: ActiveRun, runner: RunnerRow): Promise<void>;
   peekNext(): number | undefined;
   stop(): Promise<void>;
 };
@@ -32,12 +32,12 @@ export type EndCommit = {
 };
 
 export type QueueContext = {
-  parts: Pick<EngineParts, "database" | "pool" | "log" | "concurrency" | "now" | "processes" | "events">;
-  running: Map<string, Running>;
+  dependencies: Pick<EngineDependencies, "database" | "pool" | "log" | "concurrency" | "now" | "processes" | "events">;
+  activeRuns: Map<string, ActiveRun>;
   isAccepting(): boolean;
-  untilReachable: Retries["untilReachable"];
-  run(job: Running, end: EndCommit): Promise<void>;
-  inBackground(work: Promise<void>): void;
+  retryUntilReachable: Retries["retryUntilReachable"];
+  run(job: ActiveRun, end: EndCommit): Promise<void>;
+  runInBackground(work: Promise<void>): void;
 };
 
 export type CreateQueue = (context: QueueContext) => JobQueue;
@@ -48,70 +48,70 @@ type QueueSource = {
   onSlotFree(): void;
 };
 
-/** A slot whose job is about to end, and its next entry, unless another slot becomes free first. */
+/** A slot whose job is about to end, and the entry reserved for it, unless another slot becomes free first. */
 type EndingSlot = { workerSlot: WorkerSlot; entry?: QueueEntry };
 
 const RETRY_MS = 1000;
 
 export function createSlots(
-  { parts, running, isAccepting, run, inBackground }: QueueContext,
-  { onClaim, returnEntry: putBack, onSlotFree }: QueueSource,
+  { dependencies, activeRuns, isAccepting, run, runInBackground }: QueueContext,
+  { onClaim, returnEntry, onSlotFree }: QueueSource,
 ) {
-  const { database, pool, log } = parts;
+  const { database, pool, log } = dependencies;
   const endingSlots = new Set<EndingSlot>();
 
-  const unreservedSlots = () => [...endingSlots].filter(({ entry }) => !entry);
-  const findEndingSlot = (kind: string) => unreservedSlots().find(({ workerSlot }) => pool.mayTake(kind, workerSlot.runner));
+  const listUnreservedSlots = () => [...endingSlots].filter(({ entry }) => !entry);
+  const findEndingSlot = (kind: string) => listUnreservedSlots().find(({ workerSlot }) => pool.canAssign(kind, workerSlot.runner));
 
   function createClaim(entry: QueueEntry, workerSlot: WorkerSlot) {
-    let outcome: "untried" | "full" | Running | undefined = "untried";
+    let outcome: "untried" | "full" | ActiveRun | undefined = "untried";
     const getClaimed = () => (typeof outcome === "object" ? outcome : undefined);
 
     function undo(): void {
       const job = getClaimed();
-      if (job) running.delete(job.id);
+      if (job) activeRuns.delete(job.id);
       outcome = "untried";
     }
 
-    async function attempt(tx: Transaction): Promise<Running | undefined> {
+    async function attempt(tx: Transaction): Promise<ActiveRun | undefined> {
       await onClaim?.(tx, entry);
       const job = await tx
-        .attempt(() => claimJob(tx, parts, entry.seq, workerSlot))
+        .runInSavepoint(() => claimJob(tx, dependencies, entry.seq, workerSlot))
         .catch((error: unknown) => {
           if (toStorageFailure(error)) throw error;
           log.error({ err: error, seq: entry.seq }, "job claim failed");
           return undefined;
         });
-      if (job) running.set(job.id, job);
+      if (job) activeRuns.set(job.id, job);
       return job;
     }
 
     return {
       undo,
-      async take(tx: Transaction): Promise<void> {
+      async acquire(tx: Transaction): Promise<void> {
         undo(); // an earlier attempt at the same commit
         if (isAccepting()) outcome = (await pool.hasFreeSlot(tx, workerSlot.runner)) ? await attempt(tx) : "full";
       },
-      async settle(): Promise<Running | undefined> {
-        if (outcome === "full") await refresh();
-        if (typeof outcome === "string") await putBack(entry);
+      async settle(): Promise<ActiveRun | undefined> {
+        if (outcome === "full") await refreshRunners();
+        if (typeof outcome === "string") await returnEntry(entry);
         return getClaimed();
       },
     };
   }
 
   /** The slot remains occupied meanwhile, so that it isn't offered the same job again. */
-  async function refresh(): Promise<void> {
+  async function refreshRunners(): Promise<void> {
     await pool.refresh().catch(async (error: unknown) => {
       log.warn({ err: error }, "runner refresh failed");
       await sleep(RETRY_MS);
     });
   }
 
-  async function claimAlone(entry: QueueEntry, workerSlot: WorkerSlot): Promise<Running | undefined> {
+  async function claimEntry(entry: QueueEntry, workerSlot: WorkerSlot): Promise<ActiveRun | undefined> {
     const claim = createClaim(entry, workerSlot);
     const attempt = async () => {
-      await database.commit(claim.take);
+      await database.commit(claim.acquire);
       return claim.settle();
     };
     const shouldRetry = (error: unknown) => {
@@ -122,7 +122,7 @@ export function createSlots(
     return retry(attempt, shouldRetry).catch(() => undefined); // the next start enqueues it
   }
 
-  async function runOne(job: Running, workerSlot: WorkerSlot): Promise<Running | undefined> {
+  async function runJob(job: ActiveRun, workerSlot: WorkerSlot): Promise<ActiveRun | undefined> {
     const endingSlot: EndingSlot = { workerSlot };
     let committedClaim: ReturnType<typeof createClaim> | undefined;
     const prepare = () => {
@@ -136,7 +136,7 @@ export function createSlots(
       try {
         await database.commit(async (tx) => {
           await work(tx);
-          await claim?.take(tx);
+          await claim?.acquire(tx);
         });
         committedClaim = claim;
       } catch (error) {
@@ -146,14 +146,14 @@ export function createSlots(
       }
     };
     const ended = run(job, { prepare, commit });
-    inBackground(ended); // Logs its error. The slot continues with the next job.
+    runInBackground(ended); // Logs its error. The slot continues with the next job.
     await ended.catch(() => undefined);
     endingSlots.delete(endingSlot);
-    return committedClaim ? committedClaim.settle() : endingSlot.entry && claimAlone(endingSlot.entry, workerSlot);
+    return committedClaim ? committedClaim.settle() : endingSlot.entry && claimEntry(endingSlot.entry, workerSlot);
   }
 
-  async function runJobs(workerSlot: WorkerSlot, first: Running | undefined): Promise<void> {
-    for (let job = first; job;) job = await runOne(job, workerSlot);
+  async function runJobs(workerSlot: WorkerSlot, first: ActiveRun | undefined): Promise<void> {
+    for (let job = first; job;) job = await runJob(job, workerSlot);
   }
 
   async function withSlot(runner: RunnerRow, work: (workerSlot: WorkerSlot) => Promise<void>): Promise<void> {
@@ -162,40 +162,40 @@ export function createSlots(
       await work(workerSlot);
     } finally {
       workerSlot.release();
-      takeReserved();
+      assignReservedEntries();
       onSlotFree();
     }
   }
 
-  function takeReserved(): void {
+  function assignReservedEntries(): void {
     for (const slot of endingSlots) {
       const { entry } = slot;
-      if (!entry || !pool.best(entry.kind, pool.free())) continue;
+      if (!entry || !pool.findBest(entry.kind, pool.listFreeRunners())) continue;
       slot.entry = undefined;
-      inBackground(take(entry));
+      runInBackground(assignEntry(entry));
     }
   }
 
-  async function take(entry: QueueEntry): Promise<void> {
-    const freeRunner = pool.best(entry.kind, pool.free());
+  async function assignEntry(entry: QueueEntry): Promise<void> {
+    const freeRunner = pool.findBest(entry.kind, pool.listFreeRunners());
     const slot = freeRunner ? undefined : findEndingSlot(entry.kind);
     if (freeRunner && isAccepting())
-      inBackground(withSlot(freeRunner, async (workerSlot) => runJobs(workerSlot, await claimAlone(entry, workerSlot))));
+      runInBackground(withSlot(freeRunner, async (workerSlot) => runJobs(workerSlot, await claimEntry(entry, workerSlot))));
     else if (slot) slot.entry = entry;
-    else await putBack(entry);
+    else await returnEntry(entry);
   }
 
   return {
-    /** Returns a test for the kinds of jobs that can start now or when a job ends. Undefined if no slot is open. */
-    canBegin(): ((kind: string) => boolean) | undefined {
-      const freeRunners = pool.free();
-      if (!isAccepting() || freeRunners.length + unreservedSlots().length === 0) return undefined;
+    /** Returns a filter for the kinds of jobs that can start now or when a job ends. Undefined if no slot is open. */
+    getStartFilter(): ((kind: string) => boolean) | undefined {
+      const freeRunners = pool.listFreeRunners();
+      if (!isAccepting() || freeRunners.length + listUnreservedSlots().length === 0) return undefined;
       return (kind) => freeRunners.some(({ id }) => pool.canDo(kind, id)) || findEndingSlot(kind) !== undefined;
     },
 
-    take,
+    assignEntry,
 
-    resume: (job: Running, runner: RunnerRow) => withSlot(runner, (workerSlot) => runJobs(workerSlot, job)),
+    resume: (job: ActiveRun, runner: RunnerRow) => withSlot(runner, (workerSlot) => runJobs(workerSlot, job)),
   };
 }
 
@@ -207,7 +207,7 @@ export async function listWaitingJobs(reader: Reader, seqs?: readonly number[]):
     .where(isUnfinished)
     .where("state", "=", "pending")
     .where(isInOwnQueue);
-  const selected = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
-  const [jobs, triedByJob] = [await reader.rows(selected.orderBy("seq")), await findTriedRunners(reader)];
+  const selectedJobs = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
+  const [jobs, triedByJob] = [await reader.rows(selectedJobs.orderBy("seq")), await findTriedRunners(reader)];
   return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: formatKind(needs, triedByJob.get(seq)) }));
 }

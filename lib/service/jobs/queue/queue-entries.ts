@@ -5,17 +5,17 @@ import { createStatement, type Reader, type Transaction } from "@/lib/service/st
 import { type WaitingJob } from "../transitions";
 
 export const QUEUE_SCHEMA = "lightdesk_queue";
-/** A flag of every entry. A worker that skips this flag takes no entry. */
-export const EVERY_ENTRY = "every";
+/** Set on every entry. A worker that skips this flag skips all entries. */
+export const ALL_ENTRIES_FLAG = "every";
 /** The user number in `turns` under which the last taken turn is stored. */
 const LAST_TURN_USER = 0;
-/** The library's highest limit. An entry that a process could not take is freed, and each time counts as an attempt. */
+/** The library's maximum. Each time a process returns an entry counts as an attempt. */
 const MAX_ENTRY_ATTEMPTS = 32_767;
 const BATCH_SIZE = 2000;
 
-/** `turn` replaces the next turn: "first" is before all others, and a number is the earlier position of the jobs. */
+/** `turn` replaces the next turn: "first" is before all others, and a number restores the jobs' earlier position. */
 export async function enqueueAll(tx: Transaction, jobs: readonly WaitingJob[], turn?: "first" | number): Promise<void> {
-  for (let first = 0; first < jobs.length; first += BATCH_SIZE) await enqueueBatch(tx, jobs.slice(first, first + BATCH_SIZE), turn);
+  for (let offset = 0; offset < jobs.length; offset += BATCH_SIZE) await enqueueBatch(tx, jobs.slice(offset, offset + BATCH_SIZE), turn);
 }
 
 async function enqueueBatch(tx: Transaction, jobs: readonly WaitingJob[], turn: "first" | number | undefined): Promise<void> {
@@ -34,7 +34,7 @@ async function enqueueBatch(tx: Transaction, jobs: readonly WaitingJob[], turn: 
     )
     SELECT count(*) FROM ${QUEUE_SCHEMA}.add_jobs(ARRAY(SELECT (
       'run', json_build_object('seq', seq, 'userId', user_id, 'kind', kind, 'turn', turn), NULL,
-      timestamptz '2000-01-01 00:00:00Z' + turn * interval '1 microsecond', ${MAX_ENTRY_ATTEMPTS}, seq::text, 0, ARRAY[kind, '${EVERY_ENTRY}']
+      timestamptz '2000-01-01 00:00:00Z' + turn * interval '1 microsecond', ${MAX_ENTRY_ATTEMPTS}, seq::text, 0, ARRAY[kind, '${ALL_ENTRIES_FLAG}']
     )::${QUEUE_SCHEMA}.job_spec FROM placed ORDER BY turn))`;
   const columns = [jobs.map(({ seq }) => seq), jobs.map(({ userId }) => userId), jobs.map(({ kind }) => kind)];
   await tx.rows(createStatement(text, typeof turn === "number" ? [turn, ...columns] : columns));
@@ -50,7 +50,7 @@ export async function removeEntries(tx: Transaction, userId: number, seqs: reado
   await resetTurn(tx, userId);
 }
 
-export function removeStale(tx: Transaction): Promise<void> {
+export function removeStaleEntries(tx: Transaction): Promise<void> {
   const isWaiting = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending' AND slot IS NULL";
   return completeEntries(
     tx,
@@ -72,11 +72,11 @@ export async function freeWorkers(tx: Transaction, workerIds: readonly string[])
   if (workerIds.length > 0) await tx.rows(createStatement(`SELECT ${QUEUE_SCHEMA}.force_unlock_workers(?::text[])`, [workerIds]));
 }
 
-/** Some waiting jobs without an entry: older than the queue, copied, restored, or lost by a process that ended. */
-export async function findSeqsWithoutEntry(reader: Reader, after: number): Promise<number[]> {
+/** Finds a batch of waiting jobs without an entry: copied, restored, older than the queue, or lost when a process ended. */
+export async function findSeqsWithoutEntry(reader: Reader, afterSeq: number): Promise<number[]> {
   const isUsable = "key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL)";
   const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending' AND slot IS NULL AND seq > ?
     AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${isUsable})
     ORDER BY seq LIMIT ${BATCH_SIZE}`;
-  return (await reader.rows(createStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);
+  return (await reader.rows(createStatement<{ seq: number }>(text, [afterSeq]))).map(({ seq }) => seq);
 }

@@ -9,29 +9,32 @@ import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { sleep } from "@/lib/shared/async";
 import { createPoolConfig, toStoreError } from "@/lib/shared/database/postgres";
-import { isStoreAway } from "@/lib/shared/error-codes";
-import { EVERY_ENTRY, freeWorkers, QUEUE_SCHEMA } from "./queue-entries";
+import { isStoreUnavailable } from "@/lib/shared/error-codes";
+import { ALL_ENTRIES_FLAG, freeWorkers, QUEUE_SCHEMA } from "./queue-entries";
 
 /** Maximum delay after a lost notification. */
-const POLL_MS = 1000;
-const RESTART_MS = 1000;
-/** An empty search isn't repeated for this many times its own duration. */
+const POLL_INTERVAL_MS = 1000;
+const RESTART_DELAY_MS = 1000;
+/** After an empty search, the worker waits this many times the search's duration. */
 const SEARCH_BACKOFF_FACTOR = 4;
 const MAX_SEARCH_BACKOFF_MS = 1000;
 
-type WorkerParts = { pgPool: Pool; processes: Pick<Processes, "id">; database: Database; log: ServiceLog };
+type WorkerDependencies = { pgPool: Pool; processes: Pick<Processes, "id">; database: Database; log: ServiceLog };
 type Handlers = {
-  kindsToSkip(): string[] | undefined;
-  take(payload: unknown): Promise<void>;
+  getKindsToSkip(): string[] | undefined;
+  handleEntry(payload: unknown): Promise<void>;
 };
 
-export function createQueueWorker({ pgPool, processes, database, log }: WorkerParts, { kindsToSkip, take }: Handlers) {
+export function createQueueWorker(
+  { pgPool, processes, database, log }: WorkerDependencies,
+  { getKindsToSkip: kindsToSkip, handleEntry: take }: Handlers,
+) {
   let worker: Worker | undefined;
-  let serving: Promise<void> | undefined;
+  let servePromise: Promise<void> | undefined;
   let isStopped = false;
   let restart = (): void => undefined;
   let wake = (): void => undefined;
-  let search = { skip: new Set<string>(), begun: 0 };
+  let search = { skip: new Set<string>(), startedAt: 0 };
   let emptySearch = { skip: new Set<string>(), until: 0 };
 
   /** Called by the library before each search. Resolves once a search is useful. */
@@ -42,12 +45,12 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
       // A search that skips fewer kinds than the last empty one may find a job.
       const backoffMs = [...emptySearch.skip].every((kind) => skip.has(kind)) ? emptySearch.until - performance.now() : 0;
       if (kinds && backoffMs <= 0) {
-        search = { skip, begun: performance.now() };
+        search = { skip, startedAt: performance.now() };
         return kinds;
       }
       await waitForWake(kinds ? backoffMs : Infinity);
     }
-    return [EVERY_ENTRY];
+    return [ALL_ENTRIES_FLAG];
   }
 
   async function waitForWake(maxMs: number): Promise<void> {
@@ -61,36 +64,36 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
 
   function recordEmptySearch(): void {
     const now = performance.now();
-    emptySearch = { skip: search.skip, until: now + Math.min(MAX_SEARCH_BACKOFF_MS, SEARCH_BACKOFF_FACTOR * (now - search.begun)) };
+    emptySearch = { skip: search.skip, until: now + Math.min(MAX_SEARCH_BACKOFF_MS, SEARCH_BACKOFF_FACTOR * (now - search.startedAt)) };
   }
 
   async function serve(): Promise<void> {
     while (!isStopped) {
       await serveOnce().catch((error: unknown) => log.warn({ err: error }, "queue worker failed"));
-      if (!isStopped) await sleep(RESTART_MS);
+      if (!isStopped) await sleep(RESTART_DELAY_MS);
     }
   }
 
   /** Runs until the library reports an error. It neither replaces a failed worker nor retries its first query. */
   async function serveOnce(): Promise<void> {
     const [{ run }, workerLogger] = [await import("graphile-worker"), await createQueueLogger(log)];
-    await database.commitFreeing((tx) => freeWorkers(tx, [processes.id]));
+    await database.commitWithReserve((tx) => freeWorkers(tx, [processes.id]));
     const events: WorkerEvents = new EventEmitter();
     const failure = new Promise<void>((resolve) => (restart = resolve));
-    events.on("worker:create", (created) => void ({ worker } = created));
+    events.on("worker:create", (event) => void ({ worker } = event));
     events.on("worker:getJob:empty", recordEmptySearch);
     events.on("worker:getJob:error", ({ error }) => {
-      // Database outages are logged where the lease is renewed.
+      // Lease renewal logs database outages.
       if (!toStorageFailure(toStoreError(error))) log.error({ err: error }, "queue search failed");
       restart();
     });
-    events.on("worker:release", (released) => {
-      if (worker === released.worker) worker = undefined;
+    events.on("worker:release", (event) => {
+      if (worker === event.worker) worker = undefined;
     });
     events.on("worker:stop", () => restart());
     const runner = await run({
       ...{ pgPool, schema: QUEUE_SCHEMA, logger: workerLogger, events, workerId: processes.id },
-      ...{ concurrency: 1, pollInterval: POLL_MS, noHandleSignals: true, crontab: "" },
+      ...{ concurrency: 1, pollInterval: POLL_INTERVAL_MS, noHandleSignals: true, crontab: "" },
       taskList: { run: take },
       forbiddenFlags: getFlagsToSkip,
     });
@@ -98,13 +101,13 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
     if (isStopped) restart();
     await failure;
     wake();
-    const stopping = runner.stop().catch(() => undefined); // already stopping
+    const stopPromise = runner.stop().catch(() => undefined); // already stopping
     // After a failure the worker is idle. Don't wait: the library may wait long for an unresponsive connection.
-    if (isStopped) await stopping;
+    if (isStopped) await stopPromise;
   }
 
   return {
-    start: () => void (serving = serve()),
+    start: () => void (servePromise = serve()),
     notifyKind(kind: string): void {
       if (emptySearch.skip.has(kind)) return;
       emptySearch.until = 0;
@@ -117,7 +120,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
     async stop(): Promise<void> {
       isStopped = true;
       restart();
-      await serving;
+      await servePromise;
     },
   };
 }
@@ -130,13 +133,13 @@ async function createQueueLogger(log: ServiceLog): Promise<Logger> {
   });
 }
 
-type Limits = { statementMs?: number; connectMs?: number };
+type PoolTimeouts = { statementMs?: number; connectMs?: number };
 
-/** One each for searches, task completion and LISTEN. */
+/** One connection each for searches, task completion and LISTEN. */
 const MAX_CONNECTIONS = 3;
-const STATEMENT_MS = 30_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
 
-export async function openQueuePool(url: string, { statementMs = STATEMENT_MS, connectMs }: Limits = {}): Promise<Pool> {
+export async function openQueuePool(url: string, { statementMs = STATEMENT_TIMEOUT_MS, connectMs }: PoolTimeouts = {}): Promise<Pool> {
   const { default: pg } = await import("pg");
   const pgPool = new pg.Pool({
     ...createPoolConfig(MAX_CONNECTIONS, statementMs, connectMs),
@@ -155,7 +158,7 @@ function endOnTimeout(client: PoolClient): void {
   client.query = new Proxy(client.query, {
     apply(query, self, args) {
       const response: unknown = Reflect.apply(query, self, args);
-      if (response instanceof Promise) response.catch((error: unknown) => isStoreAway(toStoreError(error)) && void client.end());
+      if (response instanceof Promise) response.catch((error: unknown) => isStoreUnavailable(toStoreError(error)) && void client.end());
       return response;
     },
   });

@@ -1,18 +1,18 @@
-// Stores a job's files as blobs and assets. Only files beyond the user's quota are left out.
+// Stores a job's files as blobs and assets. Skips files that exceed the user's quota.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getFileName } from "@/lib/service/assets/asset-view";
 import { insertAsset, insertBlob } from "@/lib/service/assets/create-asset";
 import { checkQuota } from "@/lib/service/assets/quota";
 import { type StagedFile } from "@/lib/service/assets/staged-file";
-import { newId } from "@/lib/service/new-id";
-import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
+import { generateId } from "@/lib/service/generate-id";
+import { type OtherOutputs, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
 import { type ServiceError } from "@/lib/service/service-error";
 import { type Transaction } from "@/lib/service/store/database";
 
 export type StagedOutput = { file: ProducedFile; staged: Omit<StagedFile, "dispose"> };
 
-export function toStaged(file: ProducedFile): StagedOutput {
+export function toStagedOutput(file: ProducedFile): StagedOutput {
   const { path, hash, sha256, byteLength, mimeType } = file;
   return { file, staged: { path, hash, sha256, size: byteLength, mediaType: mimeType } };
 }
@@ -31,7 +31,7 @@ export type StoredOutputs = {
 export function toNodeOutput({ files, texts, others = {} }: Extract<RunEvent, { kind: "node" }>): NodeOutput | undefined {
   const items: Items = new Map();
   for (const file of files) addFile(items, file);
-  addOthers(items, others);
+  addOtherOutputs(items, others);
   if (texts) items.set("text", [...texts]);
   return items.size > 0 ? Object.fromEntries(items) : undefined;
 }
@@ -51,17 +51,17 @@ function addFile(node: Items, { hash, mimeType, displayName, type, key, animated
   return item;
 }
 
-function addOthers(node: Items, others: NodeOthers): void {
+function addOtherOutputs(node: Items, others: OtherOutputs): void {
   for (const [key, items] of Object.entries(others)) addItems(node, key, items);
 }
 
-/** Inside a commit. Outputs keep the order of their nodes. `refusal` is that of the first output that did not fit. */
+/** Keeps outputs in the order of their nodes. `quotaError` belongs to the first output that exceeds the quota. */
 export async function insertOutputs(
   tx: Transaction,
   job: { id: string; userId: number; at: number },
   staged: readonly StagedOutput[],
-  { texts, others }: { texts: ReadonlyMap<string, readonly string[]>; others: ReadonlyMap<string, NodeOthers> },
-): Promise<{ storedOutputs: StoredOutputs; refusal: ServiceError | undefined }> {
+  { texts, others }: { texts: ReadonlyMap<string, readonly string[]>; others: ReadonlyMap<string, OtherOutputs> },
+): Promise<{ storedOutputs: StoredOutputs; quotaError: ServiceError | undefined }> {
   const outputs = new Map<string, Items>();
   const getNodeItems = (nodeId: string): Items => {
     const node = outputs.get(nodeId) ?? new Map<string, unknown[]>();
@@ -71,12 +71,12 @@ export async function insertOutputs(
   const previews: { rank: number; value: Record<string, unknown> }[] = [];
   const kinds = new Set<string>();
   let count = 0;
-  let refusal: ServiceError | undefined;
+  let quotaError: ServiceError | undefined;
 
   for (const { file, staged: content } of staged) {
-    const fileRefusal = await checkQuota(tx, job.userId, content);
-    if (fileRefusal) {
-      refusal ??= fileRefusal;
+    const fileQuotaError = await checkQuota(tx, job.userId, content);
+    if (fileQuotaError) {
+      quotaError ??= fileQuotaError;
       continue;
     }
     count += 1;
@@ -84,7 +84,7 @@ export async function insertOutputs(
     await insertAsset(
       tx,
       {
-        id: newId(),
+        id: generateId(),
         ownerId: job.userId,
         origin: "output",
         content,
@@ -100,7 +100,7 @@ export async function insertOutputs(
     kinds.add(file.mimeType.split("/")[0] ?? "");
     previews.push({ rank: file.type === "output" ? 0 : 1, value: { ...item, nodeId: file.nodeId, mediaType: file.key } });
   }
-  for (const [nodeId, values] of others) addOthers(getNodeItems(nodeId), values);
+  for (const [nodeId, values] of others) addOtherOutputs(getNodeItems(nodeId), values);
   for (const [nodeId, lines] of texts) {
     getNodeItems(nodeId).set("text", [...lines]);
     const content = lines[0];
@@ -118,5 +118,5 @@ export async function insertOutputs(
     has_audio: Number(kinds.has("audio")),
     preview: preview ? writeExactJson(preview.value) : null,
   };
-  return { storedOutputs, refusal };
+  return { storedOutputs, quotaError };
 }

@@ -10,37 +10,37 @@ import { type StoreDialect } from "@/lib/service/store/dialect";
 import { type StoredJob } from "../job-row";
 import { type JobQueue } from "../queue/job-queue";
 import { isTerminal } from "../transitions";
-import { type Running } from "./claim";
-import { type Background, type EngineParts } from "./engine-parts";
+import { type ActiveRun } from "./claim";
+import { type Background, type EngineDependencies } from "./engine-dependencies";
 import { cancelPending, cancelRunning } from "./finish";
 import { createRunRecord } from "./run-record";
 
-export const CANCELLED = "cancelled";
+export const CANCELLED_CHANNEL = "cancelled";
 
-/** Takes about 40 ms, so that cancelling a long queue doesn't block other users. */
+/** A commit of this size takes about 40 ms. Larger ones would block other users. */
 const MAX_JOBS_PER_COMMIT = 3000;
 
-type Cancellable = Extract<KnownJobState, "pending" | "in_progress">;
-type Parts = {
-  parts: Pick<EngineParts, "database" | "processes" | "events" | "now">;
-  running: ReadonlyMap<string, Running>;
+type CancellableState = Extract<KnownJobState, "pending" | "in_progress">;
+type CancellerDependencies = {
+  dependencies: Pick<EngineDependencies, "database" | "processes" | "events" | "now">;
+  activeRuns: ReadonlyMap<string, ActiveRun>;
   queue: Pick<JobQueue, "removeWaiting">;
   background: Pick<Background, "add">;
-  reportEnd(run: Running): Promise<void>;
+  reportEnd(run: ActiveRun): Promise<void>;
 };
 
-export function createCanceller({ parts, running, queue, background, reportEnd }: Parts) {
-  const { database, processes, events, now } = parts;
-  const isRunByOtherProcess = processes.isNotRunHere;
+export function createCanceller({ dependencies, activeRuns, queue, background, reportEnd }: CancellerDependencies) {
+  const { database, processes, events, now } = dependencies;
+  const isRunByOtherProcess = processes.isRunElsewhere;
 
   const findRun = ({ id, fence }: Job) => {
-    const run = running.get(id);
+    const run = activeRuns.get(id);
     return run?.fence === fence ? run : undefined;
   };
 
-  async function cancelIn(tx: Transaction, jobs: ReturnType<typeof selectJobs>): Promise<Job[]> {
+  async function cancelSelected(tx: Transaction, jobs: ReturnType<typeof selectJobs>): Promise<Job[]> {
     const at = now();
-    // Skips jobs that are claimed by this process but don't run in it: their run is starting, or belongs to another attempt.
+    // Skips jobs that this process claimed but doesn't run: their run is starting or belongs to another attempt.
     const cancellable = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || findRun(job));
     const pending = cancellable.filter(({ state }) => state === "pending");
     if (pending.length > 0) await cancelPending(tx, pending.map(({ seq }) => seq), at); // prettier-ignore
@@ -50,12 +50,12 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
       if (job.state === "in_progress") await cancelRunning(tx, job, record, at);
       await endAttempt(tx, job, "lost", at, "It was cancelled.");
     }
-    if (handedOver.some((job) => !findRun(job))) await processes.notify(CANCELLED, null, tx);
+    if (handedOver.some((job) => !findRun(job))) await processes.notify(CANCELLED_CHANNEL, null, tx);
     return cancellable;
   }
 
   async function cancelBatch(jobs: ReturnType<typeof selectJobs>): Promise<Job[]> {
-    const cancelled = await database.commitFreeing((tx) => cancelIn(tx, jobs));
+    const cancelled = await database.commitWithReserve((tx) => cancelSelected(tx, jobs));
     for (const job of cancelled.filter(isHandedOver)) {
       const run = findRun(job);
       run?.cancel();
@@ -70,7 +70,7 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
     if (seqs.length > 0) await queue.removeWaiting(userId, seqs);
   }
 
-  async function cancelInStates(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
+  async function cancelInStates(userId: number, states: readonly CancellableState[], ids?: readonly string[]): Promise<string[]> {
     const uniqueIds = ids && [...new Set(ids)];
     const cancelledIds: string[] = [];
     for (let start = 0; start < (uniqueIds?.length ?? 1); start += MAX_JOBS_PER_COMMIT) {
@@ -84,12 +84,14 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
   }
 
   return {
-    async cancel(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
-      const startedRuns = [...running.values()].filter((run) => run.userId === userId && run.isBegun() && (ids?.includes(run.id) ?? true));
+    async cancel(userId: number, states: readonly CancellableState[], ids?: readonly string[]): Promise<string[]> {
+      const startedRuns = [...activeRuns.values()].filter(
+        (run) => run.userId === userId && run.isStarted() && (ids?.includes(run.id) ?? true),
+      );
       const cancelledIds = await cancelInStates(userId, states, ids);
-      // A job that runs here may be stored as pending: its start is not stored yet, or it was just given back.
+      // A job that runs here may be stored as pending: its start is not stored yet, or it was just requeued.
       if (!states.includes("pending")) cancelledIds.push(...(await cancelInStates(userId, ["pending"], startedRuns.map(({ id }) => id)))); // prettier-ignore
-      if (cancelledIds.length > 0) events.queueChanged(userId);
+      if (cancelledIds.length > 0) events.notifyQueueChanged(userId);
       return cancelledIds;
     },
 
@@ -100,7 +102,7 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
       if (last === undefined) return [];
       const oldestJobs = pending.where("seq", "<=", last).orderBy("create_time").orderBy("id").limit(MAX_JOBS_PER_COMMIT);
       const cancelledIds: string[] = [];
-      // Continues after the last job, so that PostgreSQL doesn't scan cancelled rows again. A final pass finds jobs that were requeued.
+      // Continues after the last job so that PostgreSQL doesn't rescan cancelled rows. A final pass finds requeued jobs.
       try {
         for (let lastJob: Job | undefined, isOver = false; !isOver;) {
           const cancelled = await cancelBatch(lastJob ? oldestJobs.where(isAfter(lastJob)) : oldestJobs);
@@ -110,13 +112,13 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
           lastJob = cancelled.at(-1);
         }
       } finally {
-        if (cancelledIds.length > 0) events.queueChanged(userId);
+        if (cancelledIds.length > 0) events.notifyQueueChanged(userId);
       }
       return cancelledIds;
     },
 
-    async endStale(): Promise<void> {
-      for (const run of await findStaleRuns(database, running)) run.cancel();
+    async endStaleRuns(): Promise<void> {
+      for (const run of await findStaleRuns(database, activeRuns)) run.cancel();
     },
   };
 }
@@ -127,21 +129,21 @@ const columns = ["seq", "id", "create_time", "state", "slot", "fence", "start_ti
 const isHandedOver = ({ state, slot }: Job) => state === "in_progress" || slot !== null;
 const isAfter = ({ create_time, id }: Job) => sql<boolean>`(create_time, id) > (${create_time}, ${id})`;
 
-type JobFilter = { userId: number; states: readonly Cancellable[]; isElsewhere: RawBuilder<SqlBool> };
+type JobFilter = { userId: number; states: readonly CancellableState[]; isElsewhere: RawBuilder<SqlBool> };
 
 function selectJobs({ userId, states, isElsewhere }: JobFilter) {
   const userJobs = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere"));
   return userJobs.where("user_id", "=", userId).where("state", "in", states);
 }
 
-/** Waiting jobs first. `rowByRow` makes the planner look up the ids instead of scanning the whole queue. */
+/** Orders waiting jobs first. `rowByRow` makes the planner look up the ids instead of scanning the whole queue. */
 function selectJobsById({ rowByRow }: StoreDialect, { userId, states, isElsewhere }: JobFilter, ids: readonly string[]) {
   const isCancellable = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(states)})`;
   const selected = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere")).where("id", "in", ids);
   return selected.where(isCancellable).orderBy("state", "desc").orderBy("seq");
 }
 
-/** Removes the job from its runner at once. rounds.ts repeats this, because a request in flight may arrive later. */
+/** Removes the job from its runner at once. runner-chores.ts repeats this, because a request in flight may arrive later. */
 async function clearCancelled(database: Database, seq: number): Promise<void> {
   const lostAttempt = query
     .selectFrom("attempts")
@@ -157,13 +159,13 @@ async function clearCancelled(database: Database, seq: number): Promise<void> {
 }
 
 /** Runs whose job was cancelled or taken over by another process. Ignores claims that are not committed yet. */
-async function findStaleRuns(database: Database, running: ReadonlyMap<string, Running>): Promise<Running[]> {
-  if (running.size === 0) return [];
-  const seqs = database.dialect.numbers([...running.values()].map(({ seq }) => seq));
+async function findStaleRuns(database: Database, activeRuns: ReadonlyMap<string, ActiveRun>): Promise<ActiveRun[]> {
+  if (activeRuns.size === 0) return [];
+  const seqs = database.dialect.numbers([...activeRuns.values()].map(({ seq }) => seq));
   const rows = await database.rows(query.selectFrom("jobs").select(["seq", "fence", "state", "slot"]).where("seq", "in", seqs));
   const storedBySeq = new Map(rows.map((row) => [row.seq, row]));
-  // `running` is read after the query, because a run may have ended meanwhile.
-  return [...running.values()].filter((run) => {
+  // Read `activeRuns` after the query, because a run may have ended meanwhile.
+  return [...activeRuns.values()].filter((run) => {
     const row = storedBySeq.get(run.seq);
     const isOver = row && (isTerminal(row.state) || (row.state === "pending" && row.slot === null));
     return row && (row.fence > run.fence || (row.fence === run.fence && isOver));

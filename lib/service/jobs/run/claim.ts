@@ -5,20 +5,20 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobEvents, type JobRecipients } from "@/lib/service/events/job-events";
 import { type RunEvent } from "@/lib/service/nodes/run";
-import { type Attempt, beginAttempt, endAttempt, takeOver } from "@/lib/service/runners/attempts";
+import { type Attempt, endAttempt, startAttempt, takeOverAttempt } from "@/lib/service/runners/attempts";
 import { type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
 import { readGraph, readRecord, readResultTexts, readStrings, requireTexts } from "../job-row";
-import { begin, isTerminal, move } from "../transitions";
+import { isTerminal, moveJob,startJob } from "../transitions";
 import { toNodeOutput } from "./adopt-outputs";
-import { type EngineParts } from "./engine-parts";
+import { type EngineDependencies } from "./engine-dependencies";
 import { failJob } from "./finish";
 import { createRunRecord, type RunRecord } from "./run-record";
 
-/** Each progress_state names every node that has begun. It is not sent for larger graphs. */
-const MAX_NODES_IN_STATE = 500;
+/** Each progress_state lists every started node, so larger graphs don't send it. */
+const MAX_PROGRESS_STATE_NODES = 500;
 
 type RunReporter = ReturnType<typeof createRunReporter>;
 
@@ -37,7 +37,7 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
   }
 
   function sendState(running: { nodeId: string; value: number; max: number }): void {
-    if (job.nodes > MAX_NODES_IN_STATE) return;
+    if (job.nodes > MAX_PROGRESS_STATE_NODES) return;
     const nodes = [...finished].map((nodeId) => [nodeId, toNodeState(nodeId, "finished", 1, 1)] as const);
     notify("progress_state", {
       prompt_id,
@@ -56,16 +56,16 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
   });
 
   return {
-    begun(startMs: number): void {
+    reportStart(startMs: number): void {
       notify("execution_start", { prompt_id, timestamp: startMs });
     },
 
-    note(event: Exclude<RunEvent, { kind: "begun" | "queued" | "note" }>): void {
+    reportEvent(event: Exclude<RunEvent, { kind: "begun" | "queued" | "note" }>): void {
       if (isOver || !events.hasListeners(job)) return;
       if (event.kind === "preview") {
-        // A preview names no job. Receivers assign it to the job of the previous message.
+        // A preview has no job id. Receivers assign it to the job of the previous message.
         if (newestStep) notify("progress", newestStep);
-        events.show(job, event.bytes);
+        events.sendPreview(job, event.bytes);
       } else if (event.kind === "cached") {
         for (const nodeId of event.nodeIds) finished.add(nodeId);
         notify("execution_cached", { nodes: event.nodeIds, prompt_id, timestamp: event.at });
@@ -86,7 +86,7 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
       }
     },
 
-    async ended(reader: Reader): Promise<void> {
+    async reportEnd(reader: Reader): Promise<void> {
       if (isOver) return;
       isOver = true;
       if (!events.hasListeners(job)) return;
@@ -99,7 +99,7 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
       const messages = parseExactJson(result.messages);
       const lastMessage: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
       if (Array.isArray(lastMessage) && typeof lastMessage[0] === "string") notify(lastMessage[0], asObject(lastMessage[1]) ?? {});
-      events.queueChanged(job.userId);
+      events.notifyQueueChanged(job.userId);
       notify("executing", { node: null, prompt_id });
     },
   };
@@ -117,7 +117,7 @@ type ClaimedJob = {
   remote?: { runner: RunnerRow; attempt: Attempt; isResumed: boolean };
   startMs: number;
   /** False until a remote runner starts the job, which stays pending until then. */
-  isBegun: boolean;
+  isStarted: boolean;
   graph: Graph;
   promptText: string;
   outputs: string[];
@@ -125,67 +125,67 @@ type ClaimedJob = {
   images: { name: string; hash: string }[];
 };
 
-export type Running = Omit<ClaimedJob, "isBegun"> & {
-  isBegun(): boolean;
-  begin(at: number): void;
+export type ActiveRun = Omit<ClaimedJob, "isStarted"> & {
+  isStarted(): boolean;
+  markStarted(at: number): void;
   record: RunRecord;
   reporter: RunReporter;
   cancel(): void;
-  leave(): void;
+  detach(): void;
   end(): void;
-  over: Promise<void>;
-  handOver(run: { cancel(): void; leave?(): void }): void;
+  endPromise: Promise<void>;
+  attachRun(run: { cancel(): void; detach?(): void }): void;
 };
 
-function createRunning(job: ClaimedJob, events: JobEvents): Running {
-  let isCancelled = false;
-  let isLeft = false;
-  let currentRun: { cancel(): void; leave?(): void } | undefined;
+function createActiveRun(job: ClaimedJob, events: JobEvents): ActiveRun {
+  let isCancelRequested = false;
+  let isDetached = false;
+  let currentRun: { cancel(): void; detach?(): void } | undefined;
   const { seq, id, userId, extraData } = job;
   const clientId = asText(extraData.client_id);
   const record = createRunRecord(id, job.graph, job.outputs, job.startMs);
   const reporter = createRunReporter(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length });
-  let { isBegun } = job;
+  let { isStarted } = job;
   let end: () => void = () => undefined;
-  const over = new Promise<void>((resolve) => (end = resolve));
+  const endPromise = new Promise<void>((resolve) => (end = resolve));
   return {
     ...job,
     record,
     reporter,
-    isBegun: () => isBegun,
-    begin(at) {
-      isBegun = true;
-      record.begin(at);
-      reporter.begun(at);
+    isStarted: () => isStarted,
+    markStarted(at) {
+      isStarted = true;
+      record.markStarted(at);
+      reporter.reportStart(at);
     },
     cancel() {
-      isCancelled = true;
+      isCancelRequested = true;
       currentRun?.cancel();
     },
-    leave() {
-      isLeft = true;
-      currentRun?.leave?.();
+    detach() {
+      isDetached = true;
+      currentRun?.detach?.();
     },
     end: () => end(),
-    over,
-    handOver(run) {
+    endPromise,
+    attachRun(run) {
       currentRun = run;
-      if (isCancelled) run.cancel();
-      else if (isLeft) run.leave?.();
+      if (isCancelRequested) run.cancel();
+      else if (isDetached) run.detach?.();
     },
   };
 }
 
-type ClaimParts = Pick<EngineParts, "now" | "log" | "processes" | "events">;
+type ClaimDependencies = Pick<EngineDependencies, "now" | "log" | "processes" | "events">;
 
-/** Undefined if the job no longer waits, or its row is damaged. A job on a runner stays pending until the runner starts it. */
+/** Returns undefined if the job is no longer waiting or its row is damaged. A job on a runner stays pending until the runner starts it. */
 export async function claimJob(
   tx: Transaction,
-  parts: ClaimParts,
+  dependencies: ClaimDependencies,
   seq: number,
   { runner, slot }: WorkerSlot,
-): Promise<Running | undefined> {
-  const { now, processes } = parts;
+): Promise<ActiveRun | undefined> {
+  const { now, processes } = dependencies;
   const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
@@ -196,44 +196,44 @@ export async function claimJob(
   const isRemote = runner.address !== null;
   const claimFields = { attempts, slot, fence, runner: isRemote ? runner.id : null, holder: processes.id };
   if (isRemote) await tx.run(query.updateTable("jobs").set(claimFields).where("seq", "=", seq).where("state", "=", "pending"));
-  else await move(tx, { seq, from: "pending", to: "in_progress", at }, { ...claimFields, start_time: at });
+  else await moveJob(tx, { seq, from: "pending", to: "in_progress", at }, { ...claimFields, start_time: at });
   const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
   if (isRemote) {
-    await beginAttempt(tx, attempt, runner.id, at);
+    await startAttempt(tx, attempt, runner.id, at);
     if (job.needs !== null) await tx.run(query.updateTable("runners").set({ last_needs: job.needs }).where("id", "=", runner.id));
   }
-  return readClaimedJob(tx, parts, job, {
+  return readClaimedJob(tx, dependencies, job, {
     attempts,
     fence,
     slot,
     startMs: at,
-    isBegun: !isRemote,
+    isStarted: !isRemote,
     ...(isRemote && { remote: { runner, attempt, isResumed: false } }),
   });
 }
 
-type ClaimDetails = Pick<ClaimedJob, "attempts" | "fence" | "slot" | "startMs" | "isBegun" | "remote">;
+type ClaimDetails = Pick<ClaimedJob, "attempts" | "fence" | "slot" | "startMs" | "isStarted" | "remote">;
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
-export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Running | undefined> {
-  const claimedAttempt = await takeOver(tx, parts.processes, seq);
+export async function resumeJob(tx: Transaction, dependencies: ClaimDependencies, seq: number): Promise<ActiveRun | undefined> {
+  const claimedAttempt = await takeOverAttempt(tx, dependencies.processes, seq);
   const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
   const runner = claimedAttempt && (await tx.row(query.selectFrom("runners").selectAll().where("id", "=", claimedAttempt.runner)));
   if (!claimedAttempt || !job || !runner) return undefined;
-  const startMs = job.start_time ?? parts.now();
-  const isBegun = job.state === "in_progress";
-  const details = { attempts: job.attempts, fence: claimedAttempt.fence, slot: job.slot ?? runner.label, startMs, isBegun };
-  return readClaimedJob(tx, parts, job, { ...details, remote: { runner, attempt: claimedAttempt, isResumed: true } });
+  const startMs = job.start_time ?? dependencies.now();
+  const isStarted = job.state === "in_progress";
+  const details = { attempts: job.attempts, fence: claimedAttempt.fence, slot: job.slot ?? runner.label, startMs, isStarted };
+  return readClaimedJob(tx, dependencies, job, { ...details, remote: { runner, attempt: claimedAttempt, isResumed: true } });
 }
 
 async function readClaimedJob(
   tx: Transaction,
-  { now, log, events }: ClaimParts,
+  { now, log, events }: ClaimDependencies,
   job: JoinedRow,
   details: ClaimDetails,
-): Promise<Running | undefined> {
+): Promise<ActiveRun | undefined> {
   const { seq, needs } = job;
   const images = await tx.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
   try {
@@ -252,10 +252,10 @@ async function readClaimedJob(
       extraData,
       images,
     };
-    return createRunning(claimedJob, events);
+    return createActiveRun(claimedJob, events);
   } catch (error) {
     log.error({ err: error, job: job.id }, "stored job invalid");
-    if (!details.isBegun) await begin(tx, { seq, fence: details.fence }, now());
+    if (!details.isStarted) await startJob(tx, { seq, fence: details.fence }, now());
     await failJob(
       tx,
       { ...job, fence: details.fence },

@@ -5,7 +5,7 @@ import { createServiceError } from "@/lib/service/nodes/run";
 import { findKind } from "@/lib/service/runners/pool";
 import { toStorageException } from "@/lib/service/service-error";
 import { query, type Transaction } from "@/lib/service/store/database";
-import { MAX_ATTEMPTS, move, moveAll, type WaitingJob } from "../transitions";
+import { MAX_ATTEMPTS, moveJob, moveJobs, type WaitingJob } from "../transitions";
 import { type StoredOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
 
@@ -23,79 +23,79 @@ export async function finishRun(
   const { outputs, ...columns } = storedOutputs;
   const error = ending.kind === "error" ? writeExactJson(ending.error) : null;
   const to = ending.kind === "error" ? "failed" : "completed";
-  const result = { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) };
-  await end(tx, job, { to, at }, { ...columns, error, ...runTimes(record, at) }, result);
+  const result = { outputs, messages: record.getMessages(ending, at), meta: record.getMeta(ending, at) };
+  await endJob(tx, job, { to, at }, { ...columns, error, ...getRunTimes(record, at) }, result);
 }
 
-/** A cancelled run keeps no outputs. A run never ends before it began, even if the clock is set back. */
+/** Discards the outputs. A run never ends before it started, even if the clock is set back. */
 export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord, now: number): Promise<void> {
   const at = Math.max(now, record.startMs);
   const ending: Ending = { kind: "interrupted" };
-  const result = { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) };
-  await end(tx, job, { to: "cancelled", at }, runTimes(record, at), result);
+  const result = { outputs: {}, messages: record.getMessages(ending, at), meta: record.getMeta(ending, at) };
+  await endJob(tx, job, { to: "cancelled", at }, getRunTimes(record, at), result);
 }
 
 export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<void> {
-  const movedCount = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
+  const movedCount = await moveJobs(tx, { seqs, from: "pending", to: "cancelled", at });
   if (movedCount !== seqs.length) throw new Error("a job to be cancelled is no longer pending");
   await tx.run(query.deleteFrom("job_images").where("job_seq", "in", tx.dialect.numbers(seqs)));
 }
 
-export function interruptedResult(id: string, at: number): { outputs: string; messages: string; meta: string } {
+export function createInterruptedResult(id: string, at: number): { outputs: string; messages: string; meta: string } {
   const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
   return { outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
 }
 
-/** For errors outside the nodes. */
+/** Fails a job because of an error outside its nodes. */
 export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<void> {
   const error = createServiceError(type, message);
   const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]];
-  await end(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
+  await endJob(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
 }
 
 export async function failOutsideNodes(tx: Transaction, job: Job, cause: unknown, at: number): Promise<void> {
   const { type, message } = toStorageException(cause) ?? {
     type: "ServiceError",
-    message: "The outputs could not be stored. The operator finds the cause in the service's log.",
+    message: "The outputs could not be stored. See the service's log for the cause.",
   };
   await failJob(tx, job, type, message, at);
 }
 
-type RequeueParts = { now: () => number; queue: { enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void> } };
+type RequeueDependencies = { now: () => number; queue: { enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void> } };
 type LostJob = { seq: number; id: string; userId: number; needs: number | null; attempts: number; fence?: number };
 
-/** A job that lost its worker or process. Returns the requeued job, or undefined if it failed or belongs to another attempt. */
+/** Handles a job that lost its worker or process. Returns the requeued job, or undefined if it failed or belongs to another attempt. */
 export async function requeueOrFail(
   tx: Transaction,
-  { now, queue }: RequeueParts,
+  { now, queue }: RequeueDependencies,
   { userId, ...job }: LostJob,
-  { counts, reason = "" }: { counts: boolean; reason?: string },
+  { countsAsAttempt, reason = "" }: { countsAsAttempt: boolean; reason?: string },
 ): Promise<WaitingJob | undefined> {
   const { seq, fence, attempts } = job;
   const at = now();
-  if (counts && attempts >= MAX_ATTEMPTS) {
+  if (countsAsAttempt && attempts >= MAX_ATTEMPTS) {
     await failJob(tx, job, "WorkerLost", `The worker was lost ${attempts} times while it ran this job.${reason && ` ${reason}`}`, at);
     return undefined;
   }
-  const pendingFields = { start_time: null, slot: null, runner: null, attempts: counts ? attempts : attempts - 1 };
-  if (!(await move(tx, { seq, fence, from: "in_progress", to: "pending", at }, pendingFields))) return undefined;
+  const pendingFields = { start_time: null, slot: null, runner: null, attempts: countsAsAttempt ? attempts : attempts - 1 };
+  if (!(await moveJob(tx, { seq, fence, from: "in_progress", to: "pending", at }, pendingFields))) return undefined;
   const waitingJob = { userId, seq, kind: await findKind(tx, job) };
   await queue.enqueue(tx, waitingJob, true);
   return waitingJob;
 }
 
-function runTimes(record: RunRecord, at: number) {
+function getRunTimes(record: RunRecord, at: number) {
   return { start_time: record.startMs, end_time: at, execution_time: at - record.startMs };
 }
 
-async function end(
+async function endJob(
   tx: Transaction,
   { seq, fence }: Job,
   step: { to: "completed" | "failed" | "cancelled"; at: number },
-  changes: Parameters<typeof move>[2],
+  changes: Parameters<typeof moveJob>[2],
   { outputs, messages, meta }: { outputs: object; messages: Message[]; meta: object },
 ): Promise<void> {
-  if (!(await move(tx, { seq, fence, from: "in_progress", ...step }, changes))) return;
+  if (!(await moveJob(tx, { seq, fence, from: "in_progress", ...step }, changes))) return;
   const values = { outputs: writeExactJson(outputs), messages: writeExactJson(messages), meta: writeExactJson(meta) };
   await tx.run(
     query

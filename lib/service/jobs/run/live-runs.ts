@@ -5,22 +5,22 @@ import { type ProducedFile } from "@/lib/service/nodes/run";
 import { type ServiceLog } from "@/lib/service/options";
 import { createStatement, type Database, type Reader } from "@/lib/service/store/database";
 import { createLimiter, sleep } from "@/lib/shared/async";
-import { type Running } from "./claim";
+import { type ActiveRun } from "./claim";
 import { type Progress } from "./run-record";
 
 const WRITE_INTERVAL_MS = 500;
 const READ_INTERVAL_MS = 250;
-/** How long a reader waits until a new output is announced, and then until it is stored. */
+/** How long a reader waits for the announcement of a new output, and then for its storage. */
 const MAX_ANNOUNCE_MS = 2 * WRITE_INTERVAL_MS;
 const MAX_STORE_MS = 10_000;
 const RETRY_DELAY_MS = 10_000;
 const MAX_UPLOADS = 4;
 
-/** An output of a running job. `isStored`: the blob store has it. */
+/** An output of a running job. `isStored` means that the blob store has it. */
 type SharedFile = { hash: string; size: number; mediaType: string; name: string; isStored: boolean };
-type RunningJob = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
-type Parts = {
-  runs: () => Iterable<RunningJob>;
+type RunningJob = Pick<ActiveRun, "id" | "userId" | "fence" | "endPromise" | "record">;
+type LiveRunsDependencies = {
+  getRuns: () => Iterable<RunningJob>;
   database: Database;
   blobs: BlobStore;
   /** Whether other processes may run on the database, and whether they share the blob store. */
@@ -29,44 +29,46 @@ type Parts = {
   log: ServiceLog;
 };
 
-/** Writes the progress and outputs of the runs here for other processes. */
-function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "isShared">) {
-  let writing: Promise<void> | undefined;
+/** Publishes the progress and outputs of this process's runs to other processes. */
+function shareRuns({ getRuns: runs, database, blobs, hasSharedFiles, log }: Omit<LiveRunsDependencies, "isShared">) {
+  let writePromise: Promise<void> | undefined;
   let lastProgress = new Map<string, string>();
   const announcedByRun = new WeakMap<RunningJob, Set<string>>();
   const limit = createLimiter(MAX_UPLOADS);
 
   /** Announces new files. Readers wait for an announced file until the blob store has it. */
   async function publishFiles(run: RunningJob): Promise<void> {
-    const announced = announcedByRun.get(run) ?? new Set();
-    announcedByRun.set(run, announced);
-    const newFiles = [...new Map(run.record.files.map((file) => [file.hash, file])).values()].filter(({ hash }) => !announced.has(hash));
+    const announcedHashes = announcedByRun.get(run) ?? new Set();
+    announcedByRun.set(run, announcedHashes);
+    const newFiles = [...new Map(run.record.files.map((file) => [file.hash, file])).values()].filter(
+      ({ hash }) => !announcedHashes.has(hash),
+    );
     if (newFiles.length === 0) return;
     await database.rows(createPublishStatement(run, newFiles));
     for (const file of newFiles) {
-      announced.add(file.hash);
+      announcedHashes.add(file.hash);
       let isOver = false;
-      void run.over.then(() => (isOver = true));
+      void run.endPromise.then(() => (isOver = true));
       limit(() => (isOver ? Promise.resolve() : storeUntilOver(run, file))).catch((error: unknown) => {
-        // The end of the run has stored or removed its files.
+        // The run's files were stored or removed when it ended.
         if (isOver) return;
         log.warn({ err: error, job: run.id }, "live output broadcast failed");
-        setTimeout(() => announced.delete(file.hash), RETRY_DELAY_MS).unref();
+        setTimeout(() => announcedHashes.delete(file.hash), RETRY_DELAY_MS).unref();
       });
     }
   }
 
   /** Keeps the file in the blob store until the run is over. Resolves as soon as it is stored. */
-  function storeUntilOver({ id, fence, over }: RunningJob, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
+  function storeUntilOver({ id, fence, endPromise: over }: RunningJob, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
     return new Promise((resolve, reject) => {
-      const hold = blobs.hold([hash], async () => {
+      const lease = blobs.hold([hash], async () => {
         await blobs.adopt({ path, hash, size });
         const text = "UPDATE run_files SET is_stored = true WHERE job_id = ? AND hash = ? AND fence = ?";
         await database.rows(createStatement(text, [id, hash, fence]));
         resolve();
         await over;
       });
-      hold.finally(() => blobs.drop(hash)).catch(reject);
+      lease.finally(() => blobs.removeIfUnused(hash)).catch(reject);
     });
   }
 
@@ -75,7 +77,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
     const changed: { jobId: string; fence: number; text: string }[] = [];
     for (const run of runs()) {
       if (hasSharedFiles) await publishFiles(run);
-      const text = writeExactJson(run.record.progress());
+      const text = writeExactJson(run.record.getProgress());
       latest.set(run.id, text);
       if (lastProgress.get(run.id) !== text) changed.push({ jobId: run.id, fence: run.fence, text });
     }
@@ -84,9 +86,9 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
   }
 
   const timer = setInterval(() => {
-    writing ??= write()
+    writePromise ??= write()
       .catch((error: unknown) => log.warn({ err: error }, "progress broadcast failed"))
-      .finally(() => (writing = undefined));
+      .finally(() => (writePromise = undefined));
   }, WRITE_INTERVAL_MS).unref();
 
   return {
@@ -101,7 +103,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
       return new Map(rows.map(({ job_id, progress }) => [job_id, parseExactJson<Progress>(progress)]));
     },
 
-    /** The ids of the user's running jobs, each with its announced output that has this hash. */
+    /** Returns the user's running jobs, each with its announced output of this hash. */
     async findFile(userId: number, hash: string): Promise<{ id: string; file: SharedFile | undefined }[]> {
       type Row = { id: string; size: number | null; media_type: string | null; name: string | null; is_stored: number | null };
       const text = `SELECT jobs.id, size, media_type, run_files.name, is_stored FROM jobs LEFT JOIN run_files
@@ -124,7 +126,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
 
     async stop(): Promise<void> {
       clearInterval(timer);
-      await writing;
+      await writePromise;
     },
   };
 }
@@ -156,25 +158,25 @@ function createWriteStatement(changed: readonly { jobId: string; fence: number; 
 
 export type LiveRuns = ReturnType<typeof createLiveRuns>;
 
-export function createLiveRuns({ isShared, ...parts }: Parts) {
-  const { runs } = parts;
-  const shared = isShared ? shareRuns(parts) : undefined;
+export function createLiveRuns({ isShared, ...parts }: LiveRunsDependencies) {
+  const { getRuns: runs } = parts;
+  const sharedRuns = isShared ? shareRuns(parts) : undefined;
 
   return {
-    async progressOf(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
+    async getProgress(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
       const progressById = new Map<string, Progress>();
       if (jobIds.length === 0) return progressById;
       const localRecords = new Map([...runs()].map(({ id, record }) => [id, record] as const));
       const otherIds = jobIds.filter((id) => !localRecords.has(id));
-      for (const [id, progress] of (await shared?.read(reader, otherIds)) ?? []) progressById.set(id, progress);
+      for (const [id, progress] of (await sharedRuns?.read(reader, otherIds)) ?? []) progressById.set(id, progress);
       for (const id of jobIds) {
         const record = localRecords.get(id);
-        if (record) progressById.set(id, record.progress());
+        if (record) progressById.set(id, record.getProgress());
       }
       return progressById;
     },
 
-    fileHere(userId: number, hash: string): ProducedFile | undefined {
+    findLocalFile(userId: number, hash: string): ProducedFile | undefined {
       for (const run of runs()) {
         const file = run.userId === userId ? run.record.files.find((file) => file.hash === hash) : undefined;
         if (file) return file;
@@ -182,12 +184,12 @@ export function createLiveRuns({ isShared, ...parts }: Parts) {
       return undefined;
     },
 
-    /** A file of one of the user's jobs that run in another process. Waits for a file that was just produced. */
-    async fileElsewhere(userId: number, hash: string): Promise<SharedFile | undefined> {
-      if (!shared) return undefined;
+    /** Finds an output of the user's jobs in other processes. Waits for a file that was just produced. */
+    async findPeerFile(userId: number, hash: string): Promise<SharedFile | undefined> {
+      if (!sharedRuns) return undefined;
       const localIds = new Set([...runs()].map(({ id }) => id));
       for (let waitedMs = 0; ; waitedMs += READ_INTERVAL_MS) {
-        const otherRuns = (await shared.findFile(userId, hash)).filter(({ id }) => !localIds.has(id));
+        const otherRuns = (await sharedRuns.findFile(userId, hash)).filter(({ id }) => !localIds.has(id));
         const file = otherRuns.find((run) => run.file)?.file;
         if (file?.isStored) return file;
         if (otherRuns.length === 0 || waitedMs >= (file ? MAX_STORE_MS : MAX_ANNOUNCE_MS)) return undefined;
@@ -195,7 +197,7 @@ export function createLiveRuns({ isShared, ...parts }: Parts) {
       }
     },
 
-    sweep: () => shared?.sweep() ?? Promise.resolve(),
-    stop: () => shared?.stop(),
+    sweep: () => sharedRuns?.sweep() ?? Promise.resolve(),
+    stop: () => sharedRuns?.stop(),
   };
 }

@@ -1,13 +1,13 @@
-// The record of a running job: messages, node details, files, texts and progress. In memory only.
+// Records the messages, node details, files, texts and progress of a running job. Kept in memory only.
 
 import { getOwn } from "@/lib/contract/json/json";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { createSourceLookup, findReachable } from "@/lib/contract/workflow/graph";
-import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
+import { type OtherOutputs, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
 
 export type Message = [string, Record<string, unknown>];
-/** `current_node` is absent until the first node begins. A node that reports no steps is at step 0 of `STEPS`. */
+/** `current_node` is absent until the first node starts. A node that reports no steps is at step 0 of `DEFAULT_STEPS`. */
 export type Progress = {
   value: number;
   nodes_done: number;
@@ -29,7 +29,7 @@ export type NodeMeta = {
 
 export type RunnerQueuePosition = { runner: string; ahead: number };
 
-const STEPS = 100;
+const DEFAULT_STEPS = 100;
 
 export type Ending = { kind: "success" } | { kind: "error"; error: ExecutionError } | { kind: "interrupted" };
 export type RunRecord = ReturnType<typeof createRunRecord>;
@@ -38,14 +38,14 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const meta = new Map<string, NodeMeta>();
   const files: ProducedFile[] = [];
   const texts = new Map<string, string[]>();
-  const others = new Map<string, NodeOthers>();
+  const others = new Map<string, OtherOutputs>();
   const notes: Message[] = [];
   let queued: RunnerQueuePosition | undefined;
   let currentNode: { nodeId: string; since: number } | undefined;
-  const reachedNodes = [...findReachable(outputs, createSourceLookup(graph))].filter((nodeId) => Object.hasOwn(graph, nodeId));
-  let progress: Progress = { value: 0, nodes_done: 0, nodes_total: reachedNodes.length, step: 0, steps: STEPS };
+  const reachableNodes = [...findReachable(outputs, createSourceLookup(graph))].filter((nodeId) => Object.hasOwn(graph, nodeId));
+  let progress: Progress = { value: 0, nodes_done: 0, nodes_total: reachableNodes.length, step: 0, steps: DEFAULT_STEPS };
 
-  const getDone = () => {
+  const countDone = () => {
     const { nodes_total } = progress;
     return { value: Math.min(1, meta.size / Math.max(1, nodes_total)), nodes_done: meta.size, nodes_total };
   };
@@ -54,25 +54,25 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     get startMs() {
       return startMs;
     },
-    begin(at: number): void {
+    markStarted(at: number): void {
       startMs = at;
       queued = undefined;
     },
     files,
     texts,
     others,
-    progress: (): Progress => (queued ? { ...progress, queued } : progress),
+    getProgress: (): Progress => (queued ? { ...progress, queued } : progress),
 
-    /** For all nodes that ran, including a failed or interrupted one, which ends with the job. */
-    meta(ending: Ending, at: number): Record<string, NodeMeta> {
+    /** Covers all nodes that ran. A failed or interrupted node ends with the job. */
+    getMeta(ending: Ending, at: number): Record<string, NodeMeta> {
       const completed = Object.fromEntries(meta);
       const nodeId = ending.kind === "error" ? ending.error.node_id : ending.kind === "interrupted" ? currentNode?.nodeId : undefined;
       if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || meta.has(nodeId)) return completed;
       const since = currentNode?.nodeId === nodeId ? currentNode.since : at;
-      return { ...completed, [nodeId]: toMeta(nodeId, Math.min(since, at), at, false) };
+      return { ...completed, [nodeId]: toNodeMeta(nodeId, Math.min(since, at), at, false) };
     },
 
-    note(event: RunEvent): void {
+    recordEvent(event: RunEvent): void {
       if (event.kind === "preview" || event.kind === "begun") return;
       if (event.kind === "queued") {
         queued = { runner: event.runner, ahead: event.ahead };
@@ -85,8 +85,8 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       if (event.kind === "cached") return; // reported again for each node later
       if (event.kind === "start") {
         currentNode = { nodeId: event.nodeId, since: event.startMs };
-        // Set at once, because the reporter sends ten times a second and a node reports nothing until its first rows are done.
-        progress = { ...getDone(), ...progressAt(event.nodeId) };
+        // Update at once, because a node reports nothing until its first rows are done.
+        progress = { ...countDone(), ...createProgress(event.nodeId) };
         return;
       }
       if (event.kind === "progress") {
@@ -95,17 +95,17 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
           value: event.nodesTotal > 0 ? Math.min(1, (event.nodesDone + share) / event.nodesTotal) : 0,
           nodes_done: event.nodesDone,
           nodes_total: event.nodesTotal,
-          ...progressAt(event.currentNode, event.step, event.steps),
+          ...createProgress(event.currentNode, event.step, event.steps),
         };
         return;
       }
       const { nodeId } = event;
       if (currentNode?.nodeId === nodeId) currentNode = undefined;
-      meta.set(nodeId, toMeta(nodeId, event.startMs, event.endMs, event.cached));
+      meta.set(nodeId, toNodeMeta(nodeId, event.startMs, event.endMs, event.cached));
       // A runner's node may report its outputs while the next one is already running.
-      if (currentNode) progress = { ...progress, ...getDone(), value: Math.max(progress.value, getDone().value) };
-      // After the last node: all nodes are done while the outputs are stored.
-      else progress = { ...getDone(), ...progressAt(nodeId, STEPS) };
+      if (currentNode) progress = { ...progress, ...countDone(), value: Math.max(progress.value, countDone().value) };
+      // After the last node, all nodes are done while the outputs are stored.
+      else progress = { ...countDone(), ...createProgress(nodeId, DEFAULT_STEPS) };
       if (event.files.length === 0 && !event.texts && !event.others) return;
       // The last report wins: a runner's history may differ from what it reported during the run.
       files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
@@ -115,7 +115,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       else others.delete(nodeId);
     },
 
-    messages(ending: Ending, at: number): Message[] {
+    getMessages(ending: Ending, at: number): Message[] {
       const executed = [...meta.keys()];
       const cached = executed.filter((nodeId) => meta.get(nodeId)?.cached);
       const firstMessages: Message[] = [
@@ -138,10 +138,10 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   };
 }
 
-function progressAt(current_node: string, step = 0, steps = STEPS): Pick<Progress, "current_node" | "step" | "steps"> {
+function createProgress(current_node: string, step = 0, steps = DEFAULT_STEPS): Pick<Progress, "current_node" | "step" | "steps"> {
   return { current_node, step, steps };
 }
 
-function toMeta(nodeId: string, start_time: number, end_time: number, cached: boolean): NodeMeta {
+function toNodeMeta(nodeId: string, start_time: number, end_time: number, cached: boolean): NodeMeta {
   return { node_id: nodeId, display_node: nodeId, parent_node: null, real_node_id: nodeId, start_time, end_time, cached };
 }

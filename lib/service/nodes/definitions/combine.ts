@@ -1,7 +1,7 @@
 import { blendModes, blendRasters, compositeRasters, listExtraFrames } from "@/lib/service/images/blend";
 import { invertRaster } from "@/lib/service/images/geometry";
 import { addNoise } from "@/lib/service/images/normal-noise";
-import { createStages, mapRows, mapSamples, type Raster, sameSize, type Tick } from "@/lib/service/images/raster";
+import { createStages, hasSameSize, mapRows, mapSamples, type Raster, type Tick } from "@/lib/service/images/raster";
 import { fitRaster, sumRows } from "@/lib/service/images/scale";
 import {
   createBareImageField,
@@ -19,7 +19,7 @@ import {
 export const imageBatch: NodeDefinition = {
   name: "ImageBatch",
   displayName: "Batch Images (DEPRECATED)",
-  description: "Puts two batches one after the other. The second is brought to the size of the first.",
+  description: "Joins two batches. The second is resized to match the first.",
   category: "image/batch",
   inputs: [createBareImageField("image1"), createBareImageField("image2")],
   outputs: [createOutput("IMAGE")],
@@ -27,7 +27,7 @@ export const imageBatch: NodeDefinition = {
   run(inputs, context) {
     const first = inputs.image("image1");
     const second = inputs.image("image2");
-    context.claim(first, first.frames.length + second.frames.length);
+    context.claimPixels(first, first.frames.length + second.frames.length);
     const fittedRaster = fitRaster(second, first, "bilinear", context.tick);
     return { values: [{ ...first, frames: [...first.frames, ...fittedRaster.frames] }] };
   },
@@ -36,7 +36,7 @@ export const imageBatch: NodeDefinition = {
 export const imageCompositeMasked: NodeDefinition = {
   name: "ImageCompositeMasked",
   displayName: "Image Composite Masked",
-  description: "Lays one image over another at a place, where the mask is 1.",
+  description: "Places one image over another where the mask is 1.",
   category: "image/compositing",
   inputs: [
     createImageField("destination"),
@@ -56,8 +56,8 @@ export const imageCompositeMasked: NodeDefinition = {
       resizeSource: inputs.flag("resize_source"),
       mask: inputs.optionalMask("mask"),
     };
-    context.claim(destination, destination.frames.length);
-    for (const { size, frames } of listExtraFrames(destination, source, placement)) context.claim(size, frames);
+    context.claimPixels(destination, destination.frames.length);
+    for (const { size, frames } of listExtraFrames(destination, source, placement)) context.claimPixels(size, frames);
     return { values: [compositeRasters(destination, source, placement, context.tick)] };
   },
 };
@@ -65,13 +65,13 @@ export const imageCompositeMasked: NodeDefinition = {
 export const imageInvert: NodeDefinition = {
   name: "ImageInvert",
   displayName: "Invert Image Colors",
-  description: "Turns every colour into its opposite.",
+  description: "Inverts the colors of images.",
   category: "image/color",
   inputs: [createBareImageField()],
   outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
-    context.claim(raster, raster.frames.length);
+    context.claimPixels(raster, raster.frames.length);
     return { values: [invertRaster(raster, context.tick)] };
   },
 };
@@ -79,7 +79,7 @@ export const imageInvert: NodeDefinition = {
 export const imageBlend: NodeDefinition = {
   name: "ImageBlend",
   displayName: "Blend Images",
-  description: "Mixes two images. The second is brought to the size of the first.",
+  description: "Blends two images. The second is resized to match the first.",
   category: "image/filters",
   inputs: [
     createImageField("image1"),
@@ -95,7 +95,7 @@ export const imageBlend: NodeDefinition = {
     if (!counts.includes(1) && counts[0] !== counts[1]) {
       throw new NodeFailure("ValueError", `Batches of ${counts.join(" and ")} images can't be blended: use equal batches, or one image.`);
     }
-    context.claim(lowerImage, Math.max(...counts) + (sameSize(lowerImage, upperImage) ? 0 : upperImage.frames.length));
+    context.claimPixels(lowerImage, Math.max(...counts) + (hasSameSize(lowerImage, upperImage) ? 0 : upperImage.frames.length));
     const nextStage = createStages(context.tick, 2);
     const fittedRaster = fitRaster(upperImage, lowerImage, "bicubic", nextStage());
     return {
@@ -107,7 +107,7 @@ export const imageBlend: NodeDefinition = {
 export const imageBlur: NodeDefinition = {
   name: "ImageBlur",
   displayName: "Blur Image",
-  description: "Softens images with a bell of the given radius.",
+  description: "Blurs images with a Gaussian kernel of the given radius.",
   category: "image/filters",
   inputs: [
     createImageField(),
@@ -117,7 +117,7 @@ export const imageBlur: NodeDefinition = {
   outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
-    context.claim(raster, raster.frames.length);
+    context.claimPixels(raster, raster.frames.length);
     const kernel = { radius: inputs.number("blur_radius"), sigma: inputs.number("sigma") };
     return { values: [blurRaster(raster, kernel, context.tick)] };
   },
@@ -126,7 +126,7 @@ export const imageBlur: NodeDefinition = {
 export const imageSharpen: NodeDefinition = {
   name: "ImageSharpen",
   displayName: "Sharpen Image",
-  description: "Brings out edges by what a blur would take away.",
+  description: "Sharpens images by amplifying the detail that a blur removes.",
   category: "image/filters",
   inputs: [
     createImageField(),
@@ -137,7 +137,7 @@ export const imageSharpen: NodeDefinition = {
   outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
-    context.claim(raster, 2 * raster.frames.length);
+    context.claimPixels(raster, 2 * raster.frames.length);
     const kernel = { radius: inputs.number("sharpen_radius"), sigma: inputs.number("sigma") };
     return { values: [sharpenRaster(raster, kernel, inputs.number("alpha"), context.tick)] };
   },
@@ -146,7 +146,7 @@ export const imageSharpen: NodeDefinition = {
 export const imageAddNoise: NodeDefinition = {
   name: "ImageAddNoise",
   displayName: "Add Noise to Image",
-  description: "Adds random noise to images: the same noise for the same seed.",
+  description: "Adds random noise to images. The same seed produces the same noise.",
   category: "image/filters",
   inputs: [
     createImageField(),
@@ -162,7 +162,7 @@ export const imageAddNoise: NodeDefinition = {
   outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
-    context.claim(raster, 2 * raster.frames.length);
+    context.claimPixels(raster, 2 * raster.frames.length);
     return { values: [addNoise(raster, inputs.integer("seed"), inputs.number("strength"), context.tick)] };
   },
 };
@@ -179,22 +179,22 @@ function mirrorIndex(index: number, size: number): number {
   return periodicIndex < size ? periodicIndex : period - periodicIndex;
 }
 
-function kernelWeights({ radius, sigma }: GaussianKernel): Float64Array {
-  const raw = Float64Array.from({ length: radius * 2 + 1 }, (_, i) => Math.exp(-((i / radius - 1) ** 2) / (2 * sigma * sigma)));
-  const total = raw.reduce((sum, weight) => sum + weight, 0);
-  return raw.map((weight) => weight / total);
+function computeKernelWeights({ radius, sigma }: GaussianKernel): Float64Array {
+  const rawWeights = Float64Array.from({ length: radius * 2 + 1 }, (_, i) => Math.exp(-((i / radius - 1) ** 2) / (2 * sigma * sigma)));
+  const total = rawWeights.reduce((sum, weight) => sum + weight, 0);
+  return rawWeights.map((weight) => weight / total);
 }
 
 export function blurRaster(raster: Raster, kernel: GaussianKernel, tick: Tick): Raster {
-  const weights = kernelWeights(kernel);
-  const blur = (samples: Float32Array, part: Tick) => {
-    const nextStage = createStages(part, 2);
+  const weights = computeKernelWeights(kernel);
+  const blur = (samples: Float32Array, partTick: Tick) => {
+    const nextStage = createStages(partTick, 2);
     return blurColumns(blurRows(samples, raster, weights, nextStage()), raster, weights, nextStage());
   };
   return mapSamples(raster, raster, blur, tick);
 }
 
-/** Weighted sums along each row with mirrored edges. A shift by one pixel is the same row with an offset of one. */
+/** Computes weighted sums along each row with mirrored edges. A shift by one pixel is the same row with an offset of one. */
 function blurRows(samples: Float32Array, { width, height, channels }: Raster, weights: Float64Array, tick: Tick): Float32Array {
   const radius = (weights.length - 1) / 2;
   const length = width * channels;

@@ -1,6 +1,6 @@
-import { type DecodedImage, toDecoded } from "@/lib/service/images/decode";
+import { type DecodedImage, toDecodedImage } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
-import { extractChannelMask, invertRaster, solidImage, solidMask } from "@/lib/service/images/geometry";
+import { createSolidImage, createSolidMask,extractChannelMask, invertRaster } from "@/lib/service/images/geometry";
 import { createStages, type Raster, type Tick } from "@/lib/service/images/raster";
 import {
   createBareImageField,
@@ -15,20 +15,20 @@ import {
   type NodeDefinition,
   NodeFailure,
 } from "../definition";
-import { Cancelled } from "../run";
+import { CancelledError } from "../run";
 
 const channels = ["alpha", "red", "green", "blue"] as const;
 
-/** The mask of a file without alpha: 64 x 64 zeros, with one frame for each frame of the image. */
-const createEmptyMask = ({ frames }: Raster) => solidMask({ width: 64, height: 64 }, 0, frames.length);
+/** Creates the mask of a file without alpha: 64 x 64 zeros, with one frame for each frame of the image. */
+const createEmptyMask = ({ frames }: Raster) => createSolidMask({ width: 64, height: 64 }, 0, frames.length);
 
 async function loadFile(name: string, context: NodeContext, tick: Tick): Promise<DecodedImage> {
-  const path = context.imagePath(name);
+  const path = context.getImagePath(name);
   try {
-    return toDecoded(await context.readPixels(path), tick);
+    return toDecodedImage(await context.readPixels(path), tick);
   } catch (cause) {
-    if (cause instanceof NodeFailure || cause instanceof Cancelled) throw cause;
-    const reason = (cause instanceof Error ? cause.message : String(cause)).replaceAll(path, "its bytes in the store");
+    if (cause instanceof NodeFailure || cause instanceof CancelledError) throw cause;
+    const reason = (cause instanceof Error ? cause.message : String(cause)).replaceAll(path, "the stored file");
     throw new NodeFailure("ImageDecodeError", `The image file "${name}" cannot be read: ${reason}`, { cause });
   }
 }
@@ -51,7 +51,7 @@ export const loadImage: NodeDefinition = {
 export const loadImageMask: NodeDefinition = {
   name: "LoadImageMask",
   displayName: "Load Image (as Mask)",
-  description: "Reads one channel of an image file as a mask. Alpha comes inverted: 1 where the file is transparent.",
+  description: "Reads one channel of an image file as a mask. The alpha channel is inverted: 1 where the file is transparent.",
   category: "image",
   inputs: [createListField("image", [], { image_upload: true }), createListField("channel", channels)],
   outputs: [createOutput("MASK")],
@@ -69,7 +69,7 @@ export const loadImageMask: NodeDefinition = {
 export const emptyImage: NodeDefinition = {
   name: "EmptyImage",
   displayName: "Empty Image",
-  description: "Makes a batch of images of one colour.",
+  description: "Creates a batch of images of one color.",
   category: "image",
   inputs: [
     createPixelField("width", 512, 1),
@@ -81,15 +81,15 @@ export const emptyImage: NodeDefinition = {
   run(inputs, context) {
     const size = { width: inputs.number("width"), height: inputs.number("height") };
     const count = inputs.number("batch_size");
-    context.claim(size, count);
-    return { values: [solidImage(size, inputs.number("color"), count)] };
+    context.claimPixels(size, count);
+    return { values: [createSolidImage(size, inputs.number("color"), count)] };
   },
 };
 
 export const solidMaskNode: NodeDefinition = {
   name: "SolidMask",
   displayName: "Create Solid Mask",
-  description: "Makes a mask of one value.",
+  description: "Creates a mask of one value.",
   category: "image/mask",
   inputs: [
     createField("FLOAT", "value", { default: 1, min: 0, max: 1, step: 0.01 }),
@@ -99,8 +99,8 @@ export const solidMaskNode: NodeDefinition = {
   outputs: [createOutput("MASK")],
   run(inputs, context) {
     const size = { width: inputs.number("width"), height: inputs.number("height") };
-    context.claim(size, 1);
-    return { values: [solidMask(size, inputs.number("value"))] };
+    context.claimPixels(size, 1);
+    return { values: [createSolidMask(size, inputs.number("value"))] };
   },
 };
 
@@ -108,55 +108,55 @@ const hiddenInputs = { prompt: "PROMPT", extra_pnginfo: "EXTRA_PNGINFO" };
 const methods = ["default", "fastest", "slowest"] as const;
 const effortByMethod = { default: 4, fastest: 0, slowest: 6 };
 
-type PngPlan = { prefix: string; type: "output" | "temp"; compressionLevel: number };
+type PngOptions = { prefix: string; type: "output" | "temp"; compressionLevel: number };
 
-async function savePngs(pictures: Raster, plan: PngPlan, context: NodeContext): Promise<void> {
-  const size = { width: pictures.width, height: pictures.height };
-  const nextStage = createStages(context.tick, pictures.frames.length);
-  for (const index of pictures.frames.keys()) {
-    const { compressionLevel } = plan;
-    const content = await encodePng(pictures, index, { compressionLevel, texts: context.pngText }, nextStage());
-    const name = createDisplayName(plan.prefix, { size, frame: index, extension: "png" }, context);
-    await context.save({ content, extension: "png", mimeType: "image/png", displayName: name, size, type: plan.type });
+async function savePngs(images: Raster, options: PngOptions, context: NodeContext): Promise<void> {
+  const size = { width: images.width, height: images.height };
+  const nextStage = createStages(context.tick, images.frames.length);
+  for (const index of images.frames.keys()) {
+    const { compressionLevel } = options;
+    const content = await encodePng(images, index, { compressionLevel, texts: context.pngText }, nextStage());
+    const name = createDisplayName(options.prefix, { size, frame: index, extension: "png" }, context);
+    await context.saveFile({ content, extension: "png", mimeType: "image/png", displayName: name, size, type: options.type });
   }
 }
 
 export const saveImage: NodeDefinition = {
   name: "SaveImage",
   displayName: "Save Image",
-  description: "Keeps each image of the batch as a PNG file.",
+  description: "Saves each image of the batch as a PNG file.",
   category: "image",
   inputs: [createImageField("images"), createField("STRING", "filename_prefix", { default: "ComfyUI" })],
   hidden: hiddenInputs,
   outputs: [createOutput("IMAGE", "images")],
   isOutput: true,
   async run(inputs, context) {
-    const pictures = inputs.image("images");
-    await savePngs(pictures, { prefix: inputs.text("filename_prefix"), type: "output", compressionLevel: 4 }, context);
-    return { values: [pictures] };
+    const images = inputs.image("images");
+    await savePngs(images, { prefix: inputs.text("filename_prefix"), type: "output", compressionLevel: 4 }, context);
+    return { values: [images] };
   },
 };
 
 export const previewImage: NodeDefinition = {
   name: "PreviewImage",
   displayName: "Preview Image",
-  description: "Shows each image of the batch without keeping it as an output.",
+  description: "Shows each image of the batch without saving it as an output.",
   category: "image",
   inputs: [createBareImageField("images")],
   hidden: hiddenInputs,
   outputs: [createOutput("IMAGE", "images")],
   isOutput: true,
   async run(inputs, context) {
-    const pictures = inputs.image("images");
-    await savePngs(pictures, { prefix: "preview", type: "temp", compressionLevel: 1 }, context);
-    return { values: [pictures] };
+    const images = inputs.image("images");
+    await savePngs(images, { prefix: "preview", type: "temp", compressionLevel: 1 }, context);
+    return { values: [images] };
   },
 };
 
 export const saveAnimatedWebp: NodeDefinition = {
   name: "SaveAnimatedWEBP",
   displayName: "Save Animated WEBP",
-  description: "Keeps the batch as one animation.",
+  description: "Saves the batch as one animation.",
   category: "image",
   inputs: [
     createImageField("images"),
@@ -170,8 +170,8 @@ export const saveAnimatedWebp: NodeDefinition = {
   outputs: [createOutput("IMAGE", "images")],
   isOutput: true,
   async run(inputs, context) {
-    const pictures = inputs.image("images");
-    const size = { width: pictures.width, height: pictures.height };
+    const images = inputs.image("images");
+    const size = { width: images.width, height: images.height };
     const options = {
       delayMs: Math.max(1, Math.trunc(1000 / inputs.number("fps"))),
       lossless: inputs.flag("lossless"),
@@ -179,10 +179,10 @@ export const saveAnimatedWebp: NodeDefinition = {
       effort: effortByMethod[inputs.choice("method", methods)],
       texts: context.pngText,
     };
-    const content = await encodeAnimatedWebp(pictures, options, context.tick);
+    const content = await encodeAnimatedWebp(images, options, context.tick);
     const name = createDisplayName(inputs.text("filename_prefix"), { size, frame: 0, extension: "webp" }, context);
-    const animated = pictures.frames.length > 1;
-    await context.save({ content, extension: "webp", mimeType: "image/webp", displayName: name, size, animated, type: "output" });
-    return { values: [pictures] };
+    const animated = images.frames.length > 1;
+    await context.saveFile({ content, extension: "webp", mimeType: "image/webp", displayName: name, size, animated, type: "output" });
+    return { values: [images] };
   },
 };

@@ -1,31 +1,31 @@
 import { createField, createOutput, type InputField, type NodeDefinition, NodeFailure, toOptional } from "../definition";
 
-const BOUND = 2n ** 63n - 1n;
+const MAX_INT64 = 2n ** 63n - 1n;
 
 function createPrimitive(type: string, displayName: string, input: InputField, run: NodeDefinition["run"]): NodeDefinition {
   const typeName = type[0] + type.slice(1).toLowerCase();
   return {
     name: `Primitive${typeName}`,
     displayName,
-    description: "Holds one value for other nodes.",
+    description: "Provides one value to other nodes.",
     category: "utilities/primitive",
     inputs: [input],
     outputs: [createOutput(type)],
-    run: run,
+    run,
   };
 }
 
 export const primitiveInt = createPrimitive(
   "INT",
   "Int",
-  createField("INT", "value", { min: -BOUND, max: BOUND, control_after_generate: "fixed" }),
+  createField("INT", "value", { min: -MAX_INT64, max: MAX_INT64, control_after_generate: "fixed" }),
   (inputs) => ({ values: [inputs.integer("value")] }),
 );
 
 export const primitiveFloat = createPrimitive(
   "FLOAT",
   "Float",
-  createField("FLOAT", "value", { min: -BOUND, max: BOUND, step: 0.1 }),
+  createField("FLOAT", "value", { min: -MAX_INT64, max: MAX_INT64, step: 0.1 }),
   (inputs) => ({
     values: [inputs.number("value")],
   }),
@@ -62,17 +62,17 @@ export const previewAny: NodeDefinition = {
   outputs: [createOutput("STRING")],
   isOutput: true,
   run(inputs) {
-    const text = inputs.printed("source");
+    const text = inputs.asText("source");
     return { values: [text], texts: [text] };
   },
 };
 
 const TICK_MS = 100;
 
-export const wait: NodeDefinition = {
+export const waitNode: NodeDefinition = {
   name: "Wait",
   displayName: "Wait",
-  description: "Lets time pass, then hands on what it was given.",
+  description: "Waits, then returns its input.",
   category: "practice",
   inputs: [createField("FLOAT", "seconds", { default: 1, min: 0, max: 3600, step: 0.1 }), toOptional(createField("*", "anything", {}))],
   outputs: [createOutput("*", "anything")],
@@ -84,14 +84,14 @@ export const wait: NodeDefinition = {
       context.tick(elapsedMs / totalMs);
       await context.wait(Math.min(TICK_MS, totalMs - elapsedMs));
     }
-    return { values: [inputs.anything("anything")] };
+    return { values: [inputs.value("anything")] };
   },
 };
 
-export const fail: NodeDefinition = {
+export const failNode: NodeDefinition = {
   name: "Fail",
   displayName: "Fail",
-  description: "Ends the job with an error that carries the message.",
+  description: "Fails the job with the message.",
   category: "practice",
   inputs: [createField("STRING", "message", { default: "This node always fails." }), toOptional(createField("*", "anything", {}))],
   outputs: [createOutput("*", "anything")],

@@ -1,17 +1,17 @@
 // Nodes that transform images, and nodes that convert masks.
 
 import {
-  colourMask,
+  convertMaskToImage,
+  createColourMask,
+  createOutpaintMask,
+  createSolidMask,
   cropRaster,
   extractChannelMask,
   flipRaster,
+  getPaddedSize,
   invertRaster,
-  maskToImage,
-  outpaintMask,
-  paddedSize,
   padRaster,
   rotateRaster,
-  solidMask,
 } from "@/lib/service/images/geometry";
 import { createStages, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
@@ -37,7 +37,7 @@ function getTargetSize(image: Raster, width: number, height: number): Size {
 export const imageScale: NodeDefinition = {
   name: "ImageScale",
   displayName: "Upscale Image",
-  description: "Scales images to a size. A side of 0 keeps the shape; center cuts to the new shape first.",
+  description: "Scales images to a size. A side of 0 keeps the aspect ratio. The center crop avoids distortion.",
   category: "image/upscaling",
   inputs: [
     createBareImageField(),
@@ -52,10 +52,10 @@ export const imageScale: NodeDefinition = {
     const [width, height] = [inputs.number("width"), inputs.number("height")];
     if (width === 0 && height === 0) return { values: [image] };
     const size = getTargetSize(image, width, height);
-    context.claim(size, image.frames.length);
+    context.claimPixels(size, image.frames.length);
     const nextStage = createStages(context.tick, 2);
-    const cropped = inputs.text("crop") === "center" ? cropToShape(image, size, nextStage()) : image;
-    return { values: [scaleRaster(cropped, size, inputs.choice("upscale_method", scaleMethods), nextStage())] };
+    const croppedImage = inputs.text("crop") === "center" ? cropToShape(image, size, nextStage()) : image;
+    return { values: [scaleRaster(croppedImage, size, inputs.choice("upscale_method", scaleMethods), nextStage())] };
   },
 };
 
@@ -75,7 +75,7 @@ export const imageScaleBy: NodeDefinition = {
     const factor = inputs.number("scale_by");
     const scaleSide = (length: number) => Math.max(1, roundHalfEven(length * factor));
     const size = { width: scaleSide(image.width), height: scaleSide(image.height) };
-    context.claim(size, image.frames.length);
+    context.claimPixels(size, image.frames.length);
     return { values: [scaleRaster(image, size, inputs.choice("upscale_method", scaleMethods), context.tick)] };
   },
 };
@@ -86,7 +86,7 @@ const flips = ["x-axis: vertically", "y-axis: horizontally"] as const;
 export const imageCrop: NodeDefinition = {
   name: "ImageCrop",
   displayName: "Crop Image (DEPRECATED)",
-  description: "Cuts a rectangle out of images. What would lie outside is left out.",
+  description: "Crops images to a rectangle. Ignores parts outside the image.",
   category: "image/transform",
   inputs: [
     createImageField(),
@@ -103,7 +103,7 @@ export const imageCrop: NodeDefinition = {
     const y = Math.min(inputs.number("y"), raster.height - 1);
     const width = Math.min(inputs.number("width"), raster.width - x);
     const height = Math.min(inputs.number("height"), raster.height - y);
-    context.claim({ width, height }, raster.frames.length);
+    context.claimPixels({ width, height }, raster.frames.length);
     return { values: [cropRaster(raster, { x, y, width, height }, context.tick)] };
   },
 };
@@ -111,7 +111,7 @@ export const imageCrop: NodeDefinition = {
 export const imagePadForOutpaint: NodeDefinition = {
   name: "ImagePadForOutpaint",
   displayName: "Pad Image for Outpainting",
-  description: "Adds a grey border, and a mask that covers it and fades into the image.",
+  description: "Adds a gray border and a mask that covers it and fades into the image.",
   category: "image/transform",
   inputs: [
     createBareImageField(),
@@ -128,16 +128,16 @@ export const imagePadForOutpaint: NodeDefinition = {
       bottom: inputs.number("bottom"),
       feathering: inputs.number("feathering"),
     };
-    context.claim(paddedSize(raster, border), raster.frames.length + 1);
+    context.claimPixels(getPaddedSize(raster, border), raster.frames.length + 1);
     const nextStage = createStages(context.tick, 2);
-    return { values: [padRaster(raster, border, nextStage()), outpaintMask(raster, border, nextStage())] };
+    return { values: [padRaster(raster, border, nextStage()), createOutpaintMask(raster, border, nextStage())] };
   },
 };
 
 export const imageRotate: NodeDefinition = {
   name: "ImageRotate",
   displayName: "Rotate Image",
-  description: "Turns images clockwise by quarter turns.",
+  description: "Rotates images clockwise in steps of 90 degrees.",
   category: "image/transform",
   inputs: [createImageField(), createComboField("rotation", rotations)],
   outputs: [createOutput("IMAGE")],
@@ -145,7 +145,7 @@ export const imageRotate: NodeDefinition = {
     const raster = inputs.image("image");
     const rotation = inputs.choice("rotation", rotations);
     if (rotation === "none") return { values: [raster] };
-    context.claim(raster, raster.frames.length);
+    context.claimPixels(raster, raster.frames.length);
     return { values: [rotateRaster(raster, rotation === "90 degrees" ? 1 : rotation === "180 degrees" ? 2 : 3, context.tick)] };
   },
 };
@@ -159,7 +159,7 @@ export const imageFlip: NodeDefinition = {
   outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.image("image");
-    context.claim(raster, raster.frames.length);
+    context.claimPixels(raster, raster.frames.length);
     const direction = inputs.choice("flip_method", flips) === "x-axis: vertically" ? "vertically" : "horizontally";
     return { values: [flipRaster(raster, direction, context.tick)] };
   },
@@ -170,44 +170,44 @@ const channels = ["red", "green", "blue", "alpha"] as const;
 export const maskToImageNode: NodeDefinition = {
   name: "MaskToImage",
   displayName: "Convert Mask to Image",
-  description: "Shows a mask as a grey image.",
+  description: "Converts a mask to a gray image.",
   category: "image/mask",
   inputs: [createMaskField()],
   outputs: [createOutput("IMAGE")],
   run(inputs, context) {
     const raster = inputs.mask("mask");
-    context.claim(raster, raster.frames.length);
-    return { values: [maskToImage(raster, context.tick)] };
+    context.claimPixels(raster, raster.frames.length);
+    return { values: [convertMaskToImage(raster, context.tick)] };
   },
 };
 
 export const imageToMask: NodeDefinition = {
   name: "ImageToMask",
   displayName: "Convert Image to Mask",
-  description: "Takes one channel as a mask. Images between nodes have no alpha, so alpha gives a mask of ones.",
+  description: "Converts one channel to a mask. Images between nodes have no alpha, so alpha returns a mask of ones.",
   category: "image/mask",
   inputs: [createImageField(), createComboField("channel", channels)],
   outputs: [createOutput("MASK")],
   run(inputs, context) {
     const raster = inputs.image("image");
     const channel = inputs.choice("channel", channels);
-    context.claim(raster, raster.frames.length);
+    context.claimPixels(raster, raster.frames.length);
     if (channel !== "alpha")
       return { values: [extractChannelMask(raster, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
-    return { values: [solidMask(raster, 1, raster.frames.length)] };
+    return { values: [createSolidMask(raster, 1, raster.frames.length)] };
   },
 };
 
 export const invertMask: NodeDefinition = {
   name: "InvertMask",
   displayName: "Invert Mask",
-  description: "Turns 1 into 0 and 0 into 1.",
+  description: "Inverts masks.",
   category: "image/mask",
   inputs: [createMaskField()],
   outputs: [createOutput("MASK")],
   run(inputs, context) {
     const raster = inputs.mask("mask");
-    context.claim(raster, raster.frames.length);
+    context.claimPixels(raster, raster.frames.length);
     return { values: [invertRaster(raster, context.tick)] };
   },
 };
@@ -215,13 +215,13 @@ export const invertMask: NodeDefinition = {
 export const imageColorToMask: NodeDefinition = {
   name: "ImageColorToMask",
   displayName: "Convert Image Color to Mask",
-  description: "Makes a mask that is 1 where the image has exactly one colour.",
+  description: "Creates a mask that is 1 where the image has exactly the given color.",
   category: "image/mask",
   inputs: [createImageField(), createField("INT", "color", { default: 0, min: 0, max: 0xffffff, step: 1, display: "number" })],
   outputs: [createOutput("MASK")],
   run(inputs, context) {
     const raster = inputs.image("image");
-    context.claim(raster, raster.frames.length);
-    return { values: [colourMask(raster, inputs.number("color"), context.tick)] };
+    context.claimPixels(raster, raster.frames.length);
+    return { values: [createColourMask(raster, inputs.number("color"), context.tick)] };
   },
 };

@@ -5,7 +5,7 @@ import { type PostgresPool } from "kysely";
 import { sleep } from "@/lib/shared/async";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { openPool } from "@/lib/shared/database/postgres";
-import { isStoreAway } from "@/lib/shared/error-codes";
+import { isStoreUnavailable } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { migratePostgres, SERVICE_SCHEMA } from "../baseline";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
@@ -25,17 +25,17 @@ function numberPlaceholders(text: string): string {
 }
 
 const MAX_READERS = 8;
-const STATEMENT_MS = 30_000;
-/** How often the outcome of a lost COMMIT is looked up, and at which interval. */
-const MAX_ATTEMPTS = 10;
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** Limits the lookups of the outcome of a lost COMMIT. */
+const MAX_LOOKUPS = 10;
 const LOOKUP_INTERVAL_MS = 500;
 
 type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 
-/** `limits`: writes beyond them are rejected. Commands need none, because they store no user data. */
+/** Rejects writes beyond `limits`. Commands omit them, because they store no user data. */
 export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   await migratePostgres(url, now);
-  const options = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA, isRounding: true };
+  const options = { url, statementMs: STATEMENT_TIMEOUT_MS, schema: SERVICE_SCHEMA, isRounding: true };
   const [writer, readers] = await Promise.all([openPool({ ...options, max: 1 }), openPool({ ...options, max: MAX_READERS })]);
   const unfinishedCopies = await withReader(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
   if (unfinishedCopies.rows.length > 0) {
@@ -43,7 +43,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     throw new Error(UNFINISHED_COPY);
   }
   let isOpen = false;
-  /** The number of the last known commit, and how many commits up to it were made by other processes. */
+  /** The number of the last known commit, and the number of earlier commits by other processes. */
   let lastCommit = 0;
   let foreignCount = 0;
 
@@ -51,28 +51,28 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     const client = await writer.connect();
     const markLost = () => void (isOpen = false);
     const { tx, end } = openTransaction(client, limits, markLost);
-    let turn: Turn | undefined;
+    let commitLock: CommitLock | undefined;
     try {
       await client.query("BEGIN", []);
       isOpen = true;
-      turn = await acquireTurn(client).catch((error: unknown) => {
-        if (isStoreAway(error)) markLost();
+      commitLock = await acquireCommitLock(client).catch((error: unknown) => {
+        if (isStoreUnavailable(error)) markLost();
         throw error;
       });
-      const { id, number } = turn;
+      const { id, number } = commitLock;
       foreignCount += number - lastCommit - 1;
       lastCommit = number;
       const result = await work(tx);
       await client.query("COMMIT", []).catch(async (error: unknown) => {
-        if (!isStoreAway(error)) throw error;
+        if (!isStoreUnavailable(error)) throw error;
         markLost();
         if (!(await wasCommitted(readers, id))) throw error;
       });
       return result;
     } catch (error) {
-      // The number is used again. If the commit succeeded after all, it counts as a commit of another process.
-      if (turn) lastCommit = turn.number - 1;
-      // Another store may have been unavailable. Then this connection still works, and is used again.
+      // The number is reused. If the commit succeeded after all, it counts as a commit of another process.
+      if (commitLock) lastCommit = commitLock.number - 1;
+      // If another store was unavailable, this connection still works and is reused.
       if (isOpen) await client.query("ROLLBACK", []);
       throw error;
     } finally {
@@ -88,10 +88,10 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     limits,
     rows: (statement) => withReader(readers, (client) => queryRows(client, statement)),
     row: (statement) => withReader(readers, async (client) => (await queryRows(client, statement))[0]),
-    reading: (work) => withReader(readers, (client) => readSnapshot(client, work)),
+    readSnapshot: (work) => withReader(readers, (client) => readSnapshot(client, work)),
     commit: (work) => commits.commit(work),
-    commitFreeing: (work) => commits.commit(work, true),
-    async foreignCommits() {
+    commitWithReserve: (work) => commits.commit(work, true),
+    async countForeignCommits() {
       const { rows } = await withReader(readers, (client) => client.query<{ number: number }>("SELECT number FROM commits", []));
       // May be less than `lastCommit` while this process commits.
       return foreignCount + Math.max(0, (rows[0]?.number ?? 0) - lastCommit);
@@ -103,20 +103,20 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   };
 }
 
-type Turn = { number: number; id: string };
+type CommitLock = { number: number; id: string };
 
 /** Until the transaction ends, writers of all processes wait for this row. */
-async function acquireTurn(client: Client): Promise<Turn> {
-  const { rows } = await client.query<Turn>(
+async function acquireCommitLock(client: Client): Promise<CommitLock> {
+  const { rows } = await client.query<CommitLock>(
     "UPDATE commits SET number = number + 1 RETURNING pg_current_xact_id()::text AS id, number",
     [],
   );
-  const [turn] = rows;
-  if (!turn) throw new Error("the row of commits is missing");
-  return turn;
+  const [commitLock] = rows;
+  if (!commitLock) throw new Error("the commits table has no row");
+  return commitLock;
 }
 
-/** Throws if the database remains unavailable, because the outcome is unknown then. */
+/** Throws if the database remains unavailable, because the outcome is then unknown. */
 async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -125,7 +125,7 @@ async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean>
       );
       if (rows[0]?.status !== "in progress") return rows[0]?.status === "committed";
     } catch (error) {
-      if (!isStoreAway(error) || attempt === MAX_ATTEMPTS) throw error;
+      if (!isStoreUnavailable(error) || attempt === MAX_LOOKUPS) throw error;
     }
     await sleep(LOOKUP_INTERVAL_MS);
   }
@@ -159,17 +159,17 @@ async function queryRows<R>(client: Client, statement: Compilable<R>): Promise<R
 }
 
 /** After `end`, the transaction rejects statements, so that abandoned work can't write into another commit. */
-function openTransaction(client: Client, limits: StoreLimits, lost: () => void): { tx: Transaction; end(): void } {
+function openTransaction(client: Client, limits: StoreLimits, onConnectionLost: () => void): { tx: Transaction; end(): void } {
   let isOver = false;
   let isConnectionLost = false;
   async function runInside<T>(work: () => Promise<T>): Promise<T> {
-    if (isOver) throw new Error("the transaction is over");
+    if (isOver) throw new Error("the transaction has ended");
     try {
       return await work();
     } catch (error) {
-      if (isStoreAway(error)) {
+      if (isStoreUnavailable(error)) {
         isConnectionLost = true;
-        lost();
+        onConnectionLost();
       }
       throw error;
     }
@@ -187,7 +187,7 @@ function openTransaction(client: Client, limits: StoreLimits, lost: () => void):
         return "rowCount" in result ? Number(result.rowCount) : 0;
       });
     },
-    async attempt(work) {
+    async runInSavepoint(work) {
       await runCommand("SAVEPOINT piece");
       try {
         const result = await work();

@@ -1,14 +1,14 @@
-// Processes that share a PostgreSQL database. Each renews a lease by the database's clock. Others take over the work of an expired one.
+// Processes that share a PostgreSQL database. Each renews a lease by the database's clock. Others take over the work of a process whose lease expired.
 
 import { sql, type SqlBool } from "kysely";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { newId } from "@/lib/service/new-id";
+import { generateId } from "@/lib/service/generate-id";
 import { type ServiceLog } from "@/lib/service/options";
-import { createPostgresLine } from "@/lib/shared/database/postgres-line";
+import { createPostgresListener } from "@/lib/shared/database/postgres-listener";
 import { SERVICE_SCHEMA } from "../baseline";
 import { createStatement, type Database, type Reader } from "../database";
-import { MAX_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
+import { MAX_NOTIFICATION_BYTES, type Processes, type ProcessEvents, type ProcessInfo } from "../processes";
 
 const CHANNEL = "lightdesk_service";
 const LEASE_MS = 3000;
@@ -17,11 +17,11 @@ const RENEW_INTERVAL_MS = 500;
 const PROCESSES = `${SERVICE_SCHEMA}.processes`;
 const isExpiredAt = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} milliseconds'`;
 
-type Listener = { channel: string; receive: (payload: unknown, from: string) => void; missed: () => void };
-const noticeSchema = z.object({ from: z.string(), channel: z.string(), payload: z.unknown().optional() });
-type Notice = z.output<typeof noticeSchema>;
+type Listener = { channel: string; onNotification: (payload: unknown, from: string) => void; onMissed: () => void };
+const notificationSchema = z.object({ from: z.string(), channel: z.string(), payload: z.unknown().optional() });
+type PeerNotification = z.output<typeof notificationSchema>;
 
-/** The ids of living processes, oldest first, because ids begin with the time. */
+/** Returns the ids of live processes. Sorted by age, because ids start with the time. */
 export async function listLiveProcesses(database: Reader): Promise<string[]> {
   const rows = await database.rows(
     createStatement<{ id: string }>(`SELECT id FROM processes WHERE NOT (${isExpiredAt("now()")}) ORDER BY id`),
@@ -30,44 +30,45 @@ export async function listLiveProcesses(database: Reader): Promise<string[]> {
 }
 
 export function createPostgresProcesses(database: Database, url: string, log: ServiceLog): Processes {
-  const id = newId();
+  const id = generateId();
   const listeners = new Set<Listener>();
-  let ownFacts: ProcessFacts = { slots: 0, hasSharedFiles: false };
+  let processInfo: ProcessInfo = { slots: 0, hasSharedFiles: false };
   let handlers: ProcessEvents | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let wasRenewed = true;
-  /** While the database was unavailable, no process could renew. The first process that returns waits for the others. */
+  /** No process could renew while the database was unavailable. The first one to reconnect waits for the others. */
   let graceUntilMs = Infinity;
 
-  const line = createPostgresLine({
+  const postgresListener = createPostgresListener({
     url,
     channel: CHANNEL,
-    receive(text) {
-      const notice = readNotice(text);
-      if (!notice || notice.from === id) return;
-      for (const { channel, receive } of listeners) if (channel === notice.channel) receive(notice.payload, notice.from);
+    onNotification(text) {
+      const notification = parseNotification(text);
+      if (!notification || notification.from === id) return;
+      for (const { channel, onNotification: receive } of listeners)
+        if (channel === notification.channel) receive(notification.payload, notification.from);
     },
-    async setUp() {
+    async onConnected() {
       graceUntilMs = performance.now() + LEASE_MS;
       await renew();
     },
-    missed() {
-      for (const { missed } of listeners) missed();
+    onMissed() {
+      for (const { onMissed: missed } of listeners) missed();
     },
   });
 
   async function renew(): Promise<void> {
-    const renewedRows = await line.ask<{ others: boolean }>(
+    const renewedRows = await postgresListener.query<{ others: boolean }>(
       `UPDATE ${PROCESSES} SET seen_at = clock_timestamp(), slots = $2 WHERE id = $1
        RETURNING EXISTS (SELECT 1 FROM ${PROCESSES} WHERE id <> $1 AND ${isExpiredAt("clock_timestamp()")}) AS others`,
-      [id, ownFacts.slots],
+      [id, processInfo.slots],
     );
     const [row] = renewedRows;
-    if (row?.others && performance.now() > graceUntilMs) handlers?.othersUnresponsive();
+    if (row?.others && performance.now() > graceUntilMs) handlers?.onPeersUnresponsive();
     if (row || isClosed) return;
     const insert = `INSERT INTO ${PROCESSES} (id, seen_at, slots, has_shared_files) VALUES ($1, clock_timestamp(), $2, $3)`;
-    await line.ask(`${insert} ON CONFLICT DO NOTHING`, [id, ownFacts.slots, ownFacts.hasSharedFiles]);
+    await postgresListener.query(`${insert} ON CONFLICT DO NOTHING`, [id, processInfo.slots, processInfo.hasSharedFiles]);
     handlers?.onAbandoned();
   }
 
@@ -85,48 +86,48 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     id,
 
     async notify(channel, payload, tx) {
-      const text = writeExactJson({ from: id, channel, payload } satisfies Notice);
-      if (Buffer.byteLength(text) > MAX_NOTICE_BYTES) throw new Error(`a notice of ${channel} is too long`);
+      const text = writeExactJson({ from: id, channel, payload } satisfies PeerNotification);
+      if (Buffer.byteLength(text) > MAX_NOTIFICATION_BYTES) throw new Error(`the notification on ${channel} is too long`);
       await (tx ?? database).rows(createStatement("SELECT pg_notify(?, ?)", [CHANNEL, text]));
     },
 
-    listen(channel, receive, missed = () => undefined) {
-      const listener = { channel, receive, missed };
+    listen(channel, onNotification, onMissed = () => undefined) {
+      const listener = { channel, onNotification, onMissed };
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
 
-    live: () => listLiveProcesses(database),
+    listLive: () => listLiveProcesses(database),
 
-    slots: async (own) => own + (await countLiveSlots(database, id)),
+    countSlots: async (ownSlots) => ownSlots + (await countLiveSlots(database, id)),
 
-    isNotRunHere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
-    lingersMs: LINGER_MS,
+    isRunElsewhere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
+    lingerMs: LINGER_MS,
 
-    isHolderGone: sql<SqlBool>`not exists (select 1 from processes where processes.id = jobs.holder)`,
+    isHolderMissing: sql<SqlBool>`not exists (select 1 from processes where processes.id = jobs.holder)`,
 
     watch: (events) => void (handlers = events),
 
-    async start(facts) {
-      ownFacts = facts;
-      await line.start();
+    async start(newInfo) {
+      processInfo = newInfo;
+      await postgresListener.start();
       timer = setTimeout(() => void renewLoop(), RENEW_INTERVAL_MS).unref();
       const otherProcesses = `SELECT id FROM processes WHERE NOT (${isExpiredAt("now()")}) AND id <> ? AND has_shared_files <> ?`;
-      return (await database.row(createStatement(otherProcesses, [id, ownFacts.hasSharedFiles]))) === undefined;
+      return (await database.row(createStatement(otherProcesses, [id, processInfo.hasSharedFiles]))) === undefined;
     },
 
     async removeUnresponsive(tx) {
-      const since = performance.now() > graceUntilMs ? isExpiredAt("now()") : "seen_at = '-infinity'";
-      const text = `DELETE FROM processes WHERE id <> ? AND ${since} RETURNING id`;
+      const expiredCondition = performance.now() > graceUntilMs ? isExpiredAt("now()") : "seen_at = '-infinity'";
+      const text = `DELETE FROM processes WHERE id <> ? AND ${expiredCondition} RETURNING id`;
       return (await tx.rows(createStatement<{ id: string }>(text, [id]))).map((process) => process.id);
     },
 
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      // The next process to notice takes over the remaining work. If this update fails, the lease expires later.
-      await line.ask(`UPDATE ${PROCESSES} SET seen_at = '-infinity' WHERE id = $1`, [id]).catch(() => undefined);
-      await line.close();
+      // Another process takes over the remaining work. If this update fails, the lease expires later.
+      await postgresListener.query(`UPDATE ${PROCESSES} SET seen_at = '-infinity' WHERE id = $1`, [id]).catch(() => undefined);
+      await postgresListener.close();
     },
   };
 }
@@ -136,10 +137,10 @@ export async function countLiveSlots(database: Database, excludedId = ""): Promi
   return (await database.row(createStatement<{ n: number }>(text, [excludedId])))?.n ?? 0;
 }
 
-/** Validated, because any user of the database can send notices. */
-function readNotice(text: string): Notice | undefined {
+/** Validates the text, because any user of the database can send notifications. */
+function parseNotification(text: string): PeerNotification | undefined {
   try {
-    return noticeSchema.safeParse(JSON.parse(text)).data;
+    return notificationSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

@@ -1,36 +1,37 @@
-// A service's refusals of an app's run, shown on the app's inputs; the tests choose the responses.
+// A service's validation errors, mapped to the app's inputs. Each test sets the service's responses.
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { openTestServer } from "@/tests/support/servers";
 import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
-import { type AppWorld, createAppWorld, definition } from "./app-world";
+import { type AppHarness, createAppHarness, definition } from "./app-harness";
 
 const KEY = "the-key-of-a-script-1";
 
-let world: AppWorld;
+let apps: AppHarness;
 let service: TestServer;
 let connection: string;
 let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
-  world = await createAppWorld();
+  apps = await createAppHarness();
   service = await openTestServer((request, response) => respond(request, response));
-  connection = await world.harness.connect(service.url, "key-of-the-service");
+  connection = await apps.harness.connect(service.url, "key-of-the-service");
   respond = (_, response) => sendJsonResponse(response, { prompt_id: "job-1", number: 1, node_errors: {} });
 });
 
-const make = (limits = {}) => world.make({ definition: { ...definition, inputs: definition.inputs?.slice(1) }, limits }, { connection });
-const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
-  world.ask(`/api/apps/${app.id}/runs`, {
+const createApp = (limits = {}) =>
+  apps.make({ definition: { ...definition, inputs: definition.inputs?.slice(1) }, limits }, { connection });
+const startRun = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
+  apps.requestJson(`/api/apps/${app.id}/runs`, {
     as,
     method: "POST",
     json: { inputs: { prefix } },
     headers: key === undefined ? {} : { "idempotency-key": key },
   });
 
-test("shows a refusal at its input, starts nothing and frees the key", async () => {
-  const app = await make({ runsPerDay: 1 });
+test("maps a refusal to its input and releases the idempotency key", async () => {
+  const app = await createApp({ runsPerDay: 1 });
   const defaultRespond = respond;
   const error = { type: "invalid", message: "is too odd", details: "", extra_info: { input_name: "filename_prefix" } };
   const refusal = {
@@ -38,121 +39,123 @@ test("shows a refusal at its input, starts nothing and frees the key", async () 
     node_errors: { "3": { errors: [error], class_type: "SaveImage", dependent_outputs: [] } },
   };
   respond = (_, response) => sendJsonResponse(response, refusal, 400);
-  const refused = await run(app, "a", "runner", KEY);
+  const refused = await startRun(app, "a", "runner", KEY);
   expect(refused).toMatchObject({ status: 422, body: { message: "Name: is too odd", details: { problems: [{ input: "prefix" }] } } });
   expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
   respond = defaultRespond;
-  expect((await run(app, "a", "runner", KEY)).status).toBe(202);
+  expect((await startRun(app, "a", "runner", KEY)).status).toBe(202);
 });
 
 const refusals: [string, (response: ServerResponse) => unknown, object][] = [
   [
-    "refuses it",
+    "rejects the workflow",
     (response) => sendJsonResponse(response, { error: { type: "bad", message: "bad", details: "" } }, 400),
     { code: "workflow" },
   ],
-  ["asks for patience", (response) => sendJsonResponse(response, { message: "slowly" }, 429), { message: expect.any(String) }],
+  ["responds with 429", (response) => sendJsonResponse(response, { message: "slowly" }, 429), { message: expect.any(String) }],
 ];
-test.each(refusals)("explains a failure to a second client with the same key while the service %s", async (_what, refuse, error) => {
-  const app = await make({ runsPerDay: 1 });
+test.each(refusals)("reports a refused run to a parallel request with its key when the service %s", async (_label, sendRefusal, error) => {
+  const app = await createApp({ runsPerDay: 1 });
   const defaultRespond = respond;
   const pending: ServerResponse[] = [];
   respond = (request, response) => (request.method === "POST" ? void pending.push(response) : defaultRespond(request, response));
-  const first = run(app, "a", "runner", KEY);
-  await until("it is on its way", () => pending.length === 1);
-  const otherRun = await run(app, "a", "runner", KEY);
+  const first = startRun(app, "a", "runner", KEY);
+  await until("the service receives the submission", () => pending.length === 1);
+  const otherRun = await startRun(app, "a", "runner", KEY);
   expect(otherRun).toMatchObject({ status: 202, body: { run: { state: "sending" } } });
   const { id } = otherRun.body.run;
-  for (const response of pending) refuse(response);
+  for (const response of pending) sendRefusal(response);
   expect((await first).status).toBeGreaterThanOrEqual(400);
-  const readRun = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
+  const readRun = () => apps.requestJson(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
   expect((await readRun()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
-  expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
-  // The refused run is not counted, so others may run; its key starts it again with the corrected inputs.
+  expect((await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
+  // A refused run doesn't count towards the limit. Its key starts it again with the corrected inputs.
   respond = defaultRespond;
-  const anew = (await run(app, "b", "runner", KEY)).body.run;
-  expect(anew).toMatchObject({ id, state: "pending", inputs: { prefix: "b" } });
-  expect(anew).not.toHaveProperty("error");
-  expect(anew).not.toHaveProperty("endedAt");
-  expect((await run(app, "a", "runner", KEY)).status).toBe(409);
-  expect((await run(app, "b")).body.details).toMatchObject({ limit: "runsPerDay" });
+  const restartedRun = (await startRun(app, "b", "runner", KEY)).body.run;
+  expect(restartedRun).toMatchObject({ id, state: "pending", inputs: { prefix: "b" } });
+  expect(restartedRun).not.toHaveProperty("error");
+  expect(restartedRun).not.toHaveProperty("endedAt");
+  expect((await startRun(app, "a", "runner", KEY)).status).toBe(409);
+  expect((await startRun(app, "b")).body.details).toMatchObject({ limit: "runsPerDay" });
 });
 
 test("doesn't count a refused run towards the daily limit", async () => {
-  const app = await make({ runsPerDay: 1 });
+  const app = await createApp({ runsPerDay: 1 });
   const defaultRespond = respond;
   respond = (_, response) => sendJsonResponse(response, { message: "slowly" }, 429);
-  expect((await run(app, "a", "runner", KEY)).status).toBe(429);
+  expect((await startRun(app, "a", "runner", KEY)).status).toBe(429);
   respond = defaultRespond;
-  expect((await run(app, "b")).status).toBe(202);
-  expect((await run(app, "a", "runner", KEY)).body.details).toMatchObject({ limit: "runsPerDay" });
+  expect((await startRun(app, "b")).status).toBe(202);
+  expect((await startRun(app, "a", "runner", KEY)).body.details).toMatchObject({ limit: "runsPerDay" });
 });
 
 test("never exposes the service's node error messages", async () => {
-  const app = await make();
+  const app = await createApp();
   const refusal = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
   for (const body of [{ error: refusal, node_errors: {} }, { error: refusal }, { error: refusal, node_errors: [] }]) {
     respond = (_, response) => sendJsonResponse(response, body, 400);
-    const refused = await run(app, "a");
-    expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("refused this app's workflow") } });
+    const refused = await startRun(app, "a");
+    expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("rejected this app's workflow") } });
     expect(JSON.stringify(refused.body)).not.toContain("HiddenLoader");
   }
 });
 
-test("maps the service's refusal to form errors and requests a lost file again", async () => {
+test("maps the service's validation errors to problem codes of inputs", async () => {
   const steps = { name: "steps", node: "2", input: "steps", label: "Rounds", control: { kind: "number" as const }, default: 4 };
   const inputs = [...(definition.inputs ?? []).map((item) => ({ ...item, isRequired: false })), steps];
   const graph = { ...definition.graph, "2": { class_type: "Sampler", inputs: { steps: 4 } } };
-  const app = await world.make({ definition: { ...definition, inputs, graph } }, { connection });
-  const refuse = (node: string, type: string, extra_info: object) => {
+  const app = await apps.make({ definition: { ...definition, inputs, graph } }, { connection });
+  const runAndRefuse = (node: string, type: string, extra_info: object) => {
     const errors = [{ type, message: `Node ${node} is wrong`, details: "", extra_info }];
     const body = {
       error: { type: "bad", message: "", details: "" },
       node_errors: { [node]: { errors, class_type: "X", dependent_outputs: [] } },
     };
     respond = (_, response) => sendJsonResponse(response, body, 400);
-    return run(app, "a");
+    return startRun(app, "a");
   };
-  const beyond = await refuse("2", "value_bigger_than_max", { input_name: "steps", input_config: ["INT", { max: 50 }] });
-  expect(beyond).toMatchObject({ status: 422, body: { message: "Rounds: must be at most 50" } });
-  expect(beyond.body.details.problems).toEqual([{ input: "steps", label: "Rounds", control: "number", code: "too_large", limit: 50 }]);
-  const getCode = async (...of: Parameters<typeof refuse>) => (await refuse(...of)).body.details.problems[0].code;
+  const tooLargeResponse = await runAndRefuse("2", "value_bigger_than_max", { input_name: "steps", input_config: ["INT", { max: 50 }] });
+  expect(tooLargeResponse).toMatchObject({ status: 422, body: { message: "Rounds: must be at most 50" } });
+  expect(tooLargeResponse.body.details.problems).toEqual([
+    { input: "steps", label: "Rounds", control: "number", code: "too_large", limit: 50 },
+  ]);
+  const getCode = async (...args: Parameters<typeof runAndRefuse>) => (await runAndRefuse(...args)).body.details.problems[0].code;
   expect(await getCode("2", "value_not_in_list", { input_name: "steps" })).toBe("not_a_choice");
   expect(await getCode("2", "custom_validation_failed", { input_name: "steps" })).toBe("not_taken");
   expect(await getCode("1", "custom_validation_failed", { input_name: "image" })).toBe("not_yours");
 });
 
-test("reveals the failing node of a refused workflow only to those who may see it", async () => {
-  const app = await make();
+test("shows the failing node of a refused workflow only to operators", async () => {
+  const app = await createApp();
   const missing = { type: "missing_node_type", message: "No class", details: "", extra_info: { node_id: "2", class_type: "Odd" } };
   respond = (_, response) => sendJsonResponse(response, { error: missing, node_errors: {} }, 400);
-  expect((await run(app, "a", "operator")).body.details).toEqual({ reason: "workflow", node: "2" });
-  expect((await run(app, "a")).body.details).toEqual({ reason: "workflow" });
+  expect((await startRun(app, "a", "operator")).body.details).toEqual({ reason: "workflow", node: "2" });
+  expect((await startRun(app, "a")).body.details).toEqual({ reason: "workflow" });
 });
 
-/** The job of an accepted run fails with this error. */
+/** Makes the service report every job as failed with this error. */
 const failJobsWith = (execution_error: object) => {
   respond = (request, response) =>
     sendJsonResponse(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });
 };
 const getError = async (app: { id: string }, id: string, as: "runner" | "operator") =>
-  (await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).body.run.error;
+  (await apps.requestJson(`/api/apps/${app.id}/runs/${id}`, { as })).body.run.error;
 
-test("stores a late refusal as data and formats it with input labels", async () => {
-  const app = await make();
-  const ownRun = (await run(app, "a")).body.run;
-  const otherRun = (await run(app, "a", "operator")).body.run;
+test("stores a late validation error and formats it with input labels", async () => {
+  const app = await createApp();
+  const ownRun = (await startRun(app, "a")).body.run;
+  const otherRun = (await startRun(app, "a", "operator")).body.run;
   const error = {
     type: "value_smaller_than_min",
     message: "",
     details: "",
     extra_info: { input_name: "filename_prefix", input_config: ["INT", { min: 2 }] },
   };
-  const lateError = {
+  const validationError = {
     error: { type: "bad", message: "bad", details: "" },
     node_errors: { "3": { errors: [error], class_type: "SaveImage" } },
   };
-  const exception = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(lateError)}` };
+  const exception = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(validationError)}` };
   failJobsWith({ node_id: "3", node_type: "SaveImage", ...exception });
   const shownError = {
     message: "Name: must be at least 2",
@@ -162,17 +165,17 @@ test("stores a late refusal as data and formats it with input labels", async () 
   expect(await getError(app, ownRun.id, "runner")).toEqual(shownError);
   expect(await getError(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
   // Returned from the stored result: the service gets no second request.
-  const before = service.requests.length;
+  const requestCount = service.requests.length;
   expect(await getError(app, otherRun.id, "operator")).toEqual({ ...shownError, node: "3" });
-  expect(service.requests).toHaveLength(before);
+  expect(service.requests).toHaveLength(requestCount);
 });
 
-test("reveals a run's failing node only to those who may see it", async () => {
-  const app = await make();
-  const ownRun = (await run(app, "a")).body.run;
-  const otherRun = (await run(app, "a", "operator")).body.run;
+test("shows a run's failing node only to operators", async () => {
+  const app = await createApp();
+  const ownRun = (await startRun(app, "a")).body.run;
+  const otherRun = (await startRun(app, "a", "operator")).body.run;
   failJobsWith({ node_id: "12:3", node_type: "Sampler", exception_type: "RuntimeError", exception_message: "out of memory" });
   expect(await getError(app, otherRun.id, "operator")).toEqual({ message: "out of memory", node: "12:3" });
   expect(await getError(app, ownRun.id, "runner")).toEqual({ message: "out of memory" });
-  expect(JSON.stringify(await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" }))).not.toContain("12:3");
+  expect(JSON.stringify(await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" }))).not.toContain("12:3");
 });

@@ -1,22 +1,22 @@
-// Runs of apps at a service with scripted responses: limits, and a console that exits midway.
+// App runs on a service with scripted responses: limits, and a console that exits during a run.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { submissionKey } from "@/lib/server/apps/run-state";
+import { getSubmissionKey } from "@/lib/server/apps/run-state";
 import { openTestServer } from "@/tests/support/servers";
 import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
-import { makeToken } from "@/tests/support/tokens";
+import { createAccessToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
-import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
+import { type AppHarness, createAppHarness, createPicture,definition } from "./app-harness";
 
 const KEY = "the-key-of-a-script-1";
 const withoutPicture = { ...definition, inputs: definition.inputs?.slice(1) };
 const DAY_MS = 24 * 60 * 60_000;
 
 let now: number;
-let world: AppWorld;
+let apps: AppHarness;
 let service: TestServer;
 let connection: string;
 let status: string;
@@ -25,265 +25,268 @@ let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 beforeEach(async () => {
   now = Date.UTC(2026, 4, 5, 22, 30);
   status = "pending";
-  world = await createAppWorld({ now: () => now });
+  apps = await createAppHarness({ now: () => now });
   service = await openTestServer((request, response) => respond(request, response));
-  connection = await world.harness.connect(service.url, "key-of-the-service");
+  connection = await apps.harness.connect(service.url, "key-of-the-service");
   respond = (request, response) =>
     request.method === "POST"
-      ? sendJsonResponse(response, { prompt_id: `job-${submissions().length}`, number: 1, node_errors: {} })
+      ? sendJsonResponse(response, { prompt_id: `job-${getSubmissions().length}`, number: 1, node_errors: {} })
       : sendJsonResponse(response, { id: request.url.split("/").at(-1), status, create_time: 1, outputs: {} });
 });
 
-const submissions = () => service.requests.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
-const make = (limits = {}) => world.make({ definition: withoutPicture, limits }, { connection });
-const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
-  world.ask(`/api/apps/${app.id}/runs`, {
+const getSubmissions = () => service.requests.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
+const createApp = (limits = {}) => apps.make({ definition: withoutPicture, limits }, { connection });
+const startRun = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
+  apps.requestJson(`/api/apps/${app.id}/runs`, {
     as,
     method: "POST",
     json: { inputs: { prefix } },
     headers: key === undefined ? {} : { "idempotency-key": key },
   });
 
-test("counts daily runs per member over restarts and names the UTC reset", async () => {
-  const app = await make({ runsPerDay: 1 });
-  expect((await run(app, "a")).status).toBe(202);
-  const refusal = await run(app, "b");
+test("counts daily runs per member and returns when the limit resets", async () => {
+  const app = await createApp({ runsPerDay: 1 });
+  expect((await startRun(app, "a")).status).toBe(202);
+  const refusal = await startRun(app, "b");
   expect(refusal).toMatchObject({ status: 429, body: { details: { limit: "runsPerDay" } } });
   expect(refusal.body.message).toContain("2026-05-06 00:00 UTC");
   expect(refusal.headers.get("retry-after")).toBe("5400");
-  expect((await run(app, "a", "operator")).status).toBe(202);
+  expect((await startRun(app, "a", "operator")).status).toBe(202);
   now += 5400_000;
-  expect((await run(app, "b")).status).toBe(202);
-  expect(submissions()).toHaveLength(3);
+  expect((await startRun(app, "b")).status).toBe(202);
+  expect(getSubmissions()).toHaveLength(3);
 });
 
-test("keeps the spelling of an app's numbers and of a run's numbers", async () => {
+test("keeps the spelling of numbers in an app and in a run", async () => {
   const graph = '{"1":{"class_type":"SaveImage","inputs":{"changed":1,"unchanged":5.0,"fixed":1e3,"list":[2.0]}}}';
   const inputs = ["changed", "unchanged"].map((name) => ({ name, node: "1", input: name, label: name, control: { kind: "number" } }));
   const numbers = { title: "Numbers", inputs, outputs: [{ node: "1", label: "Result" }], graph: parseExactJson(graph) };
   const headers = { "content-type": "application/json" };
   const body = writeExactJson({ definition: numbers, access: { kind: "team" } });
-  const response = await world.ask(`/api/apps?connection=${connection}`, { as: "operator", method: "POST", body, headers });
+  const response = await apps.requestJson(`/api/apps?connection=${connection}`, { as: "operator", method: "POST", body, headers });
   const { app } = response.body;
-  const startResponse = await world.ask(`/api/apps/${app.id}/runs`, {
+  const startResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, {
     as: "runner",
     method: "POST",
     body: '{"inputs":{"changed":7.0}}',
     headers,
   });
   expect(startResponse.status).toBe(202);
-  expect(submissions()[0]?.body.toString()).toContain('"inputs":{"changed":7.0,"unchanged":5.0,"fixed":1e3,"list":[2.0]}');
-  const form = await world.run(app, { changed: "8.0" });
+  expect(getSubmissions()[0]?.body.toString()).toContain('"inputs":{"changed":7.0,"unchanged":5.0,"fixed":1e3,"list":[2.0]}');
+  const form = await apps.run(app, { changed: "8.0" });
   expect(form.status).toBe(202);
-  expect(submissions()[1]?.body.toString()).toContain('"changed":8.0,"unchanged":5.0');
+  expect(getSubmissions()[1]?.body.toString()).toContain('"changed":8.0,"unchanged":5.0');
 });
 
-test("limits runs at once by job state, also for twenty parallel requests", async () => {
-  const app = await make({ atOnce: 3, runsPerDay: 4 });
-  const { headers } = await makeToken(world.harness, "runner", { operations: ["apps"] });
-  const begin = (index: number) =>
+test("limits concurrent runs by job state, even for 20 parallel requests", async () => {
+  const app = await createApp({ atOnce: 3, runsPerDay: 4 });
+  const { headers } = await createAccessToken(apps.harness, "runner", { operations: ["apps"] });
+  const startRunByIndex = (index: number) =>
     index % 2 === 0
-      ? run(app, `a${index}`)
-      : world.ask(`/api/apps/${app.id}/runs`, { method: "POST", json: { inputs: { prefix: `a${index}` } }, headers });
-  const together = async () => {
-    const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => begin(index)));
-    return { begun: responses.filter((item) => item.status === 202), refused: responses.filter((item) => item.status === 429) };
+      ? startRun(app, `a${index}`)
+      : apps.requestJson(`/api/apps/${app.id}/runs`, { method: "POST", json: { inputs: { prefix: `a${index}` } }, headers });
+  const startRunsInParallel = async () => {
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => startRunByIndex(index)));
+    return { accepted: responses.filter((item) => item.status === 202), refused: responses.filter((item) => item.status === 429) };
   };
-  const first = await together();
-  expect([first.begun.length, first.refused.length, submissions().length]).toEqual([3, 17, 3]);
-  expect(first.refused[0]?.body.message).toBe("This app runs at most 3 at once for each member. Run it again when one of yours has ended.");
+  const first = await startRunsInParallel();
+  expect([first.accepted.length, first.refused.length, getSubmissions().length]).toEqual([3, 17, 3]);
+  expect(first.refused[0]?.body.message).toBe("Each member can have at most 3 runs of this app at once. Try again when one of yours ends.");
   status = "completed";
-  const second = await together();
-  expect([second.begun.length, second.refused.length, submissions().length]).toEqual([1, 19, 4]);
+  const second = await startRunsInParallel();
+  expect([second.accepted.length, second.refused.length, getSubmissions().length]).toEqual([1, 19, 4]);
   expect(second.refused.some(({ body }) => body.details.limit === "runsPerDay")).toBe(true);
 });
 
-/** The state that a console leaves if it ends in the middle of a run. */
-async function leftBehind(app: { id: string }, { began, answered }: { began: boolean; answered?: string }): Promise<string> {
-  const { store } = world.harness.console;
-  const { memberId } = world.harness.viewerOf("runner");
-  const model = await run(app, "a");
-  expect(model.status).toBe(202);
-  const appRun = await store.appRuns.find(app.id, memberId, model.body.run.id);
+/** Creates the state that a console leaves when it exits during a run. */
+async function createInterruptedRun(
+  app: { id: string },
+  { isSubmitted, responseText }: { isSubmitted: boolean; responseText?: string },
+): Promise<string> {
+  const { store } = apps.harness.console;
+  const { memberId } = apps.harness.getViewer("runner");
+  const templateResponse = await startRun(app, "a");
+  expect(templateResponse.status).toBe(202);
+  const appRun = await store.appRuns.find(app.id, memberId, templateResponse.body.run.id);
   if (!appRun) throw new Error("no run");
   await store.appRuns.set(appRun.id, { state: "cancelled" });
   const id = randomUUID();
-  await store.appRuns.begin({ ...appRun, id, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayStartMs: 0 });
-  const submission = { memberId, key: submissionKey(id) };
-  if (began) await store.submissions.begin(submission, { contentHash: "x", now, forgetBefore: 0 });
-  if (answered !== undefined) await store.submissions.accepted(submission, answered);
+  await store.appRuns.start({ ...appRun, id, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayStartMs: 0 });
+  const submission = { memberId, key: getSubmissionKey(id) };
+  if (isSubmitted) await store.submissions.start(submission, { contentHash: "x", now, forgetBefore: 0 });
+  if (responseText !== undefined) await store.submissions.recordResponse(submission, responseText);
   return id;
 }
-const readRun = (app: { id: string }, id: string) => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
+const readRun = (app: { id: string }, id: string) => apps.requestJson(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
 
-test("sends a run once when the console ended before sending it", async () => {
-  const app = await make();
-  const id = await leftBehind(app, { began: false });
+test("sends a run once when the console exited before sending it", async () => {
+  const app = await createApp();
+  const id = await createInterruptedRun(app, { isSubmitted: false });
   expect((await readRun(app, id)).body.run).toMatchObject({
     state: "unsent",
     error: { message: expect.stringContaining("before this run was sent") },
   });
-  const before = submissions().length;
-  const secondRuns = await Promise.all([run(app, "a", "runner", KEY), run(app, "a", "runner", KEY)]);
+  const submissionCount = getSubmissions().length;
+  const secondRuns = await Promise.all([startRun(app, "a", "runner", KEY), startRun(app, "a", "runner", KEY)]);
   expect(secondRuns.map(({ body }) => body.run.id)).toEqual([id, id]);
-  expect(submissions()).toHaveLength(before + 1);
+  expect(getSubmissions()).toHaveLength(submissionCount + 1);
   expect((await readRun(app, id)).body.run.state).toBe("pending");
 });
 
-test("keeps a run's job when the console ended after the response", async () => {
-  const app = await make();
-  const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
-  const before = submissions().length;
-  expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "pending" });
+test("keeps a run's job when the console exited after the response", async () => {
+  const app = await createApp();
+  const id = await createInterruptedRun(app, { isSubmitted: true, responseText: '{"prompt_id":"job-of-before"}' });
+  const submissionCount = getSubmissions().length;
+  expect((await startRun(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "pending" });
   status = "completed";
   expect((await readRun(app, id)).body.run).toMatchObject({ state: "completed" });
   expect(service.requests.some(({ url }) => url.endsWith("/jobs/job-of-before"))).toBe(true);
-  expect(submissions()).toHaveLength(before);
+  expect(getSubmissions()).toHaveLength(submissionCount);
 });
 
-test("marks a run unknown, unsent, when the console ended during the request", async () => {
-  const app = await make();
-  const id = await leftBehind(app, { began: true });
-  const before = submissions().length;
-  expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
+test("marks a run as unknown when the console exited during the request", async () => {
+  const app = await createApp();
+  const id = await createInterruptedRun(app, { isSubmitted: true });
+  const submissionCount = getSubmissions().length;
+  expect((await startRun(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
   now += DAY_MS / 4;
   expect((await readRun(app, id)).body.run).toMatchObject({
     state: "unknown",
-    error: { message: expect.stringContaining("stopped while it waited") },
+    error: { message: expect.stringContaining("stopped while waiting") },
   });
-  expect(submissions()).toHaveLength(before);
+  expect(getSubmissions()).toHaveLength(submissionCount);
 });
 
 test("deletes submissions after a day and does not resend them", async () => {
-  const app = await make();
-  const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
+  const app = await createApp();
+  const id = await createInterruptedRun(app, { isSubmitted: true, responseText: '{"prompt_id":"job-of-before"}' });
   now += DAY_MS + 1000;
-  expect((await run(app, "another")).status).toBe(202);
-  const before = submissions().length;
-  expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
-  expect(submissions()).toHaveLength(before);
+  expect((await startRun(app, "another")).status).toBe(202);
+  const submissionCount = getSubmissions().length;
+  expect((await startRun(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
+  expect(getSubmissions()).toHaveLength(submissionCount);
 });
 
 test("counts a retried run as new and clears its earlier error", async () => {
-  const app = await make({ atOnce: 1 });
-  const id = await leftBehind(app, { began: false });
+  const app = await createApp({ atOnce: 1 });
+  const id = await createInterruptedRun(app, { isSubmitted: false });
   expect((await readRun(app, id)).body.run.error).toBeDefined();
-  expect((await run(app, "b")).status).toBe(202);
-  const before = submissions().length;
-  expect(await run(app, "a", "runner", KEY)).toMatchObject({ status: 429, body: { details: { limit: "atOnce" } } });
-  expect(submissions()).toHaveLength(before);
+  expect((await startRun(app, "b")).status).toBe(202);
+  const submissionCount = getSubmissions().length;
+  expect(await startRun(app, "a", "runner", KEY)).toMatchObject({ status: 429, body: { details: { limit: "atOnce" } } });
+  expect(getSubmissions()).toHaveLength(submissionCount);
   status = "completed";
-  expect((await run(app, "a", "runner", KEY)).status).toBe(202);
+  expect((await startRun(app, "a", "runner", KEY)).status).toBe(202);
   const { body } = await readRun(app, id);
   expect(body.run).toMatchObject({ state: "completed" });
   expect(body.run).not.toHaveProperty("error");
 });
 
 test("shows a run as sending while its file uploads, without the file's name", async () => {
-  const app = await world.make({}, { connection });
-  const parts = { picture: new Blob([new Uint8Array(await picture())], { type: "image/png" }) };
+  const app = await apps.make({}, { connection });
+  const parts = { picture: new Blob([new Uint8Array(await createPicture())], { type: "image/png" }) };
   const headers = { "idempotency-key": KEY };
   const defaultRespond = respond;
   const uploads: ServerResponse[] = [];
   respond = (request, response) =>
     request.url.startsWith("/api/upload") ? void uploads.push(response) : defaultRespond(request, response);
-  const { memberId } = world.harness.viewerOf("runner");
-  const pendingRun = world.run(app, parts, { headers });
-  await until("the file is on its way", () => uploads.length === 1);
-  const run = await world.harness.console.store.appRuns.findByKey(app.id, memberId, KEY);
+  const { memberId } = apps.harness.getViewer("runner");
+  const pendingRun = apps.run(app, parts, { headers });
+  await until("the service receives the upload", () => uploads.length === 1);
+  const run = await apps.harness.console.store.appRuns.findByKey(app.id, memberId, KEY);
   if (!run) throw new Error("no run");
   expect(run.inputs).toEqual({ prefix: "inverted" });
-  // However long it takes and however often it is requested.
+  // The state stays the same after an hour and for a repeated request.
   now += 60 * 60_000;
-  const sending = { id: run.id, state: "sending", inputs: { prefix: "inverted" } };
-  expect((await readRun(app, run.id)).body.run).toMatchObject(sending);
-  expect((await world.run(app, parts, { headers })).body.run).toMatchObject(sending);
+  const sendingRun = { id: run.id, state: "sending", inputs: { prefix: "inverted" } };
+  expect((await readRun(app, run.id)).body.run).toMatchObject(sendingRun);
+  expect((await apps.run(app, parts, { headers })).body.run).toMatchObject(sendingRun);
   for (const response of uploads) sendJsonResponse(response, { name: "a.png", subfolder: "", type: "input" });
   expect((await pendingRun).body.run).toMatchObject({ state: "pending", inputs: { picture: "a.png" } });
-  expect([uploads.length, submissions().length]).toEqual([1, 1]);
+  expect([uploads.length, getSubmissions().length]).toEqual([1, 1]);
 });
 
 test("returns the results of the version that ran", async () => {
-  const app = await make();
-  const { body } = await run(app, "a");
+  const app = await createApp();
+  const { body } = await startRun(app, "a");
   const changedDefinition = { ...withoutPicture, outputs: [{ node: "2", label: "Other" }] };
   const json = { version: 1, definition: changedDefinition };
-  expect((await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json })).status).toBe(200);
+  expect((await apps.requestJson(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json })).status).toBe(200);
   const outputs = { "3": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } };
   respond = (_, response) => sendJsonResponse(response, { id: "job-1", status: "completed", create_time: 1, outputs });
   expect((await readRun(app, body.run.id)).body.run.results).toMatchObject([{ label: "Result", name: "a.png" }]);
 });
 
 test("reports an unreachable service as an outage, not as an ended run", async () => {
-  const app = await make();
-  const { body } = await run(app, "a");
+  const app = await createApp();
+  const { body } = await startRun(app, "a");
   respond = (_, response) => void response.socket?.destroy();
   expect((await readRun(app, body.run.id)).status).toBe(502);
-  expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toMatchObject([{ state: "pending" }]);
+  expect((await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toMatchObject([{ state: "pending" }]);
 });
 
 test("cancels a waiting run by removing it from the queue only", async () => {
-  const app = await make();
-  const { body } = await run(app, "a");
+  const app = await createApp();
+  const { body } = await startRun(app, "a");
   const defaultRespond = respond;
   respond = (request, response) => {
     if (!request.url.startsWith("/api/queue")) return defaultRespond(request, response);
     status = "cancelled";
     return sendJsonResponse(response, { deleted: ["job-1"] });
   };
-  const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
+  const cancelled = await apps.requestJson(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled" } } });
   expect(service.requests.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
 });
 
 test("cancels a run removed from the queue when the service has no job for it", async () => {
-  const app = await make();
-  const { body } = await run(app, "a");
+  const app = await createApp();
+  const { body } = await startRun(app, "a");
   const defaultRespond = respond;
-  let isGone = false;
+  let isDeleted = false;
   const notFound = { code: "NOT_FOUND", message: "Job not found" };
   respond = (request, response) => {
     if (request.url.startsWith("/api/queue") && request.method === "POST") {
-      isGone = true;
+      isDeleted = true;
       return sendJsonResponse(response, { deleted: ["job-1"] });
     }
-    return isGone && request.url.endsWith("/job-1") ? sendJsonResponse(response, notFound, 404) : defaultRespond(request, response);
+    return isDeleted && request.url.endsWith("/job-1") ? sendJsonResponse(response, notFound, 404) : defaultRespond(request, response);
   };
-  const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
+  const cancelled = await apps.requestJson(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled", endedAt: now } } });
   expect((await readRun(app, body.run.id)).body.run.state).toBe("cancelled");
 });
 
-test("sends the editor file with a run's values, or none if they cannot be written", async () => {
+test("sends the editor file with a run's values, or none when that fails", async () => {
   const node = { id: 3, type: "SaveImage", mode: 0, inputs: [], outputs: [], properties: {}, widgets_values: ["as it was"] };
   const editor = { version: 0.4, nodes: [node], links: [], extra: {} };
   const graph = { "3": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
-  const app = await world.make({ definition: { ...withoutPicture, graph, editor } }, { connection });
+  const app = await apps.make({ definition: { ...withoutPicture, graph, editor } }, { connection });
   const defaultRespond = respond;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", { default: "x" }] } } } };
   respond = (request, response) =>
     request.url.startsWith("/api/object_info") ? sendJsonResponse(response, catalogue) : defaultRespond(request, response);
-  expect((await run(app, "as it is now")).status).toBe(202);
-  const getWorkflow = (at: number) => JSON.parse(submissions()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
+  expect((await startRun(app, "as it is now")).status).toBe(202);
+  const getWorkflow = (index: number) => JSON.parse(getSubmissions()[index]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
   expect(getWorkflow(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
-  expect((await run(app, "soon after")).status).toBe(202);
+  expect((await startRun(app, "soon after")).status).toBe(202);
   expect(getWorkflow(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
-  // The catalogue is large, so it is fetched only rarely.
+  // The catalogue is large, so it is cached.
   expect(service.requests.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
   now += 60_000;
   respond = (request, response) =>
     request.url.startsWith("/api/object_info") ? sendJsonResponse(response, {}, 500) : defaultRespond(request, response);
-  expect((await run(app, "another")).status).toBe(202);
+  expect((await startRun(app, "another")).status).toBe(202);
   expect(getWorkflow(2)).toBeUndefined();
 });
 
 test("omits the editor file of another workflow", async () => {
   const node = { id: 9, type: "LoadImage", mode: 0, inputs: [], outputs: [], properties: {}, widgets_values: ["other.png"] };
-  const app = await world.make({ definition: { ...withoutPicture, editor: { version: 0.4, nodes: [node], links: [] } } }, { connection });
+  const app = await apps.make({ definition: { ...withoutPicture, editor: { version: 0.4, nodes: [node], links: [] } } }, { connection });
   const defaultRespond = respond;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}] } } } };
   respond = (request, response) =>
     request.url.startsWith("/api/object_info") ? sendJsonResponse(response, catalogue) : defaultRespond(request, response);
-  expect((await run(app, "a")).status).toBe(202);
-  expect(JSON.parse(submissions()[0]?.body.toString() ?? "{}")).not.toHaveProperty("extra_data.extra_pnginfo.workflow");
+  expect((await startRun(app, "a")).status).toBe(202);
+  expect(JSON.parse(getSubmissions()[0]?.body.toString() ?? "{}")).not.toHaveProperty("extra_data.extra_pnginfo.workflow");
 });

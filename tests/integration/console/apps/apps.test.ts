@@ -1,147 +1,147 @@
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { makeToken } from "@/tests/support/tokens";
-import { createAppWorld, definition, picture } from "./app-world";
+import { createAccessToken } from "@/tests/support/tokens";
+import { createAppHarness, createPicture,definition } from "./app-harness";
 
-const world = await createAppWorld();
+const apps = await createAppHarness();
 
-const png = async (size = 8) => new File([new Uint8Array(await picture(size, size))], "photo.png", { type: "image/png" });
+const createPngFile = async (size = 8) => new File([new Uint8Array(await createPicture(size, size))], "photo.png", { type: "image/png" });
 
 describe("a run", () => {
-  test("accepts a picture from an app runner and returns the workflow's picture", async () => {
-    const app = await world.make();
-    const startResponse = await world.run(app, { picture: await png() });
+  test("accepts a picture from an app runner and returns the result", async () => {
+    const app = await apps.make();
+    const startResponse = await apps.run(app, { picture: await createPngFile() });
     expect(startResponse).toMatchObject({ status: 202, body: { run: { appId: app.id, version: 1, inputs: { prefix: "inverted" } } } });
     // A member who sees only apps doesn't get the job.
     expect(startResponse.body.run).not.toHaveProperty("jobId");
-    const run = await world.ended(app, startResponse.body.run.id);
+    const run = await apps.ended(app, startResponse.body.run.id);
     expect(run).toMatchObject({ state: "completed", results: [{ number: 1, label: "Result", kind: "image" }] });
     const { data } = await getBytes(run.results[0]?.path ?? "");
     const { dominant } = await sharp(data).stats();
     expect(dominant).toEqual({ r: 8, g: 8, b: 8 });
     const small = await getBytes(`${run.results[0]?.path}?edge=256`);
     expect(small.type).toBe("image/webp");
-    // A file is uploaded once; from then on it is named, and can be viewed.
-    const picture = String(run.inputs.picture);
-    expect((await getBytes(`/api/apps/${app.id}/files?name=${encodeURIComponent(picture)}`)).status).toBe(200);
-    const secondResponse = await world.ask(`/api/apps/${app.id}/runs`, {
+    // An uploaded file can be viewed and reused by name.
+    const fileName = String(run.inputs.picture);
+    expect((await getBytes(`/api/apps/${app.id}/files?name=${encodeURIComponent(fileName)}`)).status).toBe(200);
+    const secondResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, {
       as: "runner",
       method: "POST",
-      json: { inputs: { picture: picture, prefix: "second" } },
+      json: { inputs: { picture: fileName, prefix: "second" } },
     });
     expect(secondResponse.status).toBe(202);
-    await world.ended(app, secondResponse.body.run.id);
-    const listResponse = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" });
+    await apps.ended(app, secondResponse.body.run.id);
+    const listResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" });
     expect(listResponse.body.runs.map(({ inputs }: { inputs: { prefix: string } }) => inputs.prefix)).toEqual(["second", "inverted"]);
-    expect((await world.ask(`/api/apps/${app.id}`, { as: "runner" })).body.app.lastInputs).toMatchObject({
-      picture: picture,
+    expect((await apps.requestJson(`/api/apps/${app.id}`, { as: "runner" })).body.app.lastInputs).toMatchObject({
+      picture: fileName,
       prefix: "second",
     });
   });
 
-  test("is a regular job in lists, named after the app and its member", async () => {
-    const app = await world.make();
-    const startResponse = await world.run(app, { picture: await png() }, { as: "operator" });
+  test("appears in job lists with the app's title and its member", async () => {
+    const app = await apps.make();
+    const startResponse = await apps.run(app, { picture: await createPngFile() }, { as: "operator" });
     const { jobId, id } = startResponse.body.run;
-    await world.ended(app, id, { as: "operator" });
-    const jobs = await world.ask("/api/jobs?connection=embedded", { as: "viewer" });
+    await apps.ended(app, id, { as: "operator" });
+    const jobs = await apps.requestJson("/api/jobs?connection=embedded", { as: "viewer" });
     expect(jobs.body.jobs.find((job: { id: string }) => job.id === jobId)).toMatchObject({ job_label: "Invert", submitted_by: "operator" });
   });
 
   test("rejects invalid inputs with the app's labels and sends nothing", async () => {
-    const app = await world.make();
-    const missing = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: {} });
-    expect(missing).toMatchObject({
+    const app = await apps.make();
+    const missingResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: {} });
+    expect(missingResponse).toMatchObject({
       status: 422,
       body: { message: "Picture: needs an image", details: { problems: [{ input: "picture", label: "Picture", code: "missing" }] } },
     });
-    const text = await world.run(app, { picture: new File(["no picture"], "a.png") });
-    expect(text.status).toBeGreaterThanOrEqual(400);
-    const oddRun = await world.run(app, { prefix: new File(["x"], "a.txt"), picture: await png() });
-    expect(oddRun).toMatchObject({ status: 422, body: { message: "Name: must be a text" } });
-    expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
+    const textResponse = await apps.run(app, { picture: new File(["no picture"], "a.png") });
+    expect(textResponse.status).toBeGreaterThanOrEqual(400);
+    const wrongFieldResponse = await apps.run(app, { prefix: new File(["x"], "a.txt"), picture: await createPngFile() });
+    expect(wrongFieldResponse).toMatchObject({ status: 422, body: { message: "Name: must be a text" } });
+    expect((await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
   });
 
-  test("is idempotent per key and refuses a reused key with different inputs", async () => {
-    const app = await world.make();
+  test("is idempotent per key and rejects a reused key with different inputs", async () => {
+    const app = await apps.make();
     const headers = { "idempotency-key": "the-same-key-0001" };
-    const parts = { picture: await png() };
-    const [first, second] = await Promise.all([world.run(app, parts, { headers }), world.run(app, parts, { headers })]);
-    const later = await world.run(app, parts, { headers });
+    const parts = { picture: await createPngFile() };
+    const [first, second] = await Promise.all([apps.run(app, parts, { headers }), apps.run(app, parts, { headers })]);
+    const later = await apps.run(app, parts, { headers });
     expect([first.status, second.status, later.status]).toEqual([202, 202, 202]);
     expect(new Set([first, second, later].map(({ body }) => body.run.id)).size).toBe(1);
-    expect((await world.run(app, { ...parts, prefix: "x" }, { headers })).status).toBe(409);
-    await world.ended(app, first.body.run.id);
-    expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toHaveLength(1);
+    expect((await apps.run(app, { ...parts, prefix: "x" }, { headers })).status).toBe(409);
+    await apps.ended(app, first.body.run.id);
+    expect((await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toHaveLength(1);
   });
 
   test("rejects guessed file names from app runners and presets, but not operators", async () => {
-    const app = await world.make();
-    const startResponse = await world.run(app, { picture: await png(9) }, { as: "operator" });
-    const run = await world.ended(app, startResponse.body.run.id, { as: "operator" });
+    const app = await apps.make();
+    const startResponse = await apps.run(app, { picture: await createPngFile(9) }, { as: "operator" });
+    const run = await apps.ended(app, startResponse.body.run.id, { as: "operator" });
     const inputs = { picture: run.inputs.picture };
     const options = { method: "POST", json: { inputs } };
-    const guessed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
-    expect(guessed).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
+    const guessedResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
+    expect(guessedResponse).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
     const address = `/api/apps/${app.id}/files?name=${encodeURIComponent(String(inputs.picture))}`;
-    expect((await world.ask(address, { as: "runner" })).status).toBe(404);
+    expect((await apps.requestJson(address, { as: "runner" })).status).toBe(404);
     const preset = { method: "POST", json: { name: "Theirs", inputs, isTeam: true } };
-    expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
+    expect((await apps.requestJson(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
     // Values that a member shares with the team can be used by the team.
-    expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "operator", ...preset })).status).toBe(201);
-    const allowedResponse = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
+    expect((await apps.requestJson(`/api/apps/${app.id}/presets`, { as: "operator", ...preset })).status).toBe(201);
+    const allowedResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
     expect(allowedResponse.status).toBe(202);
-    await world.ended(app, allowedResponse.body.run.id);
+    await apps.ended(app, allowedResponse.body.run.id);
   });
 
-  test("is readable, cancellable and visible only for its member", async () => {
-    const app = await world.make();
-    const startResponse = await world.run(app, { picture: await png() });
+  test("can be read and cancelled only by its member", async () => {
+    const app = await apps.make();
+    const startResponse = await apps.run(app, { picture: await createPngFile() });
     const { id } = startResponse.body.run;
-    await world.ended(app, id);
+    await apps.ended(app, id);
     for (const as of ["viewer", "owner"] as const) {
-      expect((await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).status).toBe(404);
-      expect((await world.ask(`/api/apps/${app.id}/runs/${id}/outputs/1`, { as })).status).toBe(404);
-      expect((await world.ask(`/api/apps/${app.id}/runs/${id}/cancel`, { as, method: "POST" })).status).toBe(404);
+      expect((await apps.requestJson(`/api/apps/${app.id}/runs/${id}`, { as })).status).toBe(404);
+      expect((await apps.requestJson(`/api/apps/${app.id}/runs/${id}/outputs/1`, { as })).status).toBe(404);
+      expect((await apps.requestJson(`/api/apps/${app.id}/runs/${id}/cancel`, { as, method: "POST" })).status).toBe(404);
     }
     for (const number of ["0", "2", "-1", "x", "1e9", "__proto__"])
-      expect((await world.ask(`/api/apps/${app.id}/runs/${id}/outputs/${number}`, { as: "runner" })).status).toBe(404);
+      expect((await apps.requestJson(`/api/apps/${app.id}/runs/${id}/outputs/${number}`, { as: "runner" })).status).toBe(404);
   });
 
-  test("accepts tokens limited to apps and refuses tokens limited to other things", async () => {
-    const app = await world.make();
-    const [narrowed, otherToken] = [
-      await makeToken(world.harness, "runner", { operations: ["apps"] }),
-      await makeToken(world.harness, "operator", { operations: ["listJobs"] }),
+  test("accepts tokens limited to apps and rejects tokens with other limits", async () => {
+    const app = await apps.make();
+    const [appToken, otherToken] = [
+      await createAccessToken(apps.harness, "runner", { operations: ["apps"] }),
+      await createAccessToken(apps.harness, "operator", { operations: ["listJobs"] }),
     ];
-    const startResponse = await world.run(app, { picture: await png() }, { as: undefined, headers: narrowed.headers });
+    const startResponse = await apps.run(app, { picture: await createPngFile() }, { as: undefined, headers: appToken.headers });
     expect(startResponse.status).toBe(202);
-    const run = await world.ended(app, startResponse.body.run.id, { headers: narrowed.headers });
-    expect((await world.harness.request(run.results[0]?.path ?? "", { headers: narrowed.headers })).status).toBe(200);
-    expect((await world.ask(`/api/apps/${app.id}/openapi`, { headers: narrowed.headers })).body.info.title).toBe("Invert");
-    expect((await world.run(app, { picture: await png() }, { as: undefined, headers: otherToken.headers })).status).toBe(403);
+    const run = await apps.ended(app, startResponse.body.run.id, { headers: appToken.headers });
+    expect((await apps.harness.request(run.results[0]?.path ?? "", { headers: appToken.headers })).status).toBe(200);
+    expect((await apps.requestJson(`/api/apps/${app.id}/openapi`, { headers: appToken.headers })).body.info.title).toBe("Invert");
+    expect((await apps.run(app, { picture: await createPngFile() }, { as: undefined, headers: otherToken.headers })).status).toBe(403);
   });
 });
 
 async function getBytes(path: string) {
-  const response = await world.harness.request(path, { as: "runner" });
+  const response = await apps.harness.request(path, { as: "runner" });
   return { status: response.status, type: response.headers.get("content-type"), data: Buffer.from(await response.arrayBuffer()) };
 }
 
 test("limits an app token to runs, without the workflow or other files", async () => {
-  const app = await world.make();
-  const startResponse = await world.run(app, { picture: await png(7) }, { as: "admin" });
-  const { inputs } = await world.ended(app, startResponse.body.run.id, { as: "admin" });
+  const app = await apps.make();
+  const startResponse = await apps.run(app, { picture: await createPngFile(7) }, { as: "admin" });
+  const { inputs } = await apps.ended(app, startResponse.body.run.id, { as: "admin" });
   const file = `/api/apps/${app.id}/files?name=${encodeURIComponent(String(inputs.picture))}`;
-  const { headers } = await makeToken(world.harness, "operator", { operations: ["apps"] });
-  const reads = await makeToken(world.harness, "operator", { operations: "reads" });
-  for (const inside of ["workflow", "export", "versions"]) {
-    expect([inside, (await world.ask(`/api/apps/${app.id}/${inside}`, { headers })).status]).toEqual([inside, 403]);
-    expect((await world.ask(`/api/apps/${app.id}/${inside}`, { headers: reads.headers })).status).toBe(200);
+  const { headers } = await createAccessToken(apps.harness, "operator", { operations: ["apps"] });
+  const readToken = await createAccessToken(apps.harness, "operator", { operations: "reads" });
+  for (const subpath of ["workflow", "export", "versions"]) {
+    expect([subpath, (await apps.requestJson(`/api/apps/${app.id}/${subpath}`, { headers })).status]).toEqual([subpath, 403]);
+    expect((await apps.requestJson(`/api/apps/${app.id}/${subpath}`, { headers: readToken.headers })).status).toBe(200);
   }
-  expect((await world.harness.request(file, { headers })).status).toBe(404);
-  expect((await world.harness.request(file, { headers: reads.headers })).status).toBe(200);
-  const runResponse = await world.ask(`/api/apps/${app.id}/runs`, {
+  expect((await apps.harness.request(file, { headers })).status).toBe(404);
+  expect((await apps.harness.request(file, { headers: readToken.headers })).status).toBe(200);
+  const runResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, {
     headers,
     method: "POST",
     json: { inputs: { picture: inputs.picture } },
@@ -151,111 +151,115 @@ test("limits an app token to runs, without the workflow or other files", async (
 
 describe("limits", () => {
   test("apply to uploaded and named pictures alike", async () => {
-    const app = await world.make({ limits: { picturePixels: 100 } });
-    const large = await world.run(app, { picture: await png(11) });
+    const app = await apps.make({ limits: { picturePixels: 100 } });
+    const large = await apps.run(app, { picture: await createPngFile(11) });
     expect(large).toMatchObject({ status: 422, body: { message: "Picture: may have at most 100 pixels" } });
-    const free = await world.make();
-    const startResponse = await world.run(free, { picture: await png(12) }, { as: "operator" });
-    const { inputs } = await world.ended(free, startResponse.body.run.id, { as: "operator" });
-    const runResponse = await world.ask(`/api/apps/${app.id}/runs`, {
+    const unlimitedApp = await apps.make();
+    const startResponse = await apps.run(unlimitedApp, { picture: await createPngFile(12) }, { as: "operator" });
+    const { inputs } = await apps.ended(unlimitedApp, startResponse.body.run.id, { as: "operator" });
+    const runResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, {
       as: "operator",
       method: "POST",
       json: { inputs: { picture: inputs.picture } },
     });
     expect(runResponse).toMatchObject({ status: 422, body: { details: { problems: [{ code: "too_many_pixels", limit: 100 }] } } });
-    const bytes = await world.make({ limits: { pictureBytes: 10 } });
-    expect((await world.run(bytes, { picture: await png() })).body.details.problems).toMatchObject([{ code: "file_too_large", limit: 10 }]);
+    const smallFileApp = await apps.make({ limits: { pictureBytes: 10 } });
+    expect((await apps.run(smallFileApp, { picture: await createPngFile() })).body.details.problems).toMatchObject([
+      { code: "file_too_large", limit: 10 },
+    ]);
   });
 });
 
-describe("an app's audience", () => {
-  test("is its maker, chosen members or the team; admins see all but private apps", async () => {
-    const { memberId } = world.harness.viewerOf("runner");
-    const title = (name: string) => ({ definition: { ...definition, title: name } });
-    const ownApp = await world.make({ ...title("Only mine"), access: { kind: "me" } });
-    const chosenApp = await world.make({ ...title("Chosen"), access: { kind: "members", members: [memberId] } });
-    const visibleTo = async (app: { id: string }) => {
+describe("an app", () => {
+  test("is visible to its creator, chosen members or the team, and to admins if shared", async () => {
+    const { memberId } = apps.harness.getViewer("runner");
+    const createTitledBody = (name: string) => ({ definition: { ...definition, title: name } });
+    const ownApp = await apps.make({ ...createTitledBody("Only mine"), access: { kind: "me" } });
+    const chosenApp = await apps.make({ ...createTitledBody("Chosen"), access: { kind: "members", members: [memberId] } });
+    const listRolesWithAccess = async (app: { id: string }) => {
       const roles = ["runner", "viewer", "operator", "admin"] as const;
-      const responses = await Promise.all(roles.map(async (as) => [as, (await world.ask(`/api/apps/${app.id}`, { as })).status] as const));
+      const responses = await Promise.all(
+        roles.map(async (as) => [as, (await apps.requestJson(`/api/apps/${app.id}`, { as })).status] as const),
+      );
       return responses.flatMap(([as, status]) => (status === 200 ? [as] : []));
     };
-    expect(await visibleTo(ownApp)).toEqual(["operator"]);
-    expect(await visibleTo(chosenApp)).toEqual(["runner", "operator", "admin"]);
-    const { body } = await world.ask("/api/apps?connection=embedded&q=only", { as: "admin" });
+    expect(await listRolesWithAccess(ownApp)).toEqual(["operator"]);
+    expect(await listRolesWithAccess(chosenApp)).toEqual(["runner", "operator", "admin"]);
+    const { body } = await apps.requestJson("/api/apps?connection=embedded&q=only", { as: "admin" });
     expect(body.apps).toEqual([]);
-    expect((await world.ask(`/api/apps/${ownApp.id}/runs`, { as: "runner", method: "POST", json: {} })).status).toBe(404);
+    expect((await apps.requestJson(`/api/apps/${ownApp.id}/runs`, { as: "runner", method: "POST", json: {} })).status).toBe(404);
   });
 
-  test("changes it only as its maker or an admin", async () => {
-    const app = await world.make({}, { as: "admin" });
+  test("can be changed only by its creator or an admin", async () => {
+    const app = await apps.make({}, { as: "admin" });
     const json = { version: 1, limits: { atOnce: 2 } };
     const getStatusAs = async (as: "runner" | "viewer" | "operator" | "owner") =>
-      (await world.ask(`/api/apps/${app.id}`, { as, method: "PUT", json })).status;
+      (await apps.requestJson(`/api/apps/${app.id}`, { as, method: "PUT", json })).status;
     expect(await Promise.all([getStatusAs("runner"), getStatusAs("viewer"), getStatusAs("operator")])).toEqual([403, 403, 403]);
     expect(await getStatusAs("owner")).toBe(200);
-    expect((await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" })).status).toBe(403);
-    expect((await world.ask(`/api/apps/${app.id}/workflow`, { as: "runner" })).status).toBe(403);
+    expect((await apps.requestJson(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" })).status).toBe(403);
+    expect((await apps.requestJson(`/api/apps/${app.id}/workflow`, { as: "runner" })).status).toBe(403);
   });
 
-  test("finds it by words and tags, marks favourites, and pages", async () => {
+  test("can be found by words and tags, marked as a favourite and paged", async () => {
     for (const name of ["Zebra one", "Zebra two", "Zebra three"])
-      await world.make({ definition: { ...definition, title: name, tags: ["stripes", "100%"] } });
-    const list = async (query: string) => (await world.ask(`/api/apps?connection=embedded&${query}`, { as: "runner" })).body;
+      await apps.make({ definition: { ...definition, title: name, tags: ["stripes", "100%"] } });
+    const list = async (query: string) => (await apps.requestJson(`/api/apps?connection=embedded&${query}`, { as: "runner" })).body;
     const first = await list("q=ZEBRA&limit=2");
     expect(first.apps.map((app: { title: string }) => app.title)).toEqual(["Zebra one", "Zebra three"]);
     expect((await list(`q=zebra&limit=2&after=${encodeURIComponent(first.next)}`)).apps).toMatchObject([{ title: "Zebra two" }]);
     expect((await list("tag=stripes&q=light")).apps).toHaveLength(3);
     expect(first.tags).toContain("stripes");
-    await world.ask(`/api/apps/${first.apps[0].id}/favourite`, { as: "runner", method: "PUT" });
+    await apps.requestJson(`/api/apps/${first.apps[0].id}/favourite`, { as: "runner", method: "PUT" });
     expect((await list("whose=favourites")).apps).toMatchObject([{ title: "Zebra one", isFavourite: true }]);
     expect((await list("after=nonsense&q=zebra")).apps).toHaveLength(3);
   });
 });
 
 describe("versions", () => {
-  test("record author, change and time, and restore an old one as a new equal one", async () => {
-    const app = await world.make();
+  test("record author and changes, and restore an old version as a new one", async () => {
+    const app = await apps.make();
     const change = (version: number, json: object, as: "operator" | "admin" = "operator") =>
-      world.ask(`/api/apps/${app.id}`, { as, method: "PUT", json: { version, ...json } });
+      apps.requestJson(`/api/apps/${app.id}`, { as, method: "PUT", json: { version, ...json } });
     expect((await change(1, { definition: { ...definition, title: "Other" } }, "admin")).body.app).toMatchObject({
       version: 2,
       title: "Other",
     });
     // Saving the same content changes nothing, neither the version nor the time.
-    const { updatedAt } = (await world.ask(`/api/apps/${app.id}`, { as: "admin" })).body.app;
-    const same = { definition: { ...definition, title: "Other" }, access: { kind: "team" }, limits: {} };
-    expect((await change(2, same)).body.app).toMatchObject({ version: 2, updatedAt });
+    const { updatedAt } = (await apps.requestJson(`/api/apps/${app.id}`, { as: "admin" })).body.app;
+    const unchangedBody = { definition: { ...definition, title: "Other" }, access: { kind: "team" }, limits: {} };
+    expect((await change(2, unchangedBody)).body.app).toMatchObject({ version: 2, updatedAt });
     // A change based on version 1 is refused and changes nothing.
     expect((await change(1, { definition })).status).toBe(409);
-    const restored = await world.ask(`/api/apps/${app.id}/versions/1/restore`, { as: "operator", method: "POST" });
+    const restored = await apps.requestJson(`/api/apps/${app.id}/versions/1/restore`, { as: "operator", method: "POST" });
     expect(restored.body.app).toMatchObject({ version: 3, title: "Invert" });
-    const { versions } = (await world.ask(`/api/apps/${app.id}/versions`, { as: "operator" })).body;
+    const { versions } = (await apps.requestJson(`/api/apps/${app.id}/versions`, { as: "operator" })).body;
     expect(versions).toMatchObject([
       { number: 3, by: "operator", restoredFrom: 1, changes: [{ what: "title" }] },
       { number: 2, by: "admin", changes: [{ what: "title" }] },
       { number: 1, by: "operator", changes: [{ what: "created" }] },
     ]);
-    expect((await world.ask(`/api/apps/${app.id}/versions/9/restore`, { as: "operator", method: "POST" })).status).toBe(404);
+    expect((await apps.requestJson(`/api/apps/${app.id}/versions/9/restore`, { as: "operator", method: "POST" })).status).toBe(404);
   });
 });
 
 test("marks apps as unavailable while the console is read-only", async () => {
-  const app = await world.make();
-  const { harness } = world;
-  const canRun = async () => [
-    (await world.ask(`/api/apps/${app.id}`, { as: "runner" })).body.app.canRun,
-    (await world.ask("/api/apps?connection=embedded", { as: "runner" })).body.apps[0].canRun,
+  const app = await apps.make();
+  const { harness } = apps;
+  const readCanRun = async () => [
+    (await apps.requestJson(`/api/apps/${app.id}`, { as: "runner" })).body.app.canRun,
+    (await apps.requestJson("/api/apps?connection=embedded", { as: "runner" })).body.apps[0].canRun,
   ];
-  expect(await canRun()).toEqual([true, true]);
+  expect(await readCanRun()).toEqual([true, true]);
   await harness.console.store.settings.add("readOnly", JSON.stringify({ since: harness.console.now(), by: "owner" }));
-  expect(await canRun()).toEqual([false, false]);
+  expect(await readCanRun()).toEqual([false, false]);
   await harness.console.store.settings.remove("readOnly");
 });
 
 test("records app changes in the audit log", async () => {
-  const app = await world.make({ definition: { ...definition, title: "Told of" } });
-  await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" });
-  const { body } = await world.ask("/api/console/audit", { as: "owner" });
+  const app = await apps.make({ definition: { ...definition, title: "Audited" } });
+  await apps.requestJson(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" });
+  const { body } = await apps.requestJson("/api/console/audit", { as: "owner" });
   const entries: { action: string; target?: string }[] = body.items ?? body.entries;
   expect(entries.filter(({ target }) => target === app.id).map(({ action }) => action)).toEqual(["removeApp", "createApp"]);
 });

@@ -1,4 +1,4 @@
-// Many assets as one file: content, missing ones, and permissions.
+// Downloads of many assets as one ZIP archive.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { readZip } from "@/tests/support/read-zip";
@@ -22,12 +22,13 @@ async function upload(name: string, text: string): Promise<string> {
   expect(response.status).toBe(201);
   return ((await response.json()) as { id: string }).id;
 }
-const choose = (json: unknown, query = "") => harness.request(`/api/console/archive${query}`, { as: "viewer", method: "POST", json });
+const createArchive = (json: unknown, query = "") =>
+  harness.request(`/api/console/archive${query}`, { as: "viewer", method: "POST", json });
 const getId = async (response: Response) => ((await response.json()) as { id: string }).id;
 
 test("zips selected assets under unique safe names and lists the missing ones", async () => {
   const ids = [await upload("a.png", "one"), await upload("A.png", "two"), await upload("../../etc/pass\u00fc.txt", "three")];
-  const response = await choose({ ids: [...ids, "00000000-0000-4000-8000-000000000000"] });
+  const response = await createArchive({ ids: [...ids, "00000000-0000-4000-8000-000000000000"] });
   expect(response.status).toBe(201);
   const file = await harness.request(`/api/console/archive/${await getId(response)}`, { as: "viewer" });
   expect([file.status, file.headers.get("content-type")]).toEqual([200, "application/zip"]);
@@ -40,25 +41,27 @@ test("zips selected assets under unique safe names and lists the missing ones", 
 });
 
 test("shortens long names, keeps extensions and stores duplicates once", async () => {
-  const long = `${"n".repeat(250)}.png`;
-  const longName = `m.${"e".repeat(240)}`;
+  const nameWithLongStem = `${"n".repeat(250)}.png`;
+  const nameWithLongExtension = `m.${"e".repeat(240)}`;
   const ids = [
-    await upload(long, "four"),
+    await upload(nameWithLongStem, "four"),
     await upload("no.ending at all here", "five"),
     await upload("...", "six"),
-    await upload(longName, "7"),
+    await upload(nameWithLongExtension, "7"),
   ];
-  const file = await harness.request(`/api/console/archive/${await getId(await choose({ ids: [...ids, ...ids] }))}`, { as: "viewer" });
+  const file = await harness.request(`/api/console/archive/${await getId(await createArchive({ ids: [...ids, ...ids] }))}`, {
+    as: "viewer",
+  });
   expect(await unpack(file)).toEqual({
     [`${"n".repeat(180)}.png`]: "four",
     "no.ending at all here": "five",
     file: "six",
-    [longName.slice(0, 180)]: "7",
+    [nameWithLongExtension.slice(0, 180)]: "7",
   });
 });
 
 test("counts and zips everything that a list's filters match", async () => {
-  const response = await choose({ query: "include_tags=zipped&include_public=false" });
+  const response = await createArchive({ query: "include_tags=zipped&include_public=false" });
   const body = (await response.json()) as { id: string; count: number; isCut: boolean };
   expect(body).toMatchObject({ count: 7, isCut: false });
   const file = await harness.request(`/api/console/archive/${body.id}`, { as: "viewer" });
@@ -74,66 +77,67 @@ test("ends the archive when a service repeats pages or stops paging", async () =
     sendJsonResponse(response, { assets: ids.map((id) => ({ id, name: `${id}\u202e\0.bin`, tags: [] })) });
   });
   const connection = await harness.connect(service.url, "sk-secret");
-  const id = await getId(await choose({ query: "" }, `?connection=${connection}`));
+  const id = await getId(await createArchive({ query: "" }, `?connection=${connection}`));
   pages = 0;
   const files = await unpack(await harness.request(`/api/console/archive/${id}`, { as: "viewer" }));
   expect([Object.keys(files).sort(), pages]).toEqual([["c1.bin", "c2.bin", "c3.bin"], 2]);
 });
 
-test("keeps a selection private and names a wrong field", async () => {
-  const id = await getId(await choose({ query: "" }));
+test("hides a selection from other members and rejects an invalid one", async () => {
+  const id = await getId(await createArchive({ query: "" }));
   expect((await harness.request(`/api/console/archive/${id}`, { as: "operator" })).status).toBe(404);
-  expect((await choose({ ids: [] })).status).toBe(400);
-  expect((await choose({ query: "limit=many" })).status).toBe(400);
+  expect((await createArchive({ ids: [] })).status).toBe(400);
+  expect((await createArchive({ query: "limit=many" })).status).toBe(400);
 });
 
 test("handles HEAD and stops reading when the client disconnects", async () => {
-  let [open, sentCount] = [0, 0];
+  let [openCount, sentCount] = [0, 0];
   const service = await openTestServer(({ url }, response) => {
     if (!url.endsWith("/content")) return sendJsonResponse(response, { id: "a1", name: "film.bin", tags: [] });
-    open += 1;
-    response.once("close", () => (open -= 1));
-    const piece = Buffer.alloc(1024 ** 2);
+    openCount += 1;
+    response.once("close", () => (openCount -= 1));
+    const chunk = Buffer.alloc(1024 ** 2);
     const writeMore = () => {
-      while (!response.destroyed && response.write(piece)) sentCount += 1;
+      while (!response.destroyed && response.write(chunk)) sentCount += 1;
       if (!response.destroyed) response.once("drain", writeMore);
     };
     writeMore();
   });
   const connection = await harness.connect(service.url, "sk-secret");
-  const path = `/api/console/archive/${await getId(await choose({ ids: ["a1"] }, `?connection=${connection}`))}`;
+  const path = `/api/console/archive/${await getId(await createArchive({ ids: ["a1"] }, `?connection=${connection}`))}`;
   const head = await harness.request(path, { as: "viewer", method: "HEAD" });
   expect([head.status, head.headers.get("content-type"), head.body]).toEqual([200, "application/zip", null]);
   const reader = (await harness.request(path, { as: "viewer" })).body?.getReader();
-  while (open === 0) await reader?.read();
+  while (openCount === 0) await reader?.read();
   await reader?.cancel().catch(() => undefined); // expected, since this test aborts the archive
-  await until("the service is left", () => open === 0);
+  await until("the request to the service is closed", () => openCount === 0);
   expect(sentCount).toBeLessThan(50);
 });
 
-test("truncates the archive when content breaks off", async () => {
+test("aborts the archive when an asset's content is cut off", async () => {
   const service: TestServer = await openTestServer(({ url }, response) => {
-    const id = /^\/api\/assets\/(\w+)(\/content)?/.exec(url);
-    if (!id) return sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
-    if (!id[2]) return sendJsonResponse(response, { id: id[1], name: `${id[1]}.bin`, tags: [] });
+    const match = /^\/api\/assets\/(\w+)(\/content)?/.exec(url);
+    if (!match) return sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
+    if (!match[2]) return sendJsonResponse(response, { id: match[1], name: `${match[1]}.bin`, tags: [] });
     response.writeHead(200, { "content-length": "100" }).write("half", () => response.destroy());
   });
   const connection = await harness.connect(service.url, "sk-secret");
-  const id = await getId(await choose({ ids: ["a1"] }, `?connection=${connection}`));
+  const id = await getId(await createArchive({ ids: ["a1"] }, `?connection=${connection}`));
   const file = await harness.request(`/api/console/archive/${id}`, { as: "viewer" });
   await expect(file.arrayBuffer()).rejects.toThrow();
 });
 
 test("downloads by hash from a service without the content extension", async () => {
   const service = await openTestServer(({ url }, response) => {
-    const at = new URL(url, "http://x");
-    if (at.pathname === "/api/assets/b1")
+    const requestUrl = new URL(url, "http://x");
+    if (requestUrl.pathname === "/api/assets/b1")
       return sendJsonResponse(response, { id: "b1", name: "b.bin", asset_hash: "blake3:ff", tags: ["output"] });
-    if (at.pathname === "/api/view" && at.searchParams.get("filename") === "blake3:ff") return void response.writeHead(200).end("bytes");
+    if (requestUrl.pathname === "/api/view" && requestUrl.searchParams.get("filename") === "blake3:ff")
+      return void response.writeHead(200).end("bytes");
     sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
   });
   const connection = await harness.connect(service.url, "sk-secret");
-  const id = await getId(await choose({ ids: ["b1"] }, `?connection=${connection}`));
+  const id = await getId(await createArchive({ ids: ["b1"] }, `?connection=${connection}`));
   const file = await harness.request(`/api/console/archive/${id}`, { as: "viewer" });
   expect(await unpack(file)).toEqual({ "b.bin": "bytes" });
 });

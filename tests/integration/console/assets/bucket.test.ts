@@ -1,4 +1,4 @@
-// A console whose own service keeps bytes in a bucket.
+// A console whose built-in service stores files in a bucket.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { startStrictS3 } from "@/tests/support/servers";

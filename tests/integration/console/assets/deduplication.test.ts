@@ -1,4 +1,4 @@
-// Whether a service already has some content, by hash: "no" is no error, but "unknown" is one.
+// Looks up content on a service by hash. Missing content isn't an error, but a failed lookup is.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
@@ -6,11 +6,11 @@ import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 
-const unknown = `blake3:${"0".repeat(64)}`;
+const UNKNOWN_HASH = `blake3:${"0".repeat(64)}`;
 const createFromHash = (body: object, { connection = "", as = "operator" as "operator" | "viewer" } = {}) =>
   harness.request(`/api/console/known-content${connection && `?connection=${connection}`}`, { as, method: "POST", json: body });
 
-test("creates an asset from known content and returns 404 for an unknown hash", async () => {
+test("creates an asset from stored content and returns null for an unknown hash", async () => {
   const body = new FormData();
   body.set("tags", '["input"]');
   body.set("file", new File(["known"], "known.txt"));
@@ -22,16 +22,16 @@ test("creates an asset from known content and returns 404 for an unknown hash", 
     200,
     { asset: { id: upload.id, asset_hash: upload.asset_hash, created_new: false, tags: ["input", "again"] } },
   ]);
-  const none = await createFromHash({ hash: unknown, tags: ["input"] });
-  expect([none.status, await none.json()]).toEqual([200, { asset: null }]);
+  const nullResponse = await createFromHash({ hash: UNKNOWN_HASH, tags: ["input"] });
+  expect([nullResponse.status, await nullResponse.json()]).toEqual([200, { asset: null }]);
 });
 
-test("reports invalid offers, viewers and missing or absent hash support", async () => {
+test("rejects invalid hashes and viewers, and reports services without hash lookup", async () => {
   expect((await createFromHash({ hash: "x", tags: ["input"] })).status).toBe(400);
-  expect((await createFromHash({ hash: unknown, tags: ["input"] }, { as: "viewer" })).status).toBe(403);
+  expect((await createFromHash({ hash: UNKNOWN_HASH, tags: ["input"] }, { as: "viewer" })).status).toBe(403);
   const service = await openTestServer((_, response) => sendJsonResponse(response, { code: "NOT_IMPLEMENTED", message: "no" }, 501));
-  const lacking = await harness.connect(service.url, "sk-any");
-  expect((await createFromHash({ hash: unknown, tags: ["input"] }, { connection: lacking })).status).toBe(501);
+  const connectionWithoutHashes = await harness.connect(service.url, "sk-any");
+  expect((await createFromHash({ hash: UNKNOWN_HASH, tags: ["input"] }, { connection: connectionWithoutHashes })).status).toBe(501);
   await service.close();
-  expect((await createFromHash({ hash: unknown, tags: ["input"] }, { connection: lacking })).status).toBe(502);
+  expect((await createFromHash({ hash: UNKNOWN_HASH, tags: ["input"] }, { connection: connectionWithoutHashes })).status).toBe(502);
 });

@@ -7,9 +7,9 @@ import { openTestServer } from "@/tests/support/servers";
 import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 
 const SECRET = "hf_very-secret-token";
-const address = `https://huggingface.co/org/repo/resolve/main/model.safetensors?token=${SECRET}`;
-const download = { source_url: address, tags: ["models"] };
-const exact = '"user_metadata":{"seed":18446744073709551615}';
+const sourceUrl = `https://huggingface.co/org/repo/resolve/main/model.safetensors?token=${SECRET}`;
+const download = { source_url: sourceUrl, tags: ["models"] };
+const exactMetadata = '"user_metadata":{"seed":18446744073709551615}';
 
 let harness: Harness;
 let service: TestServer;
@@ -34,11 +34,11 @@ beforeEach(async () => {
   connection = await harness.connect(service.url, "key-of-the-service");
 });
 
-const start = (as: "operator" | "admin" = "operator") =>
+const startDownload = (as: "operator" | "admin" = "operator") =>
   harness.request(`/api/assets/download?connection=${connection}`, {
     as,
     method: "POST",
-    body: JSON.stringify(download).replace(/}$/, `,${exact}}`),
+    body: JSON.stringify(download).replace(/}$/, `,${exactMetadata}}`),
     headers: { "content-type": "application/json" },
   });
 const changeTask = (id: string | undefined, verb: "retry" | "cancel" | "forget", as: "operator" | "viewer" = "operator") =>
@@ -48,116 +48,116 @@ const changeTask = (id: string | undefined, verb: "retry" | "cancel" | "forget",
 const filterRequests = (method: string, path: string) =>
   service.requests.filter((request) => request.method === method && request.url.startsWith(path));
 
-async function list(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
+async function listTasks(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
   const response = await harness.request(`/api/console/tasks?connection=${connection}${query}`, { as });
   expect(response.status).toBe(200);
   return (await response.json()) as DownloadTasks; // the response must match the contract
 }
 
 test("lists a shared connection's download with its member and without its token", async () => {
-  const startResponse = await start("admin");
+  const startResponse = await startDownload("admin");
   expect([startResponse.status, await startResponse.json()]).toMatchObject([202, { task_id: "task-1" }]);
-  const { tasks, underWay } = await list("viewer");
+  const { tasks, underWay } = await listTasks("viewer");
   expect(underWay).toBe(1);
   expect(tasks).toMatchObject([
     { state: "working", word: "created", startedBy: "admin", source: "https://huggingface.co/org/repo/resolve/main/model.safetensors?…" },
   ]);
   expect(filterRequests("POST", "/api/assets/download")[0]?.body.toString()).toContain(SECRET);
-  expect(JSON.stringify(tasks) + harness.log()).not.toContain(SECRET);
+  expect(JSON.stringify(tasks) + harness.getLog()).not.toContain(SECRET);
 });
 
-test("creates an asset immediately and no task for known content", async () => {
+test("creates an asset and no task when the service already has the content", async () => {
   respond = (request, response) => {
     if (request.method !== "POST") return false;
     sendJsonResponse(response, { id: "asset-1", name: "model.safetensors", created_new: false });
     return true;
   };
-  expect((await start()).status).toBe(200);
-  expect((await list()).tasks).toEqual([]);
+  expect((await startDownload()).status).toBe(200);
+  expect((await listTasks()).tasks).toEqual([]);
 });
 
 test("shows progress only when the service reports it", async () => {
-  await start();
+  await startDownload();
   task = { ...task, status: "running" };
-  expect((await list()).tasks[0]).toEqual(expect.not.objectContaining({ share: expect.anything() }));
+  expect((await listTasks()).tasks[0]).toEqual(expect.not.objectContaining({ share: expect.anything() }));
   nowMs += 2_000;
   task = { ...task, bytes_downloaded: 250, bytes_total: 1000, progress: 0.25 };
-  expect((await list()).tasks[0]).toMatchObject({ state: "working", share: 0.25, bytesDone: 250, bytesTotal: 1000, canCancel: true });
+  expect((await listTasks()).tasks[0]).toMatchObject({ state: "working", share: 0.25, bytesDone: 250, bytesTotal: 1000, canCancel: true });
 });
 
 test("polls a task once a second for all viewers and stops when it ends", async () => {
-  await start();
-  await Promise.all([list(), list("admin"), list("viewer")]);
+  await startDownload();
+  await Promise.all([listTasks(), listTasks("admin"), listTasks("viewer")]);
   expect(filterRequests("GET", "/api/tasks/task-1")).toHaveLength(1);
   nowMs += 1_000;
   task = { ...task, status: "completed", result: { success: true, asset_id: "asset-9", filename: "model.safetensors" } };
-  expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9", fileName: "model.safetensors" });
+  expect((await listTasks()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9", fileName: "model.safetensors" });
   nowMs += 60_000;
-  await list();
+  await listTasks();
   expect(filterRequests("GET", "/api/tasks/task-1")).toHaveLength(2);
 });
 
-test("shows a failure without the query string and lets it recover", async () => {
-  await start();
-  task = { ...task, status: "failed", error_message: `403 from ${address}` };
-  const [failed] = (await list()).tasks;
+test("shows a failure without the URL's query string, and a later recovery", async () => {
+  await startDownload();
+  task = { ...task, status: "failed", error_message: `403 from ${sourceUrl}` };
+  const [failed] = (await listTasks()).tasks;
   expect(failed).toMatchObject({ state: "failed", canRetry: true, canCancel: false });
   expect(failed?.reason).toBe("403 from https://huggingface.co/org/repo/resolve/main/model.safetensors?…");
   nowMs += 15_000;
   task = { id: "task-1", status: "completed", result: { success: true, asset_id: "asset-9" } };
-  expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9" });
+  expect((await listTasks()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9" });
 });
 
-test("shows forgotten tasks as removed and fileless ones as failed", async () => {
-  await start();
+test("marks tasks missing on the service as gone and tasks without a file as failed", async () => {
+  await startDownload();
   respond = (request, response) => {
     if (!request.url.startsWith("/api/tasks/")) return false;
     sendJsonResponse(response, { message: "unknown" }, 404);
     return true;
   };
-  expect((await list()).tasks[0]).toMatchObject({ state: "gone", canRetry: true });
+  expect((await listTasks()).tasks[0]).toMatchObject({ state: "gone", canRetry: true });
   respond = () => false;
   task = { id: "task-2", status: "completed", result: { success: false, error: "not a model" } };
-  await start();
+  await startDownload();
   nowMs += 1;
-  expect((await list()).tasks.find(({ reason }) => reason !== undefined)).toMatchObject({ state: "failed", reason: "not a model" });
+  expect((await listTasks()).tasks.find(({ reason }) => reason !== undefined)).toMatchObject({ state: "failed", reason: "not a model" });
 });
 
 test("shows cached downloads with the failure during an outage", async () => {
-  await start();
+  await startDownload();
   task = { ...task, status: "running" };
-  await list();
+  await listTasks();
   nowMs += 2_000;
   respond = (_, response) => {
     response.socket?.destroy();
     return true;
   };
-  expect(await list()).toMatchObject({ tasks: [{ state: "working", word: "running" }], failure: { code: "UPSTREAM_UNREACHABLE" } });
+  expect(await listTasks()).toMatchObject({ tasks: [{ state: "working", word: "running" }], failure: { code: "UPSTREAM_UNREACHABLE" } });
 });
 
-test("retries a failed download with the full address stored on the server", async () => {
-  await start();
+test("retries a failed download with the full URL stored on the server", async () => {
+  await startDownload();
   task = { id: "task-1", status: "failed", error_message: "no" };
-  const [failed] = (await list()).tasks;
+  const [failed] = (await listTasks()).tasks;
   task = { id: "task-2", status: "running" };
   const secondResponse = await changeTask(failed?.id, "retry");
   expect([secondResponse.status, await secondResponse.json()]).toMatchObject([200, { state: "working", id: failed?.id }]);
   const [, second] = filterRequests("POST", "/api/assets/download").map(({ body }) => body.toString());
   expect(JSON.parse(second ?? "")).toMatchObject(download);
-  expect(second).toContain(exact);
-  expect((await list()).tasks).toHaveLength(1);
+  expect(second).toContain(exactMetadata);
+  expect((await listTasks()).tasks).toHaveLength(1);
   expect((await changeTask(failed?.id, "retry")).status).toBe(409);
 });
 
 test("cancels a running download if supported, and stops offering it if not", async () => {
-  await start();
+  await startDownload();
   task = { id: "task-1", status: "running", bytes_downloaded: 1 };
-  const [running] = (await list()).tasks;
+  const [running] = (await listTasks()).tasks;
   expect(running?.canCancel).toBe(true);
   expect((await changeTask(running?.id, "forget")).status).toBe(409);
   expect((await changeTask(running?.id, "cancel")).status).toBe(501);
   nowMs += 2_000;
-  expect((await list()).tasks[0]?.canCancel).toBe(false);
+  expect((await listTasks()).tasks[0]?.canCancel).toBe(false);
   respond = (request, response) => {
     if (request.method !== "DELETE") return false;
     task = { id: "task-1", status: "cancelled", bytes_downloaded: 1 };
@@ -167,7 +167,7 @@ test("cancels a running download if supported, and stops offering it if not", as
   const ended = await changeTask(running?.id, "cancel");
   expect([ended.status, await ended.json()]).toMatchObject([200, { state: "cancelled" }]);
   expect((await changeTask(running?.id, "forget")).status).toBe(204);
-  expect((await list()).tasks).toEqual([]);
+  expect((await listTasks()).tasks).toEqual([]);
 });
 
 test("isolates downloads by connection and keeps them read-only for viewers", async () => {
@@ -175,7 +175,7 @@ test("isolates downloads by connection and keeps them read-only for viewers", as
   const ownConnection = await store.connections.create({
     name: "Own",
     baseUrl: service.url,
-    memberId: harness.viewerOf("admin").memberId,
+    memberId: harness.getViewer("admin").memberId,
     dialect: "local",
     createdAt: now(),
   });
@@ -196,25 +196,33 @@ test("isolates downloads by connection and keeps them read-only for viewers", as
   }
 });
 
-test("counts downloads without a request, bounded and for one week", async () => {
-  await start();
-  expect(await list("operator", "&count=true")).toEqual({ tasks: [], underWay: 1 });
+test("counts up to 200 downloads of a week without requesting the service", async () => {
+  await startDownload();
+  expect(await listTasks("operator", "&count=true")).toEqual({ tasks: [], underWay: 1 });
   expect(filterRequests("GET", "/api/tasks/")).toEqual([]);
   task = { id: "task-1", status: "completed", result: { success: true } };
-  await list();
+  await listTasks();
   nowMs += 8 * 24 * 60 * 60_000;
   await harness.renewCookies();
-  await start();
-  expect((await list()).tasks).toHaveLength(1);
-  for (let at = 0; at < 205; at += 1) await start();
-  expect(await list("operator", "&count=true")).toMatchObject({ underWay: 200 });
+  await startDownload();
+  expect((await listTasks()).tasks).toHaveLength(1);
+  for (let index = 0; index < 205; index += 1) await startDownload();
+  expect(await listTasks("operator", "&count=true")).toMatchObject({ underWay: 200 });
 });
 
-test("treats malformed requests and connections without a key like others", async () => {
-  const nonsense = await harness.request(`/api/assets/download?connection=${connection}`, { as: "operator", method: "POST", json: {} });
-  expect(nonsense.status).toBe(400);
+test("rejects malformed requests and connections without a key", async () => {
+  const malformedResponse = await harness.request(`/api/assets/download?connection=${connection}`, {
+    as: "operator",
+    method: "POST",
+    json: {},
+  });
+  expect(malformedResponse.status).toBe(400);
   const keyless = await harness.connect(service.url, undefined);
-  const refusal = await harness.request(`/api/assets/download?connection=${keyless}`, { as: "operator", method: "POST", json: download });
-  expect(refusal.status).toBe(409);
+  const keylessResponse = await harness.request(`/api/assets/download?connection=${keyless}`, {
+    as: "operator",
+    method: "POST",
+    json: download,
+  });
+  expect(keylessResponse.status).toBe(409);
   expect(filterRequests("POST", "/api/assets/download")).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Whether a picture has a mask layer: "no" is no error, but "unknown" is one.
+// Looks up a picture's mask layer. A missing layer isn't an error, but a failed lookup is.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
@@ -9,7 +9,7 @@ const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 const requestLayers = (filename: string, connection = "") =>
   harness.request(`/api/console/mask-layers?filename=${filename}${connection && `&connection=${connection}`}`, { as: "viewer" });
 
-async function send(path: string, fields: Record<string, string>, alpha: number) {
+async function uploadImage(path: string, fields: Record<string, string>, alpha: number) {
   const file = await sharp({ create: { width: 6, height: 4, channels: 4, background: { r: 1, g: 2, b: 3, alpha } } })
     .png()
     .toBuffer();
@@ -23,25 +23,25 @@ async function send(path: string, fields: Record<string, string>, alpha: number)
 }
 
 test("returns a masked picture's layer, and none for other pictures", async () => {
-  const { name } = await send("/api/upload/image", {}, 1);
-  const masked = await send("/api/upload/mask", { original_ref: JSON.stringify({ filename: name }) }, 0.5);
+  const { name } = await uploadImage("/api/upload/image", {}, 1);
+  const masked = await uploadImage("/api/upload/mask", { original_ref: JSON.stringify({ filename: name }) }, 0.5);
   const response = await requestLayers(masked.name);
   expect([response.status, await response.json()]).toEqual([200, { mask: masked.metadata?.related_files.mask }]);
   for (const filename of [name, "nobody.png"]) {
-    const none = await requestLayers(filename);
-    expect([none.status, await none.json()]).toEqual([200, { mask: null }]);
+    const nullResponse = await requestLayers(filename);
+    expect([nullResponse.status, await nullResponse.json()]).toEqual([200, { mask: null }]);
   }
   expect((await requestLayers("")).status).toBe(400);
 });
 
-test("distinguishes no layer support from a failing service", async () => {
+test("returns null for a service without mask layers and an error for a failing one", async () => {
   let status = 404;
   const service = await openTestServer((_, response) => void response.writeHead(status).end());
-  const lacking = await harness.connect(service.url, "sk-any");
-  expect(await (await requestLayers("a.png", lacking)).json()).toEqual({ mask: null });
+  const connectionWithoutLayers = await harness.connect(service.url, "sk-any");
+  expect(await (await requestLayers("a.png", connectionWithoutLayers)).json()).toEqual({ mask: null });
   status = 500;
-  const failing = await harness.connect(`${service.url}/failing`, "sk-any");
-  expect((await requestLayers("a.png", failing)).ok).toBe(false);
+  const failingConnection = await harness.connect(`${service.url}/failing`, "sk-any");
+  expect((await requestLayers("a.png", failingConnection)).ok).toBe(false);
   await service.close();
-  expect((await requestLayers("a.png", await harness.connect(`${service.url}/away`, "sk-any"))).ok).toBe(false);
+  expect((await requestLayers("a.png", await harness.connect(`${service.url}/closed`, "sk-any"))).ok).toBe(false);
 });

@@ -1,4 +1,4 @@
-// Streaming uploads and downloads through the console, and names that are paths.
+// Streaming uploads and downloads through the console, and file names that contain paths.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ const server = await openTestServer(({ url }, response) =>
 );
 const connection = await harness.connect(server.url, "k");
 
-function form(bytes: Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}): FormData {
+function createForm(bytes: Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}): FormData {
   const formData = new FormData();
   for (const [name, value] of Object.entries(fields)) formData.append(name, value);
   formData.append("file", new Blob([bytes]), "picture.bin");
@@ -21,30 +21,30 @@ function form(bytes: Uint8Array<ArrayBuffer>, fields: Record<string, string> = {
 
 test("uploads to the embedded service and reads back byte for byte", async () => {
   const bytes = new Uint8Array(randomBytes(3_000_000));
-  const response = await harness.request("/api/assets", { as: "operator", method: "POST", body: form(bytes, { tags: '["input"]' }) });
+  const response = await harness.request("/api/assets", { as: "operator", method: "POST", body: createForm(bytes, { tags: '["input"]' }) });
   expect(response.status).toBe(201);
   const asset = await response.json();
   expect(asset).toMatchObject({ created_new: true, size: 3_000_000, tags: ["input"] });
   const content = await harness.request(`/api/assets/${asset.id}/content`, { as: "viewer" });
   expect(content.headers.get("content-disposition")).toMatch(/^attachment/);
-  const back = Buffer.from(await content.arrayBuffer());
-  expect(createHash("sha256").update(back).digest("hex")).toBe(createHash("sha256").update(bytes).digest("hex"));
+  const downloadedBytes = Buffer.from(await content.arrayBuffer());
+  expect(createHash("sha256").update(downloadedBytes).digest("hex")).toBe(createHash("sha256").update(bytes).digest("hex"));
   const part = await harness.request(`/api/assets/${asset.id}/content`, { as: "viewer", headers: { range: "bytes=10-19" } });
   expect([part.status, Buffer.from(await part.arrayBuffer()).equals(Buffer.from(bytes.subarray(10, 20)))]).toEqual([206, true]);
 });
 
 test("keeps non-ASCII letters, quotes and percent signs in download names", async () => {
   const name = `空 100% "ü" 😀${"é".repeat(200)}.bin`;
-  const body = form(new Uint8Array(randomBytes(100)), { tags: '["input"]', name });
+  const body = createForm(new Uint8Array(randomBytes(100)), { tags: '["input"]', name });
   const { id } = await (await harness.request("/api/assets", { as: "operator", method: "POST", body })).json();
   const content = await harness.request(`/api/assets/${id}/content`, { as: "viewer" });
-  const [, exact = ""] = /; filename\*=UTF-8''([^;]+)$/.exec(content.headers.get("content-disposition") ?? "") ?? [];
-  expect(decodeURIComponent(exact)).toBe(name);
+  const [, encodedName = ""] = /; filename\*=UTF-8''([^;]+)$/.exec(content.headers.get("content-disposition") ?? "") ?? [];
+  expect(decodeURIComponent(encodedName)).toBe(name);
 });
 
-test("refuses an upload shorter than announced and keeps nothing", async () => {
+test("rejects an upload shorter than its content length and stores nothing", async () => {
   const before = await (await harness.request("/api/assets?limit=1", { as: "viewer" })).json();
-  const request = new Request("http://x", { method: "POST", body: form(new Uint8Array(randomBytes(200_000))) });
+  const request = new Request("http://x", { method: "POST", body: createForm(new Uint8Array(randomBytes(200_000))) });
   const type = request.headers.get("content-type") ?? "";
   const bytes = await request.arrayBuffer();
   const headers = { "content-type": type, "content-length": String(bytes.byteLength) };
@@ -63,7 +63,7 @@ test("refuses an upload shorter than announced and keeps nothing", async () => {
 });
 
 test("ends the upload upstream without an error when the client disconnects", async () => {
-  const logged = harness.log().length;
+  const logLength = harness.getLog().length;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(1000));
@@ -79,17 +79,17 @@ test("ends the upload upstream without an error when the client disconnects", as
     headers: { "content-type": "multipart/form-data; boundary=x", "content-length": "5000" },
   });
   expect((await response.json()).code).toBe("CLIENT_GONE");
-  await expect.poll(() => server.requests.map(({ body: arrived }) => arrived.length)).toContain(1000);
-  expect(harness.log().slice(logged)).not.toContain('"level":50');
+  await expect.poll(() => server.requests.map(({ body: receivedBody }) => receivedBody.length)).toContain(1000);
+  expect(harness.getLog().slice(logLength)).not.toContain('"level":50');
 });
 
 test("reports the service's disconnect instead of a broken upload", async () => {
-  const falling = createServer((socket) => {
+  const closingServer = createServer((socket) => {
     socket.on("error", () => undefined); // the connection is cut on purpose
     socket.once("data", () => socket.destroy());
   });
-  await new Promise<void>((resolve) => falling.listen(0, "127.0.0.1", resolve));
-  const address = falling.address();
+  await new Promise<void>((resolve) => closingServer.listen(0, "127.0.0.1", resolve));
+  const address = closingServer.address();
   const id = await harness.connect(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, "k");
   // More bytes follow when the connection is cut, as with a large file over a slow link.
   const body = new ReadableStream<Uint8Array>({
@@ -103,16 +103,16 @@ test("reports the service's disconnect instead of a broken upload", async () => 
     headers: { "content-type": "multipart/form-data; boundary=x", "content-length": "5000" },
   });
   expect([response.status, (await response.json()).code]).toEqual([502, "UPSTREAM_UNREACHABLE"]);
-  falling.close();
+  closingServer.close();
 });
 
-/** The console also reads jobs by itself. */
-const seenBelow = (path: string) => server.requests.filter(({ url }) => url.startsWith(path));
+/** Returns the requests to a path, since the console also polls jobs. */
+const filterRequests = (path: string) => server.requests.filter(({ url }) => url.startsWith(path));
 
-test("refuses a non-multipart body before sending anything", async () => {
-  const countBefore = seenBelow("/api/assets").length;
+test("rejects a non-multipart body before sending anything", async () => {
+  const countBefore = filterRequests("/api/assets").length;
   const response = await harness.request(`/api/assets?connection=${connection}`, { as: "operator", method: "POST", json: {} });
-  expect([response.status, seenBelow("/api/assets").length]).toEqual([415, countBefore]);
+  expect([response.status, filterRequests("/api/assets").length]).toEqual([415, countBefore]);
 });
 
 test.each([
@@ -129,13 +129,13 @@ test.each([
     body: "content",
   });
   expect(response.status).toBe(200);
-  expect(seenBelow("/api/userdata").at(-1)?.url.split("?")[0]).toBe(expected);
+  expect(filterRequests("/api/userdata").at(-1)?.url.split("?")[0]).toBe(expected);
 });
 
 test.each(["a%5Cb", "a%00b", "%2e%2e%2Fa", "a%2F..%2Fb", "a%2F%2Fb", "%2Fetc%2Fpasswd", "a%0Ab"])(
-  "refuses the user data path %s before sending anything",
+  "rejects the user data path %s before sending anything",
   async (path) => {
-    const countBefore = seenBelow("/api/userdata").length;
+    const countBefore = filterRequests("/api/userdata").length;
     for (const method of ["GET", "POST", "DELETE"]) {
       const response = await harness.request(`/api/userdata/${path}?connection=${connection}`, {
         as: "operator",
@@ -144,11 +144,11 @@ test.each(["a%5Cb", "a%00b", "%2e%2e%2Fa", "a%2F..%2Fb", "a%2F%2Fb", "%2Fetc%2Fp
       });
       expect([method, response.status, (await response.json()).code]).toEqual([method, 403, "FORBIDDEN"]);
     }
-    expect(seenBelow("/api/userdata").length).toBe(countBefore);
+    expect(filterRequests("/api/userdata").length).toBe(countBefore);
   },
 );
 
-test("user data is written and read back through the embedded service", async () => {
+test("writes and reads user data through the embedded service", async () => {
   const write = (query = "") =>
     harness.request(`/api/userdata/workflows%2Fmine.json${query}`, { as: "operator", method: "POST", body: '{"a":1}' });
   expect(await (await write()).json()).toMatchObject({ path: expect.stringContaining("mine.json") });
@@ -163,7 +163,7 @@ test.each([
   ["image/svg+xml", "attachment", "application/octet-stream"],
   ["text/html; charset=utf-8", "attachment", "application/octet-stream"],
   ["application/javascript", "attachment", "application/octet-stream"],
-])("content of type %s is shown or saved: %s", async (contentType, disposition, type) => {
+])("serves content of type %s as %s", async (contentType, disposition, type) => {
   const otherServer = await openTestServer((_, response) =>
     response
       .writeHead(200, {
@@ -180,7 +180,7 @@ test.each([
   expect([reply.headers.get("content-type"), reply.headers.get("set-cookie"), reply.headers.get("etag")]).toEqual([type, null, '"e"']);
 });
 
-test("keeps the node-error format of a refused submission in the envelope", async () => {
+test("keeps the service's node errors in the response to a rejected submission", async () => {
   const prompt = { "1": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
   const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt } });
   expect(response.status).toBe(400);
@@ -193,17 +193,17 @@ test("keeps the node-error format of a refused submission in the envelope", asyn
   expect(body.node_errors["1"].errors[0].type).toBe("required_input_missing");
 });
 
-const plain = '; filename="a;b.png"';
+const plainName = '; filename="a;b.png"';
 test.each([
-  ["with a name inside its quotes", `inline; filename="a.pdf; filename*=UTF-8''b.exe"`, `; filename="a.pdf; filename*=UTF-8''b.exe"`],
-  ["with a letter that has to be written otherwise", `inline${plain}; filename*=UTF-8''photo%20(1).png`, plain],
-  ["with a longer name than any", `inline${plain}; filename*=UTF-8''${"%20".repeat(2001)}`, plain],
-  ["twice", `inline${plain}; filename*=UTF-8''%C3%A4.png`, `${plain}; filename*=UTF-8''%C3%A4.png`],
-  ["the exact one first", "inline; filename*=UTF-8''%C3%A4.png ; filename=a.png", "; filename=a.png; filename*=UTF-8''%C3%A4.png"],
-  ["behind another word in quotes", `inline; title="; filename=b.exe"${plain}`, plain],
-  ["with a quote inside", String.raw`inline; filename="a\"; filename*=UTF-8''b.exe"`, ""],
-  ["alone", plain.slice(2), plain],
-])("forwards a name reported %s whole or not at all", async (_, serviceName, name) => {
+  ["with a file name inside its quotes", `inline; filename="a.pdf; filename*=UTF-8''b.exe"`, `; filename="a.pdf; filename*=UTF-8''b.exe"`],
+  ["with an invalid encoded character", `inline${plainName}; filename*=UTF-8''photo%20(1).png`, plainName],
+  ["that is too long", `inline${plainName}; filename*=UTF-8''${"%20".repeat(2001)}`, plainName],
+  ["given twice", `inline${plainName}; filename*=UTF-8''%C3%A4.png`, `${plainName}; filename*=UTF-8''%C3%A4.png`],
+  ["with the encoded form first", "inline; filename*=UTF-8''%C3%A4.png ; filename=a.png", "; filename=a.png; filename*=UTF-8''%C3%A4.png"],
+  ["after another quoted parameter", `inline; title="; filename=b.exe"${plainName}`, plainName],
+  ["with an escaped quote", String.raw`inline; filename="a\"; filename*=UTF-8''b.exe"`, ""],
+  ["without a disposition type", plainName.slice(2), plainName],
+])("forwards or drops a content-disposition file name %s", async (_, serviceName, name) => {
   const otherServer = await openTestServer((__, response) =>
     response.writeHead(200, { "content-type": "image/png", "content-disposition": serviceName }).end("x"),
   );

@@ -16,7 +16,7 @@ const server = await openTestServer(({ url }, response) => {
 });
 const connection = await harness.connect(server.url, "k");
 
-const listFolder = (dir: string, id = connection) => listFiles(harness.contextOf("viewer"), new URLSearchParams({ dir, connection: id }));
+const listFolder = (dir: string, id = connection) => listFiles(harness.getContext("viewer"), new URLSearchParams({ dir, connection: id }));
 const list = async (dir: string, id = connection) => {
   const response = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}`, { as: "viewer" });
   return { status: response.status, body: await response.json() };
@@ -36,17 +36,17 @@ test("reports a missing connection and a failing service, not empty folders", as
 });
 
 test("lists a folder that contains a folder of the same name", async () => {
-  const stored = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json", "d/d/d/x.json", "d/d/x.json"];
-  for (const base of ["folder", "top"]) {
+  const storedPaths = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json", "d/d/d/x.json", "d/d/x.json"];
+  for (const pathStyle of ["folder", "top"]) {
     const otherServer = await openTestServer(({ url }, response) => {
       const query = new URL(url, "http://x").searchParams;
       const dir = query.get("dir") === "/" ? "" : (query.get("dir") ?? "");
-      const inside = stored.filter((path) => path.startsWith(dir)).map((path) => path.slice(dir.length));
-      const paths = query.get("recurse") === "true" ? inside : inside.filter((path) => !path.includes("/"));
+      const relativePaths = storedPaths.filter((path) => path.startsWith(dir)).map((path) => path.slice(dir.length));
+      const paths = query.get("recurse") === "true" ? relativePaths : relativePaths.filter((path) => !path.includes("/"));
       if (paths.length === 0) return void response.writeHead(404).end();
       sendJsonResponse(
         response,
-        paths.map((path) => ({ path: base === "top" ? `/${dir}${path}` : path })),
+        paths.map((path) => ({ path: pathStyle === "top" ? `/${dir}${path}` : path })),
       );
     });
     const id = await harness.connect(otherServer.url, "k");
@@ -54,18 +54,18 @@ test("lists a folder that contains a folder of the same name", async () => {
       const response = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}${recurse}`, { as: "viewer" });
       return ((await response.json()) as { path: string }[]).map(({ path }) => path);
     };
-    expect([base, await paths("/")]).toEqual([base, stored]);
-    expect([base, await paths("a/")]).toEqual([base, ["a/x.json"]]);
-    expect([base, await paths("a/a/")]).toEqual([base, ["x.json"]]);
-    expect([base, await paths("b/")]).toEqual([base, ["b/b/x.json", "b/y.json"]]);
-    expect([base, await paths("c/")]).toEqual([base, ["y.json"]]);
-    expect([base, await paths("d/")]).toEqual([base, ["d/d/x.json", "d/x.json"]]);
-    expect([base, await paths("c/", "")]).toEqual([base, ["y.json"]]);
+    expect([pathStyle, await paths("/")]).toEqual([pathStyle, storedPaths]);
+    expect([pathStyle, await paths("a/")]).toEqual([pathStyle, ["a/x.json"]]);
+    expect([pathStyle, await paths("a/a/")]).toEqual([pathStyle, ["x.json"]]);
+    expect([pathStyle, await paths("b/")]).toEqual([pathStyle, ["b/b/x.json", "b/y.json"]]);
+    expect([pathStyle, await paths("c/")]).toEqual([pathStyle, ["y.json"]]);
+    expect([pathStyle, await paths("d/")]).toEqual([pathStyle, ["d/d/x.json", "d/x.json"]]);
+    expect([pathStyle, await paths("c/", "")]).toEqual([pathStyle, ["y.json"]]);
     await otherServer.close();
   }
 });
 
-test("shows a listing when only its path check is refused, unless the key is", async () => {
+test("lists a folder when its path check fails, unless the key is refused", async () => {
   let refusal = 500;
   const otherServer = await openTestServer(({ url }, response) => {
     const dir = new URL(url, "http://x").searchParams.get("dir");
@@ -73,8 +73,8 @@ test("shows a listing when only its path check is refused, unless the key is", a
     sendJsonResponse(response, { code: "REFUSED", message: "not that folder" }, refusal);
   });
   const id = await harness.connect(otherServer.url, "k");
-  const listing = () => listFiles(harness.contextOf("viewer"), new URLSearchParams({ dir: "a/", recurse: "true", connection: id }));
-  for (refusal of [400, 403, 404, 405, 422, 500]) expect(await listing()).toMatchObject({ ok: true, value: [{ path: "x.json" }] });
+  const listFolderA = () => listFiles(harness.getContext("viewer"), new URLSearchParams({ dir: "a/", recurse: "true", connection: id }));
+  for (refusal of [400, 403, 404, 405, 422, 500]) expect(await listFolderA()).toMatchObject({ ok: true, value: [{ path: "x.json" }] });
   refusal = 401;
-  expect((await listing()).ok).toBe(false);
+  expect((await listFolderA()).ok).toBe(false);
 });

@@ -1,7 +1,7 @@
-// A console with a host page, and tickets of that host's server: valid ones, and ones with a single fault.
+// A console with a host page, and tickets signed by that host's server.
 import { SignJWT } from "jose";
 import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { isEmbedded } from "@/lib/server/upstream/send";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { createHarness, type HarnessRequest } from "@/tests/support/harness";
@@ -9,11 +9,11 @@ import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 export const ORIGIN = "https://app.example.com";
 export const SLOT = "abcdefgh1234";
 
-type Changes = Record<string, unknown> & { secret?: string };
+type ClaimChanges = Record<string, unknown> & { secret?: string };
 
 type TicketRequest = { slot?: string; id?: string; origin?: string; cookie?: string };
 
-export async function createEmbedWorld() {
+export async function createEmbedHarness() {
   let clockMs = Date.now();
   const harness = await createHarness({ now: () => clockMs });
   const request = (path: string, options: HarnessRequest = {}) => harness.request(path, options);
@@ -38,7 +38,7 @@ export async function createEmbedWorld() {
   const { host, secret } = await addHost();
   let count = 0;
 
-  function claims({ secret: _secret, ...changes }: Changes = {}) {
+  function createClaims({ secret: _secret, ...changes }: ClaimChanges = {}) {
     const now = Math.floor(clockMs / 1000);
     const defaults = {
       iss: ORIGIN,
@@ -50,21 +50,21 @@ export async function createEmbedWorld() {
     };
     return Object.fromEntries(Object.entries({ ...defaults, ...changes }).filter(([, value]) => value !== undefined));
   }
-  const ticket = (changes: Changes = {}) =>
-    new SignJWT(claims(changes)).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(changes.secret ?? secret));
+  const createTicket = (changes: ClaimChanges = {}) =>
+    new SignJWT(createClaims(changes)).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(changes.secret ?? secret));
 
-  /** `cookie`: the cookies that the browser stored for this path; by default only the probe. */
-  async function bring(secret: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: TicketRequest = {}) {
+  /** `cookie` contains the cookies that the browser stored for this path, by default only the probe. */
+  async function sendTicket(signedTicket: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: TicketRequest = {}) {
     const headers = { [EMBED_PATH_HEADER]: `/embed/${id}/${slot}` };
     return request("/api/embed/tickets", {
       method: "POST",
-      json: { ticket: secret, origin },
+      json: { ticket: signedTicket, origin },
       cookie: cookie ?? `__Host-lightdesk.probe.${slot}=1`,
       headers,
     });
   }
-  async function enter(changes: Changes = {}, slot = SLOT): Promise<{ cookie: string; headers: Record<string, string> }> {
-    const response = await bring(await ticket(changes), { slot });
+  async function startSession(changes: ClaimChanges = {}, slot = SLOT): Promise<{ cookie: string; headers: Record<string, string> }> {
+    const response = await sendTicket(await createTicket(changes), { slot });
     const cookie = response.headers.getSetCookie().find((value) => value.includes("lightdesk.embed"));
     if (response.status !== 201 || cookie === undefined) throw new Error(await response.text());
     return { cookie: cookie.split(";")[0] ?? "", headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${slot}` } };
@@ -75,20 +75,20 @@ export async function createEmbedWorld() {
     secret,
     addHost,
     addMember,
-    ask: request,
-    claims,
-    ticket,
-    bring,
-    enter,
-    whyRefused: async () => (await harness.console.store.embedHosts.get(host.id))?.refused?.why,
-    giveRole: (role: Role, to: Exclude<Role, "owner">) =>
-      request(`/api/console/members/${harness.viewerOf(role).memberId}`, { as: "owner", method: "PUT", json: { role: to } }),
-    /** A connection to the built-in service. */
-    async ownConnection(): Promise<string> {
-      const all = await harness.console.store.connections.listFor(harness.viewerOf("operator").memberId);
+    request,
+    claims: createClaims,
+    ticket: createTicket,
+    bring: sendTicket,
+    enter: startSession,
+    getRefusalReason: async () => (await harness.console.store.embedHosts.get(host.id))?.refused?.why,
+    setRole: (role: Role, newRole: Exclude<Role, "owner">) =>
+      request(`/api/console/members/${harness.getViewer(role).memberId}`, { as: "owner", method: "PUT", json: { role: newRole } }),
+    /** Returns the id of the built-in service's connection. */
+    async getEmbeddedConnectionId(): Promise<string> {
+      const all = await harness.console.store.connections.listFor(harness.getViewer("operator").memberId);
       return all.find(({ baseUrl }) => isEmbedded(baseUrl))?.id ?? "";
     },
-    pass: (ms: number) => void (clockMs += ms),
+    advanceClock: (ms: number) => void (clockMs += ms),
     dispose: () => harness.dispose(),
   };
 }

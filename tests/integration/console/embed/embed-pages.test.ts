@@ -7,14 +7,14 @@ import { openPage } from "@/lib/server/bff/open-page";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { loadRoutes } from "@/tests/support/routes";
-import { createEmbedWorld, SLOT } from "./embed-harness";
+import { createEmbedHarness, SLOT } from "./embed-harness";
 
 const incoming = vi.hoisted(() => ({ headers: new Headers() }));
 vi.mock("next/headers", () => ({ headers: () => Promise.resolve(incoming.headers) }));
-const world = await createEmbedWorld();
-const { host, secret } = await world.addHost({ role: "admin", pages: [...embedPages] });
-const ticket = await world.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
-const cookie = (await world.bring(ticket, { id: host.id })).headers.getSetCookie()[0]?.split(";")[0] ?? "";
+const embed = await createEmbedHarness();
+const { host, secret } = await embed.addHost({ role: "admin", pages: [...embedPages] });
+const ticket = await embed.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
+const cookie = (await embed.bring(ticket, { id: host.id })).headers.getSetCookie()[0]?.split(";")[0] ?? "";
 const path = `/embed/${host.id}/${SLOT}`;
 const session = { cookie, headers: { [EMBED_PATH_HEADER]: path } };
 
@@ -67,7 +67,7 @@ it.each([
   expect(await isShown(page)).toBe(false);
 });
 
-it("hides an account page under another page's address", async () => {
+it("hides a page that refuses frames when its path is allowed", async () => {
   expect([await isShown("/settings"), await isShown("/settings", { refuseEmbedded: true })]).toEqual([true, false]);
 });
 
@@ -76,12 +76,20 @@ it("refuses account, token, session and sign-in requests and unlisted routes", a
   const refused = new Set<string>();
   for (const { method, path: address, guard } of routes) {
     const isRead = method === "GET" || method === "HEAD";
-    const response = await world.ask(address, { ...session, method, ...(!isRead && { json: {} }) });
+    const response = await embed.request(address, { ...session, method, ...(!isRead && { json: {} }) });
     if (response.status === 403 && method !== "HEAD" && (await response.json()).code === "FORBIDDEN") refused.add(guard?.action ?? "");
     else await response.body?.cancel();
   }
-  for (const own of ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSession", "endSessions"])
-    expect(refused).toContain(own);
+  for (const accountAction of [
+    "readAccount",
+    "changeAccount",
+    "confirmSession",
+    "unlinkProvider",
+    "listSessions",
+    "endSession",
+    "endSessions",
+  ])
+    expect(refused).toContain(accountAction);
   for (const adminAction of [
     "createToken",
     "revokeToken",

@@ -4,71 +4,79 @@ import { describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { type HarnessRequest } from "@/tests/support/harness";
-import { createEmbedWorld, SLOT } from "./embed-harness";
+import { createEmbedHarness, SLOT } from "./embed-harness";
 
-const world = await createEmbedWorld();
+const embed = await createEmbedHarness();
 
-const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
-const seconds = () => Math.floor(world.harness.console.now() / 1000);
-const MINUTES_10 = 600;
+const encodeBase64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const getNowSeconds = () => Math.floor(embed.harness.console.now() / 1000);
+const TEN_MINUTES_SECONDS = 600;
 
 describe("rejects an invalid ticket and shows the reason only to the host's admins", () => {
   const wrongTickets: [name: string, why: string, make: () => Promise<string>][] = [
-    ["expired", "expired", () => world.ticket({ iat: seconds() - 120, exp: seconds() - 60 })],
-    ["of a clock ten minutes behind", "expired", () => world.ticket({ iat: seconds() - MINUTES_10, exp: seconds() - MINUTES_10 + 60 })],
-    ["of a clock ten minutes ahead", "early", () => world.ticket({ iat: seconds() + MINUTES_10, exp: seconds() + MINUTES_10 + 60 })],
-    ["not yet valid", "early", () => world.ticket({ nbf: seconds() + 30 })],
-    ["valid for too long", "lifetime", () => world.ticket({ exp: seconds() + 3600 })],
-    ["for another console", "audience", () => world.ticket({ aud: `https://other.test/embed/${world.host.id}` })],
-    ["for another host page", "audience", () => world.ticket({ aud: "https://desk.test/embed/000000000000000000" })],
-    ["of another signature", "signature", () => world.ticket({ secret: "x".repeat(43) })],
-    ["without a signature", "algorithm", async () => `${base64({ alg: "none" })}.${base64(world.claims())}.`],
+    ["expired", "expired", () => embed.ticket({ iat: getNowSeconds() - 120, exp: getNowSeconds() - 60 })],
     [
-      "of another algorithm",
-      "algorithm",
-      () => new SignJWT(world.claims()).setProtectedHeader({ alg: "HS512" }).sign(Buffer.from("x".repeat(64))),
+      "from a clock ten minutes behind",
+      "expired",
+      () => embed.ticket({ iat: getNowSeconds() - TEN_MINUTES_SECONDS, exp: getNowSeconds() - TEN_MINUTES_SECONDS + 60 }),
     ],
-    ["that is none", "unreadable", async () => "nonsense"],
-    ["without an id", "claims", () => world.ticket({ jti: undefined })],
-    ["of an origin that is not the host's", "origin", () => world.ticket({ iss: "https://evil.example.com" })],
-    ["for a higher role", "role", () => world.ticket({ role: "admin" })],
-    ["for the role owner", "claims", () => world.ticket({ role: "owner" })],
-    ["for other pages", "pages", () => world.ticket({ pages: ["settings"] })],
-    ["for a connection that is not there", "connection", () => world.ticket({ connection: "none" })],
-    ["of nobody", "member", () => world.ticket({ sub: "nobody@desk.test" })],
-    ["of a guest, where none may come", "guests", () => world.ticket({ sub: "visitor", guest: true })],
+    [
+      "from a clock ten minutes ahead",
+      "early",
+      () => embed.ticket({ iat: getNowSeconds() + TEN_MINUTES_SECONDS, exp: getNowSeconds() + TEN_MINUTES_SECONDS + 60 }),
+    ],
+    ["not yet valid", "early", () => embed.ticket({ nbf: getNowSeconds() + 30 })],
+    ["valid for too long", "lifetime", () => embed.ticket({ exp: getNowSeconds() + 3600 })],
+    ["for another console", "audience", () => embed.ticket({ aud: `https://other.test/embed/${embed.host.id}` })],
+    ["for another host page", "audience", () => embed.ticket({ aud: "https://desk.test/embed/000000000000000000" })],
+    ["with another signature", "signature", () => embed.ticket({ secret: "x".repeat(43) })],
+    ["without a signature", "algorithm", async () => `${encodeBase64({ alg: "none" })}.${encodeBase64(embed.claims())}.`],
+    [
+      "with another algorithm",
+      "algorithm",
+      () => new SignJWT(embed.claims()).setProtectedHeader({ alg: "HS512" }).sign(Buffer.from("x".repeat(64))),
+    ],
+    ["that is not a token", "unreadable", async () => "nonsense"],
+    ["without an id", "claims", () => embed.ticket({ jti: undefined })],
+    ["from another issuer", "origin", () => embed.ticket({ iss: "https://evil.example.com" })],
+    ["for a higher role", "role", () => embed.ticket({ role: "admin" })],
+    ["for the role owner", "claims", () => embed.ticket({ role: "owner" })],
+    ["for other pages", "pages", () => embed.ticket({ pages: ["settings"] })],
+    ["for a missing connection", "connection", () => embed.ticket({ connection: "none" })],
+    ["of an unknown member", "member", () => embed.ticket({ sub: "nobody@desk.test" })],
+    ["of a guest when guests are not allowed", "guests", () => embed.ticket({ sub: "visitor", guest: true })],
   ];
 
-  it.each(wrongTickets)("%s", async (_name, reason, make) => {
-    const response = await world.bring(await make());
+  it.each(wrongTickets)("%s", async (_name, reason, createTicket) => {
+    const response = await embed.bring(await createTicket());
     expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
     expect((await response.json()).message).toBe(
-      "The ticket of this page was not accepted. The person who runs Lightdesk can see why in Settings, Embedding.",
+      "The ticket of this page was not accepted. An admin can see the reason under Settings, Embedding.",
     );
-    expect(await world.whyRefused()).toBe(reason);
+    expect(await embed.getRefusalReason()).toBe(reason);
   });
 
-  it("presented by a page of another origin", async () => {
-    expect((await world.bring(await world.ticket(), { origin: "https://evil.example.com" })).status).toBe(401);
-    expect(await world.whyRefused()).toBe("origin");
+  it("from a page of another origin", async () => {
+    expect((await embed.bring(await embed.ticket(), { origin: "https://evil.example.com" })).status).toBe(401);
+    expect(await embed.getRefusalReason()).toBe("origin");
   });
 
-  it("was used before, also by two requests at once", async () => {
-    const ticket = await world.ticket();
-    const [first, second] = await Promise.all([world.bring(ticket), world.bring(ticket)]);
+  it("used before, even in a parallel request", async () => {
+    const ticket = await embed.ticket();
+    const [first, second] = await Promise.all([embed.bring(ticket), embed.bring(ticket)]);
     expect([first.status, second.status].sort()).toEqual([201, 401]);
-    expect((await world.bring(ticket, { slot: "anotherslot1" })).status).toBe(401);
-    expect(await world.whyRefused()).toBe("replayed");
+    expect((await embed.bring(ticket, { slot: "anotherslot1" })).status).toBe(401);
+    expect(await embed.getRefusalReason()).toBe("replayed");
   });
 
-  it("is refused at an unknown host page", async () => {
-    expect((await world.bring(await world.ticket(), { id: "000000000000000000" })).status).toBe(404);
+  it("for an unknown host page", async () => {
+    expect((await embed.bring(await embed.ticket(), { id: "000000000000000000" })).status).toBe(404);
   });
 });
 
 describe("a session of an embedded page", () => {
-  it("uses a cookie for this frame alone and reads what its member may", async () => {
-    const response = await world.bring(await world.ticket());
+  it("sets a partitioned cookie for its frame only", async () => {
+    const response = await embed.bring(await embed.ticket());
     const cookie = response.headers.getSetCookie().find((value) => value.includes("lightdesk.embed")) ?? "";
     expect(cookie).toMatch(
       /^__Host-lightdesk\.embed\.abcdefgh1234=lde_[\w-]{43}; Max-Age=900; Path=\/; Secure; HttpOnly; SameSite=None; Partitioned$/,
@@ -76,199 +84,204 @@ describe("a session of an embedded page", () => {
     expect(await response.json()).toEqual({ leftMs: EMBED_SESSION_MS, isSame: false });
   });
 
-  it("works as a bearer when the browser stores no cookie", async () => {
-    const response = await world.bring(await world.ticket(), { cookie: "" });
+  it("accepts a bearer token when the browser stores no cookie", async () => {
+    const response = await embed.bring(await embed.ticket(), { cookie: "" });
     expect(response.headers.getSetCookie()).toEqual([]);
     const { bearer } = await response.json();
-    const embedHeaders = { [EMBED_PATH_HEADER]: `/embed/${world.host.id}/${SLOT}` };
+    const embedHeaders = { [EMBED_PATH_HEADER]: `/embed/${embed.host.id}/${SLOT}` };
     const getStatusWith = (headers: Record<string, string>) =>
-      world.ask("/api/console/views?screen=jobs", { headers }).then(({ status }) => status);
+      embed.request("/api/console/views?screen=jobs", { headers }).then(({ status }) => status);
     expect(await getStatusWith({ ...embedHeaders, authorization: `Bearer ${bearer}` })).toBe(200);
     expect(await getStatusWith({ ...embedHeaders, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
     expect(await getStatusWith({ authorization: `Bearer ${bearer}` })).toBe(401);
-    expect(await getStatusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(
+    expect(await getStatusWith({ [EMBED_PATH_HEADER]: `/embed/${embed.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(
       401,
     );
   });
 
-  it("works only below its own address, unlike the console's cookie", async () => {
-    const { cookie, headers } = await world.enter();
-    const getStatusWith = (options: object) => world.ask("/api/console/views?screen=jobs", options).then(({ status }) => status);
+  it("is accepted only under its own path", async () => {
+    const { cookie, headers } = await embed.enter();
+    const getStatusWith = (options: object) => embed.request("/api/console/views?screen=jobs", options).then(({ status }) => status);
     expect(await getStatusWith({ cookie, headers })).toBe(200);
     expect(await getStatusWith({ cookie })).toBe(401);
     expect(await getStatusWith({ as: "owner", headers })).toBe(401);
   });
 
-  it("explains what to do when a picture opens in a new tab", async () => {
-    const { headers } = await world.enter();
-    const inTab = await world.ask("/api/view?filename=a%20b.png", { headers: { ...headers, "sec-fetch-dest": "document" } });
+  it("redirects to the start page when a picture opens in a new tab", async () => {
+    const { headers } = await embed.enter();
+    const inTab = await embed.request("/api/view?filename=a%20b.png", { headers: { ...headers, "sec-fetch-dest": "document" } });
     expect(inTab.status).toBe(302);
     const from = encodeURIComponent("/api/view?filename=a%20b.png");
-    expect(inTab.headers.get("location")).toBe(`/embed/${world.host.id}/${SLOT}/start?from=${from}`);
-    const inPage = await world.ask("/api/view?filename=a%20b.png", { headers: { ...headers, "sec-fetch-dest": "image" } });
+    expect(inTab.headers.get("location")).toBe(`/embed/${embed.host.id}/${SLOT}/start?from=${from}`);
+    const inPage = await embed.request("/api/view?filename=a%20b.png", { headers: { ...headers, "sec-fetch-dest": "image" } });
     expect(inPage.status).toBe(401);
   });
 
   it("can exist next to another session of the same member", async () => {
-    const item = await world.enter({}, "firstslot001");
-    const otherSession = await world.enter({}, "secondslot02");
-    expect((await world.ask("/api/embed/session", { ...item, method: "DELETE" })).status).toBe(204);
-    expect((await world.ask("/api/embed/session", { ...item, method: "PATCH", json: {} })).status).toBe(401);
-    expect((await world.ask("/api/embed/session", { ...otherSession, method: "PATCH", json: { theme: "dark" } })).status).toBe(204);
+    const firstSession = await embed.enter({}, "firstslot001");
+    const otherSession = await embed.enter({}, "secondslot02");
+    expect((await embed.request("/api/embed/session", { ...firstSession, method: "DELETE" })).status).toBe(204);
+    expect((await embed.request("/api/embed/session", { ...firstSession, method: "PATCH", json: {} })).status).toBe(401);
+    expect((await embed.request("/api/embed/session", { ...otherSession, method: "PATCH", json: { theme: "dark" } })).status).toBe(204);
   });
 
   it("is renewed by the next ticket while earlier requests keep their expiry", async () => {
-    const before = await world.enter();
-    const response = await world.bring(await world.ticket(), { cookie: before.cookie });
+    const session = await embed.enter();
+    const response = await embed.bring(await embed.ticket(), { cookie: session.cookie });
     expect((await response.json()).isSame).toBe(true);
-    const isOpen = async () => (await world.ask("/api/embed/session", { ...before, method: "PATCH", json: {} })).status;
-    expect(await isOpen()).toBe(204);
-    world.pass(EMBED_SESSION_MS + 1);
-    await world.harness.renewCookies();
-    expect(await isOpen()).toBe(401);
+    const getPatchStatus = async () => (await embed.request("/api/embed/session", { ...session, method: "PATCH", json: {} })).status;
+    expect(await getPatchStatus()).toBe(204);
+    embed.advanceClock(EMBED_SESSION_MS + 1);
+    await embed.harness.renewCookies();
+    expect(await getPatchStatus()).toBe(401);
   });
 
   it("ends with its predecessors when the host page signs out", async () => {
-    const before = await world.enter();
-    const response = await world.bring(await world.ticket(), { cookie: before.cookie });
+    const session = await embed.enter();
+    const response = await embed.bring(await embed.ticket(), { cookie: session.cookie });
     const cookie = response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
-    expect((await world.ask("/api/embed/session", { ...before, cookie, method: "DELETE" })).status).toBe(204);
-    for (const value of [before.cookie, cookie])
-      expect((await world.ask("/api/embed/session", { ...before, cookie: value, method: "PATCH", json: {} })).status).toBe(401);
+    expect((await embed.request("/api/embed/session", { ...session, cookie, method: "DELETE" })).status).toBe(204);
+    for (const value of [session.cookie, cookie])
+      expect((await embed.request("/api/embed/session", { ...session, cookie: value, method: "PATCH", json: {} })).status).toBe(401);
   });
 
-  it("ends immediately with a ticket for another scope or person", async () => {
+  it("ends immediately with a ticket for another scope or member", async () => {
     for (const changes of [{ sub: "viewer@desk.test" }, { role: "viewer" }, { pages: ["jobs"] }]) {
-      const before = await world.enter();
-      const response = await world.bring(await world.ticket(changes), { cookie: before.cookie });
+      const session = await embed.enter();
+      const response = await embed.bring(await embed.ticket(changes), { cookie: session.cookie });
       expect((await response.json()).isSame).toBe(false);
-      expect((await world.ask("/api/embed/session", { ...before, method: "PATCH", json: {} })).status).toBe(401);
+      expect((await embed.request("/api/embed/session", { ...session, method: "PATCH", json: {} })).status).toBe(401);
     }
   });
 
   it("has the least rights of ticket, host page and member", async () => {
-    const patchSession = async (changes: object) => {
-      const session = await world.enter({ ...changes });
-      return (await (await world.ask("/api/queue", { ...session, method: "POST", json: { clear: true } })).json()).code;
+    const getClearQueueCode = async (changes: object) => {
+      const session = await embed.enter({ ...changes });
+      return (await (await embed.request("/api/queue", { ...session, method: "POST", json: { clear: true } })).json()).code;
     };
-    expect(await patchSession({ role: "viewer" })).toBe("ROLE_TOO_LOW");
-    expect(await patchSession({ sub: "viewer@desk.test" })).toBe("ROLE_TOO_LOW");
-    const asAdmin = await world.enter({ sub: "admin@desk.test" });
-    expect((await world.ask("/api/console/members", asAdmin)).status).toBe(403);
+    expect(await getClearQueueCode({ role: "viewer" })).toBe("ROLE_TOO_LOW");
+    expect(await getClearQueueCode({ sub: "viewer@desk.test" })).toBe("ROLE_TOO_LOW");
+    const asAdmin = await embed.enter({ sub: "admin@desk.test" });
+    expect((await embed.request("/api/console/members", asAdmin)).status).toBe(403);
   });
 
   it("never allows recent-sign-in actions or the member's own account", async () => {
-    const { host, secret } = await world.addHost({ role: "admin", pages: ["settings"] });
-    const ticket = await world.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
-    const startResponse = await world.bring(ticket, { id: host.id });
+    const { host, secret } = await embed.addHost({ role: "admin", pages: ["settings"] });
+    const ticket = await embed.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
+    const startResponse = await embed.bring(ticket, { id: host.id });
     const cookie = startResponse.headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const session = { cookie, headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` } };
-    expect((await world.ask("/api/console/members", session)).status).toBe(200);
+    expect((await embed.request("/api/console/members", session)).status).toBe(200);
     const invite = { ...session, method: "POST", json: { email: "new@desk.test", role: "viewer" } };
-    expect((await world.ask("/api/console/members/invitations", invite)).status).toBe(403);
-    expect((await world.ask("/api/console/account", { ...session, method: "PUT", json: { name: "Another" } })).status).toBe(403);
+    expect((await embed.request("/api/console/members/invitations", invite)).status).toBe(403);
+    expect((await embed.request("/api/console/account", { ...session, method: "PUT", json: { name: "Another" } })).status).toBe(403);
   });
 
   it("is limited to the connection that its ticket names", async () => {
-    const shared = await world.harness.connect("http://127.0.0.1:9", "a key of a test");
-    const first = await world.ownConnection();
-    const session = await world.enter({ connection: first });
-    const { connections } = await (await world.ask("/api/console/connections", session)).json();
+    const shared = await embed.harness.connect("http://127.0.0.1:9", "a key of a test");
+    const first = await embed.getEmbeddedConnectionId();
+    const session = await embed.enter({ connection: first });
+    const { connections } = await (await embed.request("/api/console/connections", session)).json();
     expect(connections.map(({ id }: { id: string }) => id)).toEqual([first]);
-    expect((await world.ask(`/api/jobs?connection=${shared}`, session)).status).toBe(404);
+    expect((await embed.request(`/api/jobs?connection=${shared}`, session)).status).toBe(404);
   });
 
   it("reaches only the team's connections", async () => {
-    const { memberId } = world.harness.viewerOf("operator");
-    const { store, now } = world.harness.console;
+    const { memberId } = embed.harness.getViewer("operator");
+    const { store, now } = embed.harness.console;
     const ownConnection = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
-    const session = await world.enter();
-    const { connections } = await (await world.ask("/api/console/connections", session)).json();
+    const session = await embed.enter();
+    const { connections } = await (await embed.request("/api/console/connections", session)).json();
     const connectionIds = connections.map(({ id }: { id: string }) => id);
-    expect([connectionIds.includes(await world.ownConnection()), connectionIds.includes(ownConnection.id)]).toEqual([true, false]);
-    expect((await world.ask(`/api/jobs?connection=${ownConnection.id}`, session)).status).toBe(404);
-    expect((await world.bring(await world.ticket({ connection: ownConnection.id }))).status).toBe(401);
-    expect(await world.whyRefused()).toBe("connection");
+    expect([connectionIds.includes(await embed.getEmbeddedConnectionId()), connectionIds.includes(ownConnection.id)]).toEqual([
+      true,
+      false,
+    ]);
+    expect((await embed.request(`/api/jobs?connection=${ownConnection.id}`, session)).status).toBe(404);
+    expect((await embed.bring(await embed.ticket({ connection: ownConnection.id }))).status).toBe(401);
+    expect(await embed.getRefusalReason()).toBe("connection");
   });
 
   it("is logged with its host page", async () => {
-    const connection = await world.ownConnection();
-    const session = await world.enter({ sub: "operator@desk.test" });
-    await world.ask(`/api/queue?connection=${connection}`, { ...session, method: "POST", json: { clear: true } });
-    const { entries } = await (await world.ask("/api/console/audit?action=manageQueue&limit=1", { as: "owner" })).json();
-    expect(entries[0]).toMatchObject({ via: "embed Portal", member: { id: world.harness.viewerOf("operator").memberId } });
+    const connection = await embed.getEmbeddedConnectionId();
+    const session = await embed.enter({ sub: "operator@desk.test" });
+    await embed.request(`/api/queue?connection=${connection}`, { ...session, method: "POST", json: { clear: true } });
+    const { entries } = await (await embed.request("/api/console/audit?action=manageQueue&limit=1", { as: "owner" })).json();
+    expect(entries[0]).toMatchObject({ via: "embed Portal", member: { id: embed.harness.getViewer("operator").memberId } });
   });
 
   it("admits a guest, who isn't a member elsewhere", async () => {
-    const { host, secret } = await world.addHost({ guests: true });
-    const ticket = (changes = {}) => world.ticket({ secret, aud: host.audience, sub: "visitor 7", guest: true, name: "Grace", ...changes });
-    const startResponse = await world.bring(await ticket(), { id: host.id });
+    const { host, secret } = await embed.addHost({ guests: true });
+    const ticket = (changes = {}) => embed.ticket({ secret, aud: host.audience, sub: "visitor 7", guest: true, name: "Grace", ...changes });
+    const startResponse = await embed.bring(await ticket(), { id: host.id });
     const session = {
       cookie: startResponse.headers.getSetCookie()[0]?.split(";")[0] ?? "",
       headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` },
     };
-    expect((await world.ask(`/api/jobs?connection=${await world.ownConnection()}`, session)).status).toBe(200);
-    expect((await (await world.ask("/api/queue", { ...session, method: "POST", json: { clear: true } })).json()).code).toBe("ROLE_TOO_LOW");
-    expect((await world.bring(await ticket({ role: "operator" }), { id: host.id })).status).toBe(201);
-    const { members } = await (await world.ask("/api/console/members", { as: "owner" })).json();
+    expect((await embed.request(`/api/jobs?connection=${await embed.getEmbeddedConnectionId()}`, session)).status).toBe(200);
+    expect((await (await embed.request("/api/queue", { ...session, method: "POST", json: { clear: true } })).json()).code).toBe(
+      "ROLE_TOO_LOW",
+    );
+    expect((await embed.bring(await ticket({ role: "operator" }), { id: host.id })).status).toBe(201);
+    const { members } = await (await embed.request("/api/console/members", { as: "owner" })).json();
     expect(JSON.stringify(members)).not.toContain("Grace");
   });
 
   it("ends by expiry, role change, suspension or removal of its member", async () => {
     const isOpen = async (session: object) =>
-      (await world.ask("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204;
-    const old = await world.enter();
-    world.pass(EMBED_SESSION_MS + 1);
-    await world.harness.renewCookies();
-    expect(await isOpen(old)).toBe(false);
-    const getState = async (session: HarnessRequest) => (await world.ask("/api/console/session", session)).json();
-    expect(await getState(old)).toEqual({ state: "ended", cause: "expired" });
+      (await embed.request("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204;
+    const expiredSession = await embed.enter();
+    embed.advanceClock(EMBED_SESSION_MS + 1);
+    await embed.harness.renewCookies();
+    expect(await isOpen(expiredSession)).toBe(false);
+    const getState = async (session: HarnessRequest) => (await embed.request("/api/console/session", session)).json();
+    expect(await getState(expiredSession)).toEqual({ state: "ended", cause: "expired" });
 
-    const lowered = await world.enter({ sub: "admin@desk.test" });
-    expect((await world.giveRole("admin", "viewer")).status).toBe(200);
-    expect(await isOpen(lowered)).toBe(false);
-    expect(await getState(lowered)).toEqual({ state: "ended", cause: "role", from: "admin", to: "viewer" });
+    const loweredSession = await embed.enter({ sub: "admin@desk.test" });
+    expect((await embed.setRole("admin", "viewer")).status).toBe(200);
+    expect(await isOpen(loweredSession)).toBe(false);
+    expect(await getState(loweredSession)).toEqual({ state: "ended", cause: "role", from: "admin", to: "viewer" });
     expect(
       (
         await (
-          await world.ask("/api/queue", { ...(await world.enter({ sub: "admin@desk.test" })), method: "POST", json: { clear: true } })
+          await embed.request("/api/queue", { ...(await embed.enter({ sub: "admin@desk.test" })), method: "POST", json: { clear: true } })
         ).json()
       ).code,
     ).toBe("ROLE_TOO_LOW");
 
-    const { memberId } = world.harness.viewerOf("viewer");
-    const suspended = await world.enter({ sub: "viewer@desk.test" });
+    const { memberId } = embed.harness.getViewer("viewer");
+    const suspendedSession = await embed.enter({ sub: "viewer@desk.test" });
     const path = `/api/console/members/${memberId}`;
-    expect((await world.ask(path, { as: "owner", method: "PUT", json: { disabled: true } })).status).toBe(200);
-    expect(await isOpen(suspended)).toBe(false);
-    expect(await getState(suspended)).toEqual({ state: "ended", cause: "suspended" });
-    expect((await world.bring(await world.ticket({ sub: "viewer@desk.test" }))).status).toBe(401);
-    expect(await world.whyRefused()).toBe("suspended");
+    expect((await embed.request(path, { as: "owner", method: "PUT", json: { disabled: true } })).status).toBe(200);
+    expect(await isOpen(suspendedSession)).toBe(false);
+    expect(await getState(suspendedSession)).toEqual({ state: "ended", cause: "suspended" });
+    expect((await embed.bring(await embed.ticket({ sub: "viewer@desk.test" }))).status).toBe(401);
+    expect(await embed.getRefusalReason()).toBe("suspended");
 
-    expect((await world.ask(path, { as: "owner", method: "PUT", json: { disabled: false } })).status).toBe(200);
-    const removed = await world.enter({ sub: "viewer@desk.test" });
-    expect((await world.ask(path, { as: "owner", method: "DELETE" })).status).toBe(204);
-    expect(await isOpen(removed)).toBe(false);
-    expect((await world.bring(await world.ticket({ sub: "viewer@desk.test" }))).status).toBe(401);
-    expect(await world.whyRefused()).toBe("member");
+    expect((await embed.request(path, { as: "owner", method: "PUT", json: { disabled: false } })).status).toBe(200);
+    const removedSession = await embed.enter({ sub: "viewer@desk.test" });
+    expect((await embed.request(path, { as: "owner", method: "DELETE" })).status).toBe(204);
+    expect(await isOpen(removedSession)).toBe(false);
+    expect((await embed.bring(await embed.ticket({ sub: "viewer@desk.test" }))).status).toBe(401);
+    expect(await embed.getRefusalReason()).toBe("member");
   });
 
-  it("ends with a change of its host page, and with its removal", async () => {
-    const { host, secret } = await world.addHost();
-    const enter = async () => {
-      const response = await world.bring(await world.ticket({ secret, aud: host.audience }), { id: host.id });
+  it("ends when its host page is changed or removed", async () => {
+    const { host, secret } = await embed.addHost();
+    const startSession = async () => {
+      const response = await embed.bring(await embed.ticket({ secret, aud: host.audience }), { id: host.id });
       return { cookie: response.headers.getSetCookie()[0]?.split(";")[0], headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` } };
     };
     const isOpen = async (session: object) =>
-      (await world.ask("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204;
+      (await embed.request("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204;
     const path = `/api/console/embedding/${host.id}`;
-    const before = await enter();
+    const before = await startSession();
     expect(await isOpen(before)).toBe(true);
-    expect((await world.ask(path, { as: "owner", method: "PATCH", json: { role: "viewer" } })).status).toBe(200);
+    expect((await embed.request(path, { as: "owner", method: "PATCH", json: { role: "viewer" } })).status).toBe(200);
     expect(await isOpen(before)).toBe(false);
-    const after = await enter();
-    expect(await isOpen(after)).toBe(true);
-    expect((await world.ask(path, { as: "owner", method: "DELETE" })).status).toBe(204);
-    expect(await isOpen(after)).toBe(false);
+    const laterSession = await startSession();
+    expect(await isOpen(laterSession)).toBe(true);
+    expect((await embed.request(path, { as: "owner", method: "DELETE" })).status).toBe(204);
+    expect(await isOpen(laterSession)).toBe(false);
   });
 });

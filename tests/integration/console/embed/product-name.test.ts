@@ -1,4 +1,4 @@
-// The product name for visitors of other products and shares.
+// The product name in frames and on shares.
 import { expect, it, vi } from "vitest";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
@@ -11,7 +11,7 @@ const incoming = vi.hoisted(() => ({ headers: new Headers() }));
 vi.mock("next/headers", () => ({ headers: () => Promise.resolve(incoming.headers) }));
 await createHarness({ settings: { LIGHTDESK_PRODUCT_NAME: "Acme & Co. Studio" } });
 
-it("names the set product in frames and on shares, and Lightdesk to members", async () => {
+it("shows the configured name in frames and shares, and Lightdesk to members", async () => {
   for (const language of languages) {
     for (const [name, value] of [
       [EMBED_PATH_HEADER, "/embed/0123456789abcdef01/abcdefgh1234"],
@@ -26,11 +26,11 @@ it("names the set product in frames and on shares, and Lightdesk to members", as
   }
 });
 
-it("names no product while a page opens in a frame", () => {
+it("doesn't show a product name while a page opens in a frame", () => {
   for (const language of languages) expect(JSON.stringify(messagesByLanguage[language].embedding.start)).not.toContain("Lightdesk");
 });
 
-it("refuses a name that a sentence or a page would interpret", () => {
+it("rejects a name with markup, placeholders or quotes, or that is too long", () => {
   for (const name of ["<b>", "{count}", 'a"b', "a'b", "a\\b", "x".repeat(61)])
     expect(() => readEnv({ LIGHTDESK_PRODUCT_NAME: name })).toThrow("LIGHTDESK_PRODUCT_NAME must be");
 });

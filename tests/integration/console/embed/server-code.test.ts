@@ -7,10 +7,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type CryptoKey, importSPKI, jwtVerify } from "jose";
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
-import { languageNames, serverCode, type ServerLanguage, serverLanguages } from "@/components/settings/embedding/server-code";
-import { freePort } from "@/tests/support/free-port";
+import { languageNames, renderServerCode, type ServerLanguage, serverLanguages } from "@/components/settings/embedding/server-code";
+import { findFreePort } from "@/tests/support/free-port";
 import { requireProgram } from "@/tests/support/program";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
 const host = {
@@ -26,7 +26,7 @@ const secret = "a secret of a host page, of 43 characters";
 let folder: string;
 let child: ChildProcess | undefined;
 beforeEach(async () => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   await writeFile(join(folder, "page.html"), "<h1>A host page</h1>");
 });
 afterEach(async () => {
@@ -38,24 +38,24 @@ afterEach(async () => {
 });
 
 const files = { node: "server.mjs", python: "server.py", php: "server.php", ruby: "server.rb" } as const;
-type Runnable = keyof typeof files;
-const isRunnable = (language: ServerLanguage): language is Runnable => Object.hasOwn(files, language);
+type RunnableLanguage = keyof typeof files;
+const isRunnable = (language: ServerLanguage): language is RunnableLanguage => Object.hasOwn(files, language);
 
-async function start(language: Runnable, code: string, env: Record<string, string>, context: TestContext): Promise<string> {
-  const port = await freePort();
+async function start(language: RunnableLanguage, code: string, env: Record<string, string>, context: TestContext): Promise<string> {
+  const port = await findFreePort();
   const file = join(folder, files[language]);
   await writeFile(file, code);
-  const commands: Record<Runnable, () => Promise<[string, ...string[]]>> = {
+  const commands: Record<RunnableLanguage, () => Promise<[string, ...string[]]>> = {
     node: async () => [process.execPath, file],
     python: async () => [await requireProgram("python3", context), file],
     php: async () => [await requireProgram("php", context), "-S", `127.0.0.1:${port}`, file],
     ruby: async () => [await requireProgram("ruby", context), file],
   };
-  const [command, ...words] = await commands[language]();
-  const own = { NODE_ENV: "test", PATH: process.env.PATH ?? "", PORT: String(port), MEMBER: "ada@example.com", ...env } as const;
-  child = spawn(command, words, { cwd: folder, env: own, stdio: "ignore" });
+  const [command, ...args] = await commands[language]();
+  const childEnv = { NODE_ENV: "test", PATH: process.env.PATH ?? "", PORT: String(port), MEMBER: "ada@example.com", ...env } as const;
+  child = spawn(command, args, { cwd: folder, env: childEnv, stdio: "ignore" });
   const url = `http://127.0.0.1:${port}`;
-  await until("it answers", async () =>
+  await until("the server responds", async () =>
     fetch(url).then(
       ({ ok }) => ok,
       () => false,
@@ -69,7 +69,7 @@ const requestTicket = (url: string, origin?: string, path = "/lightdesk-ticket")
 
 describe.each(serverLanguages.filter(isRunnable))("the server in %s", (language) => {
   it("signs a ticket for the page's own origin, and none for other origins", async (context) => {
-    const url = await start(language, serverCode(language, settings), { LIGHTDESK_SECRET: secret }, context);
+    const url = await start(language, renderServerCode(language, settings), { LIGHTDESK_SECRET: secret }, context);
     expect(await (await fetch(url)).text()).toBe("<h1>A host page</h1>");
     const ids = new Set<unknown>();
     for (const origin of host.origins) {
@@ -95,7 +95,7 @@ it.for(["node", "php", "ruby"] as const)("signs with the key of a JWKS host page
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
   });
   await writeFile(join(folder, "key.pem"), privateKey);
-  const code = serverCode(language, { ...settings, jwksUrl: "https://app.example.com/keys" });
+  const code = renderServerCode(language, { ...settings, jwksUrl: "https://app.example.com/keys" });
   const url = await start(language, code, { LIGHTDESK_KEY_FILE: join(folder, "key.pem"), LIGHTDESK_KEY_ID: "one" }, context);
   const key: CryptoKey = await importSPKI(publicKey, "RS256");
   const { protectedHeader } = await jwtVerify(await (await requestTicket(url, host.origins[0])).text(), key, { audience: host.audience });
@@ -107,17 +107,17 @@ const page = readFileSync("docs/embedding.md", "utf8");
 it("equals the server code in docs/embedding.md", () => {
   for (const language of serverLanguages) {
     expect(page).toContain(`### ${languageNames[language]}`);
-    expect(page).toContain(serverCode(language, settings));
+    expect(page).toContain(renderServerCode(language, settings));
   }
 });
 
 it("differs as docs/embedding.md shows when a private key signs tickets", () => {
   const lines = page.split("```diff\n")[1]?.split("```")[0]?.split("\n") ?? [];
-  const getLinesWith = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
-  const bySecret = serverCode("node", settings).split("\n").slice(1);
-  const byKey = serverCode("node", { ...settings, jwksUrl: "https://app.example.com/keys" })
+  const getLinesBySign = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
+  const secretCode = renderServerCode("node", settings).split("\n").slice(1);
+  const keyCode = renderServerCode("node", { ...settings, jwksUrl: "https://app.example.com/keys" })
     .split("\n")
     .slice(1);
-  expect(getLinesWith("-")).toEqual(bySecret.filter((line) => !byKey.includes(line)));
-  expect(getLinesWith("+")).toEqual(byKey.filter((line) => !bySecret.includes(line)));
+  expect(getLinesBySign("-")).toEqual(secretCode.filter((line) => !keyCode.includes(line)));
+  expect(getLinesBySign("+")).toEqual(keyCode.filter((line) => !secretCode.includes(line)));
 });

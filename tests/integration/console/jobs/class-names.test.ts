@@ -11,48 +11,48 @@ const prompt = {
   "2": { class_type: "SaveImage", inputs: { images: ["1", 0] }, _meta: { title: "Keep it" } },
   "3": { class_type: "constructor", inputs: {} },
 };
-let fill = "";
+let filler = "";
 const harness = await createHarness();
-const names = () => ({
-  EmptyImage: { display_name: "Empty Image", description: fill },
+const createCatalogue = () => ({
+  EmptyImage: { display_name: "Empty Image", description: filler },
   SaveImage: { display_name: `Save Image ${KEY}` },
   Unused: { display_name: "Never seen" },
 });
 const server = await openTestServer(({ url }, response) => {
-  if (url.startsWith("/api/object_info")) return sendJsonResponse(response, names());
+  if (url.startsWith("/api/object_info")) return sendJsonResponse(response, createCatalogue());
   sendJsonResponse(response, {
     id: "job-1",
     status: "completed",
     create_time: 1,
     class_names: { EmptyImage: "Of the service" },
-    fill,
+    fill: filler,
     workflow: { prompt },
   });
 });
 
-async function details(connection: string) {
+async function readDetails(connection: string) {
   const response = await harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer" });
   return response.json();
 }
 
 test("omits a job's classes until a catalogue was read, and requests none", async () => {
-  expect(await details(await harness.connect(server.url, KEY))).not.toHaveProperty("class_names");
+  expect(await readDetails(await harness.connect(server.url, KEY))).not.toHaveProperty("class_names");
   expect(server.requests.filter(({ url }) => url.includes("object_info"))).toEqual([]);
 });
 
 test.each([
   ["small", ""],
-  ["so large that it is read elsewhere", "x".repeat(2 * MIB)],
-])("names a job's classes without secrets when the workflow is %s", async (_, filled) => {
-  fill = filled;
+  ["large", "x".repeat(2 * MIB)],
+])("names a job's classes without secrets when the workflow is %s", async (_, text) => {
+  filler = text;
   const connection = await harness.connect(server.url, KEY);
   const catalogue = await harness.request(`/api/object_info?connection=${connection}`, { as: "viewer" });
   expect(catalogue.status).toBe(200);
   await catalogue.arrayBuffer();
   const requestCount = server.requests.length;
-  const job = await details(connection);
+  const job = await readDetails(connection);
   expect(job.class_names).toEqual({ EmptyImage: "Empty Image", SaveImage: "Save Image [REDACTED]" });
   expect(job.workflow).toEqual({ prompt });
   expect(server.requests.slice(requestCount).filter(({ url }) => url.includes("object_info"))).toEqual([]);
-  expect(await details(await harness.connect(server.url, KEY))).not.toHaveProperty("class_names");
+  expect(await readDetails(await harness.connect(server.url, KEY))).not.toHaveProperty("class_names");
 });

@@ -20,17 +20,17 @@ beforeEach(async () => {
   connection = await harness.connect(service.url, "key-of-the-service");
 });
 
-function submit(label: string, to = connection): Promise<Response> {
-  return harness.request(`/api/prompt?connection=${to}`, {
+function submit(label: string, connectionId = connection): Promise<Response> {
+  return harness.request(`/api/prompt?connection=${connectionId}`, {
     as: "operator",
     method: "POST",
     json: { prompt: { "1": { class_type: "SaveImage", inputs: {} } } },
-    headers: { "idempotency-key": `press-of-${crypto.randomUUID()}`, "x-lightdesk-label": label },
+    headers: { "idempotency-key": `submission-${crypto.randomUUID()}`, "x-lightdesk-label": label },
   });
 }
 
-async function read(path: string, of = connection): Promise<Record<string, Record<string, unknown>[]> & Record<string, unknown>> {
-  const response = await harness.request(`${path}?connection=${of}`, { as: "viewer" });
+async function read(path: string, connectionId = connection): Promise<Record<string, Record<string, unknown>[]> & Record<string, unknown>> {
+  const response = await harness.request(`${path}?connection=${connectionId}`, { as: "viewer" });
   return (await response.json()) as Record<string, Record<string, unknown>[]>;
 }
 
@@ -48,21 +48,21 @@ test("keeps labels in the console and sends none to the service", async () => {
   expect(JSON.stringify(service.requests.map(({ headers, body }) => [headers, body.toString()]))).not.toContain("seed");
 });
 
-test("shows no label for the same id at another connection", async () => {
+test("shows no label for the same id on another connection", async () => {
   await submit("here");
   const otherConnection = await harness.connect(service.url, "another-key");
   expect((await read("/api/jobs", otherConnection)).jobs?.[0]).not.toHaveProperty("job_label");
 });
 
 test.each([
-  ["a stray per cent sign", "100%"],
-  ["nothing but blanks", "%20%0A"],
+  ["a stray percent sign", "100%"],
+  ["only whitespace", "%20%0A"],
 ])("ignores a label that is %s and starts the job", async (_, label) => {
   expect((await submit(label)).status).toBe(200);
   expect((await read("/api/jobs")).jobs?.[0]).not.toHaveProperty("job_label");
 });
 
-test("cuts a label to one line of 120 characters", async () => {
+test("truncates a label to one line of 120 characters", async () => {
   await submit(encodeURIComponent(`two\nlines ${"é".repeat(200)}`));
   const label = String((await read("/api/jobs")).jobs?.[0]?.job_label);
   expect(label).toHaveLength(120);
@@ -75,7 +75,7 @@ test("links a rerun with its original and ignores such links from services", asy
     as: "operator",
     method: "POST",
     json: { prompt: { "1": { class_type: "SaveImage", inputs: {} } } },
-    headers: { "idempotency-key": `press-of-${crypto.randomUUID()}`, "x-lightdesk-rerun-of": "job-1" },
+    headers: { "idempotency-key": `submission-${crypto.randomUUID()}`, "x-lightdesk-rerun-of": "job-1" },
   });
   expect(await secondResponse.json()).toMatchObject({ prompt_id: "job-2" });
   const { jobs } = await read("/api/jobs");

@@ -1,4 +1,4 @@
-// The filtered list as a file, from services that page or fail midway, or for a browser that disconnects.
+// Exports of the filtered job list, from services that page or fail midway, or for a browser that disconnects.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
@@ -7,7 +7,7 @@ import { until } from "@/tests/support/until";
 
 const harness = await createHarness({ now: () => Date.parse("2026-03-01T12:00:00Z"), upstreamLimits: { attempts: 1 } });
 
-const job = (index: number, overrides: object = {}) => ({
+const createJob = (index: number, overrides: object = {}) => ({
   id: `job-${index}`,
   status: "completed",
   create_time: 1_767_225_600_000 + index,
@@ -25,18 +25,18 @@ async function connect(respond: (page: Page, response: Parameters<typeof sendJso
     respond({ limit: Number(url.searchParams.get("limit")), offset: Number(url.searchParams.get("offset")), url }, response, request);
   });
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-  const get = (query: string, signal?: AbortSignal) =>
+  const exportJobs = (query: string, signal?: AbortSignal) =>
     harness.request(exportPath(connection, query), { as: "viewer", ...(signal && { signal }) });
-  /** The requests of exports only; the console also reads the list in the background, without a filter. */
-  const listRequests = () => server.requests.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
-  return { connection, get, listRequests };
+  /** Returns only the requests of exports. The console also reads the list in the background, without a filter. */
+  const getListRequests = () => server.requests.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
+  return { connection, get: exportJobs, listRequests: getListRequests };
 }
 
 function getPage(jobs: readonly object[], { limit, offset }: Page, maxRows = limit) {
   const page = jobs.slice(offset, offset + Math.min(limit, maxRows));
   return { jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } };
 }
-const manyJobs = Array.from({ length: 2500 }, (_, index) => job(index));
+const manyJobs = Array.from({ length: 2500 }, (_, index) => createJob(index));
 const getIds = (csv: string) =>
   csv
     .trim()
@@ -46,11 +46,11 @@ const getIds = (csv: string) =>
 
 test("exports 2,500 jobs as one CSV in list order, named by date", async () => {
   const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
-  const reply = await get("format=csv");
-  expect(reply.headers.get("content-type")).toBe("text/csv; charset=utf-8");
-  expect(reply.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
-  expect(reply.headers.get("x-total-count")).toBe("2500");
-  const bytes = new Uint8Array(await reply.arrayBuffer());
+  const exportResponse = await get("format=csv");
+  expect(exportResponse.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  expect(exportResponse.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
+  expect(exportResponse.headers.get("x-total-count")).toBe("2500");
+  const bytes = new Uint8Array(await exportResponse.arrayBuffer());
   expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
   expect(getIds(new TextDecoder().decode(bytes))).toEqual(manyJobs.map(({ id }) => id));
   expect(listRequests()).toHaveLength(3);
@@ -65,14 +65,14 @@ test("writes each job once when new jobs shift the pages", async () => {
   let addedRows: object[] = [];
   const { get } = await connect((page, response) => {
     sendJsonResponse(response, getPage([...addedRows, ...manyJobs], page));
-    addedRows = [job(-1), job(-2)];
+    addedRows = [createJob(-1), createJob(-2)];
   });
   const ids = getIds(await (await get("format=csv")).text());
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toEqual(manyJobs.map(({ id }) => id));
 });
 
-test("forwards filters to the service and refuses bad ones", async () => {
+test("forwards filters to the service and rejects invalid ones", async () => {
   const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage([], page)));
   await (await get("format=json&status=failed,cancelled&sort_order=asc&offset=300&limit=25")).text();
   const listParams = new URL(listRequests()[0]?.url ?? "", "http://service.test").searchParams;
@@ -82,7 +82,7 @@ test("forwards filters to the service and refuses bad ones", async () => {
   expect((await get("status=asleep")).status).toBe(400);
 });
 
-test("exports JSON in the interface's shape with a count and completeness", async () => {
+test("exports JSON in the API's format with a count and completeness", async () => {
   const { get } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
   const file = await (await get("format=json")).json();
   expect(file).toMatchObject({ exported_at: "2026-03-01T12:00:00.000Z", total: 2500, count: 2500, complete: true });
@@ -90,13 +90,13 @@ test("exports JSON in the interface's shape with a count and completeness", asyn
   expect(file.jobs[7]).toMatchObject({ id: "job-7", status: "completed" });
 });
 
-test("exports an empty list as an empty file with a note", async () => {
+test("exports an empty list as an empty file", async () => {
   const { get } = await connect((page, response) => sendJsonResponse(response, getPage([], page)));
   expect(await (await get("format=json")).json()).toMatchObject({ total: 0, count: 0, complete: true, jobs: [] });
   expect(getIds(await (await get("format=csv")).text())).toEqual([]);
 });
 
-test("states what is missing when the service fails on the second page", async () => {
+test("marks the file as incomplete when the service fails on the second page", async () => {
   const { get } = await connect((page, response) =>
     page.offset === 0
       ? sendJsonResponse(response, getPage(manyJobs, page))
@@ -111,11 +111,11 @@ test("states what is missing when the service fails on the second page", async (
   expect(json).toMatchObject({ total: 2500, count: 1000, complete: false, failure: { message: "no pages today" } });
 });
 
-test("returns a refusal instead of a file when the service fails immediately", async () => {
+test("returns an error instead of a file when the service fails immediately", async () => {
   const { get } = await connect((_, response) => sendJsonResponse(response, { code: "DATABASE_DOWN", message: "no" }, 500));
-  const reply = await get("format=csv");
-  expect(reply.status).toBe(502);
-  expect(reply.headers.get("content-disposition")).toBeNull();
+  const exportResponse = await get("format=csv");
+  expect(exportResponse.status).toBe(502);
+  expect(exportResponse.headers.get("content-disposition")).toBeNull();
 });
 
 test("stops reading when the browser disconnects", async () => {
@@ -129,30 +129,30 @@ test("stops reading when the browser disconnects", async () => {
 });
 
 test("aborts the pending page when the request ends", async () => {
-  let closed = false;
+  let isClosed = false;
   const { get, listRequests } = await connect((page, response) => {
     if (page.offset === 0) return sendJsonResponse(response, getPage(manyJobs, page));
-    response.on("close", () => void (closed = true));
+    response.on("close", () => void (isClosed = true));
   });
   const controller = new AbortController();
   const reader = (await get("format=json", controller.signal)).body?.getReader();
   await reader?.read();
   await reader?.read();
-  const rest = reader?.read();
-  await until("the second page is asked for", () => listRequests().length === 2);
+  const pendingRead = reader?.read();
+  await until("the second page is requested", () => listRequests().length === 2);
   controller.abort();
-  await until("the service sees it", () => closed);
-  await rest;
+  await until("the service's response is closed", () => isClosed);
+  await pendingRead;
 });
 
 test("escapes formulas, commas, quotes and line ends and masks secrets", async () => {
-  const hostile = '=HYPERLINK("http://evil.example","x")';
+  const formula = '=HYPERLINK("http://evil.example","x")';
   const jobs = [
-    job(1, {
+    createJob(1, {
       workflow_id: "@SUM(A1)",
-      execution_error: { exception_message: `${hostile}\nline two`, exception_type: "+1", node_type: "-2" },
+      execution_error: { exception_message: `${formula}\nline two`, exception_type: "+1", node_type: "-2" },
     }),
-    job(2, {
+    createJob(2, {
       status: "failed",
       execution_error: { exception_message: "key comfyui-0123456789abcdef0123456789abcdef", exception_type: "\tT" },
     }),
@@ -178,14 +178,14 @@ test("exports selected jobs only and stops reading at the last", async () => {
   expect(exportBody).toMatchObject({ total: 2, count: 1, complete: false, failure: { code: "NOT_FOUND" } });
 });
 
-test("accepts a thousand job ids in a body and refuses more", async () => {
+test("accepts a thousand job ids in a body and rejects more", async () => {
   const { connection } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
   const post = (ids: readonly string[]) =>
     harness.request(`/api/console/jobs/export?connection=${connection}`, { as: "viewer", method: "POST", json: { ids, format: "csv" } });
   const ids = manyJobs.slice(700, 1700).map(({ id }) => id);
-  const reply = await post(ids);
-  expect(reply.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
-  expect(getIds(new TextDecoder().decode(await reply.arrayBuffer()))).toEqual(ids);
+  const exportResponse = await post(ids);
+  expect(exportResponse.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
+  expect(getIds(new TextDecoder().decode(await exportResponse.arrayBuffer()))).toEqual(ids);
   expect((await post([...ids, "one-more"])).status).toBe(400);
   expect((await post([])).status).toBe(400);
 });

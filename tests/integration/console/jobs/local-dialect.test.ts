@@ -21,14 +21,14 @@ async function call(method: string, path: string, json?: unknown) {
   const response = await harness.request(path, { as: "owner", method, json });
   return { status: response.status, body: await response.json() };
 }
-const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
-const get = (path: string) => call("GET", at(path));
-const post = (path: string, json: unknown) => call("POST", at(path), json);
+const withConnection = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
+const get = (path: string) => call("GET", withConnection(path));
+const post = (path: string, json: unknown) => call("POST", withConnection(path), json);
 
 function reset() {
-  local.place.running = [];
-  local.place.pending = [];
-  local.place.history.clear();
+  local.state.running = [];
+  local.state.pending = [];
+  local.state.history.clear();
 }
 
 test("runs a workflow without key or Origin and lists it in the API's format", async () => {
@@ -53,14 +53,14 @@ test("returns an earlier job with its outputs and owner on resubmission", async 
     body: writeExactJson({ prompt }),
     headers: { "content-type": "application/json" },
   } as const;
-  const run = async () => {
-    const { prompt_id }: { prompt_id: string } = await (await harness.request(at("/api/prompt"), options)).json();
-    local.begin();
-    local.end({ "9": { images: [picture] } });
+  const runJob = async () => {
+    const { prompt_id }: { prompt_id: string } = await (await harness.request(withConnection("/api/prompt"), options)).json();
+    local.startJob();
+    local.endJob({ "9": { images: [picture] } });
     return (await get(`/api/jobs/${prompt_id}`)).body;
   };
-  expect((await run()).outputs).toEqual({ "9": { images: [picture] } });
-  expect((await run()).outputs).toEqual({ "9": { images: [picture] } });
+  expect((await runJob()).outputs).toEqual({ "9": { images: [picture] } });
+  expect((await runJob()).outputs).toEqual({ "9": { images: [picture] } });
   const [, secondRequest] = local.requests.filter(({ url, method }) => method === "POST" && url === "/api/prompt").slice(-2);
   expect(secondRequest?.body.toString()).toContain("12345678901234567890");
 });
@@ -75,26 +75,26 @@ test("derives a job's short status from its details", async () => {
   reset();
   const id = local.submit();
   expect((await get(`/api/job/${id}/status`)).body).toMatchObject({ id, status: "pending" });
-  local.begin();
-  local.end();
+  local.startJob();
+  local.endJob();
   const { body } = await get(`/api/job/${id}/status`);
   expect(body).toMatchObject({ status: "completed" });
   expect(Date.parse(body.updated_at) - Date.parse(body.created_at)).toBeGreaterThan(0);
   expect((await get("/api/job/none/status")).status).toBe(404);
 });
 
-test("shows a job's state in the local server's one word", async () => {
+test("returns a local server's job without a separate status", async () => {
   reset();
   const id = local.submit();
-  const job = await getJob(harness.contextOf("owner"), id, connection);
+  const job = await getJob(harness.getContext("owner"), id, connection);
   expect(job).toMatchObject({ ok: true, value: { detail: { id, status: "pending" } } });
   expect(job.ok && job.value).not.toHaveProperty("status");
 });
 
-test("returns the queue in execution order in the interface's tuples", async () => {
+test("returns the queue in execution order as the API's tuples", async () => {
   reset();
   const [first, second] = [local.submit(), local.submit()];
-  local.place.pending.reverse();
+  local.state.pending.reverse();
   const { body } = await get("/api/queue");
   expect(body.queue_pending.map((item: unknown[]) => [item[0], item[1], item[3]])).toEqual([
     [1, first, ["1"]],
@@ -103,12 +103,12 @@ test("returns the queue in execution order in the interface's tuples", async () 
   expect(body.queue_pending[0][4].create_time).toBeGreaterThan(1e12);
 });
 
-test("reports only jobs that really left the queue as cancelled", async () => {
+test("reports only jobs that left the queue as cancelled", async () => {
   reset();
   const [startedId, waiting, otherId] = [local.submit(), local.submit(), local.submit()];
   local.beforeChange(() => {
-    local.begin();
-    local.end();
+    local.startJob();
+    local.endJob();
   });
   expect((await post("/api/queue", { delete: [startedId, waiting, "unknown"] })).body).toMatchObject({
     deleted: [waiting],
@@ -120,18 +120,18 @@ test("reports only jobs that really left the queue as cancelled", async () => {
 test("cancels by job path, keeps ended jobs and reports unknown ids as missing", async () => {
   reset();
   const [running = "", waiting = "", startedId = "", otherId = ""] = [local.submit(), local.submit(), local.submit(), local.submit()];
-  local.begin();
+  local.startJob();
   const cancel = (id: string) => post(`/api/job/${id}/cancel`, {});
   expect(await cancel(waiting)).toEqual({ status: 200, body: { cancelled: true } });
-  expect([...local.place.running, ...local.place.pending].map(([, id]) => id)).toEqual([running, startedId, otherId]);
+  expect([...local.state.running, ...local.state.pending].map(([, id]) => id)).toEqual([running, startedId, otherId]);
   expect(await cancel(running)).toEqual({ status: 200, body: { cancelled: true } });
   expect((await get(`/api/jobs/${running}`)).body.status).toBe("cancelled");
   expect(await cancel(running)).toEqual({ status: 200, body: { cancelled: false } });
-  // A job that begins just before it is removed from the queue is stopped; the one behind it is left alone.
-  local.beforeChange(() => local.begin());
+  // A job that starts just before its removal from the queue is stopped. The job behind it is not.
+  local.beforeChange(() => local.startJob());
   expect(await cancel(startedId)).toEqual({ status: 200, body: { cancelled: true } });
   expect((await get(`/api/jobs/${startedId}`)).body.status).toBe("cancelled");
-  expect(local.place.pending.map(([, id]) => id)).toEqual([otherId]);
+  expect(local.state.pending.map(([, id]) => id)).toEqual([otherId]);
   expect(await cancel(waiting)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
@@ -139,8 +139,8 @@ test("lists and cancels jobs whose graphs exceed the response limit", async () =
   reset();
   const graph = { "1": { class_type: "SaveImage", inputs: { text: "x".repeat(100_000) } }, "2": { class_type: "Other", inputs: {} } };
   const ids = Array.from({ length: 100 }, () => local.submit());
-  for (const item of local.place.pending) item[2] = graph;
-  local.begin();
+  for (const item of local.state.pending) item[2] = graph;
+  local.startJob();
   const { body } = await get("/api/queue");
   expect(body.queue_pending.map((item: unknown[]) => item[1])).toEqual(ids.slice(1));
   expect(Object.keys(body.queue_running[0][2])).toEqual(["1", "2"]);
@@ -148,65 +148,66 @@ test("lists and cancels jobs whose graphs exceed the response limit", async () =
   expect(await post("/api/queue", { delete: [ids[1]] })).toMatchObject({ status: 200, body: { deleted: [ids[1]] } });
   expect(await post(`/api/job/${ids[2]}/cancel`, {})).toEqual({ status: 200, body: { cancelled: true } });
   expect(await post(`/api/job/${ids[0]}/cancel`, {})).toEqual({ status: 200, body: { cancelled: true } });
-  expect(local.place.pending.map((item) => item[1])).toEqual(ids.slice(3));
+  expect(local.state.pending.map((item) => item[1])).toEqual(ids.slice(3));
 });
 
 test("frees memory and interrupts with and without a body", async () => {
   reset();
-  const bare = async (path: string) => (await harness.request(at(path), { as: "owner", method: "POST" })).status;
-  const withBody = async (path: string, json: object) => (await harness.request(at(path), { as: "owner", method: "POST", json })).status;
-  expect([await bare("/api/free"), await withBody("/api/free", { unload_models: true })]).toEqual([200, 200]);
+  const postWithoutBody = async (path: string) => (await harness.request(withConnection(path), { as: "owner", method: "POST" })).status;
+  const postWithBody = async (path: string, json: object) =>
+    (await harness.request(withConnection(path), { as: "owner", method: "POST", json })).status;
+  expect([await postWithoutBody("/api/free"), await postWithBody("/api/free", { unload_models: true })]).toEqual([200, 200]);
   expect(local.requests.filter(({ url }) => url === "/api/free").map(({ body }) => body.toString())).toEqual([
     "{}",
     '{"unload_models":true}',
   ]);
   const [first = "", second = ""] = [local.submit(), local.submit()];
-  local.begin();
-  expect(await withBody("/api/interrupt", { prompt_id: second })).toBe(200);
-  expect(local.place.running).toHaveLength(1);
-  expect(await bare("/api/interrupt")).toBe(200);
-  expect([...local.place.history.keys()]).toEqual([first]);
+  local.startJob();
+  expect(await postWithBody("/api/interrupt", { prompt_id: second })).toBe(200);
+  expect(local.state.running).toHaveLength(1);
+  expect(await postWithoutBody("/api/interrupt")).toBe(200);
+  expect([...local.state.history.keys()]).toEqual([first]);
 });
 
-test("reads and deletes entries of the older history shape", async () => {
+test("reads and deletes entries in the older history format", async () => {
   reset();
   const ids = [local.submit(), local.submit(), local.submit()];
   for (const _ of ids) {
-    local.begin();
-    local.end();
+    local.startJob();
+    local.endJob();
   }
-  const keys = async (path: string) => Object.keys((await get(path)).body);
-  expect(await keys("/api/history")).toEqual(ids);
-  expect(await keys("/api/history?max_items=2")).toEqual(ids.slice(1));
+  const listKeys = async (path: string) => Object.keys((await get(path)).body);
+  expect(await listKeys("/api/history")).toEqual(ids);
+  expect(await listKeys("/api/history?max_items=2")).toEqual(ids.slice(1));
   const { body } = await get(`/api/history/${ids[0]}`);
   expect(body).toMatchObject({ [ids[0] ?? ""]: { prompt: [expect.any(Number), ids[0], expect.anything(), {}, ["1"]] } });
   await post("/api/history", { delete: [ids[0]] });
   expect(await get(`/api/history/${ids[0]}`)).toEqual({ status: 200, body: {} });
   await post("/api/history", { clear: true });
-  expect(await keys("/api/history")).toEqual([]);
+  expect(await listKeys("/api/history")).toEqual([]);
 });
 
 test("pages the history newest first without the editor's graph", async () => {
   reset();
   const ids = Array.from({ length: 5 }, () => local.submit());
-  for (const [, , , extra] of local.place.pending) extra.extra_pnginfo = { workflow: { id: "w", nodes: [] } };
+  for (const [, , , extra] of local.state.pending) extra.extra_pnginfo = { workflow: { id: "w", nodes: [] } };
   for (const _ of ids) {
-    local.begin();
-    local.end();
+    local.startJob();
+    local.endJob();
   }
-  const page = async (offset: number, count: number) => (await get(`/api/history_v2?max_items=${count}&offset=${offset}`)).body.history;
+  const readPage = async (offset: number, count: number) => (await get(`/api/history_v2?max_items=${count}&offset=${offset}`)).body.history;
   const getIds = (entries: { prompt_id: string }[]) => entries.map(({ prompt_id }) => prompt_id);
   const newest = [...ids].reverse();
-  expect(getIds(await page(0, 2))).toEqual(newest.slice(0, 2));
-  expect(getIds(await page(2, 2))).toEqual(newest.slice(2, 4));
-  expect(getIds(await page(4, 2))).toEqual(newest.slice(4));
-  expect(await page(5, 2)).toEqual([]);
-  const [entry] = await page(0, 1);
+  expect(getIds(await readPage(0, 2))).toEqual(newest.slice(0, 2));
+  expect(getIds(await readPage(2, 2))).toEqual(newest.slice(2, 4));
+  expect(getIds(await readPage(4, 2))).toEqual(newest.slice(4));
+  expect(await readPage(5, 2)).toEqual([]);
+  const [entry] = await readPage(0, 1);
   expect(entry).toMatchObject({ workflow_id: "w", prompt: { prompt_id: newest[0] } });
   expect(JSON.stringify(entry)).not.toContain("nodes");
 });
 
-test("lists files whole and a missing folder as empty", async () => {
+test("lists files, and a missing folder as empty", async () => {
   expect((await get("/api/userdata?dir=workflows/")).body).toMatchObject([{ path: "a.json", size: 2 }]);
   expect((await get("/api/userdata?dir=other/")).body).toEqual([]);
   expect((await get("/api/userdata?dir=/&recurse=true")).body).toMatchObject([{ path: "workflows/a.json" }]);
@@ -240,7 +241,7 @@ test("doesn't treat a multi-user service as a local server", async () => {
   expect(body.connection).toMatchObject({ dialect: "interface", hasKey: true });
 });
 
-test("reports a queue of another shape as unreadable", async () => {
+test("reports a queue in an unknown format as unreadable", async () => {
   let isLocal = true;
   const service = await openTestServer(({ url }, response) => {
     if (url === "/api/user") return void response.writeHead(404).end();
@@ -252,7 +253,7 @@ test("reports a queue of another shape as unreadable", async () => {
   expect([queue.status, queue.body.code]).toEqual([502, "UPSTREAM_UNREADABLE"]);
 });
 
-test("returns a refused filter as a refusal, regardless of its message length", async () => {
+test("returns a rejected filter as an error, even with a very long code", async () => {
   let refusalCode = "UNSUPPORTED_PARAM";
   const server = await openTestServer(({ url }, response) => {
     if (url === "/api/system_stats") return sendJsonResponse(response, { system: {}, devices: [] });
@@ -260,12 +261,13 @@ test("returns a refused filter as a refusal, regardless of its message length", 
     sendJsonResponse(response, { error: { code: refusalCode, message: "no" } }, 400);
   });
   const { body } = await call("POST", "/api/console/connections", { name: "Wordy", baseUrl: server.url });
-  const filter = () => call("GET", `/api/assets?metadata_filter=${encodeURIComponent('{"a":1}')}&connection=${body.connection.id}`);
-  expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
+  const requestFiltered = () =>
+    call("GET", `/api/assets?metadata_filter=${encodeURIComponent('{"a":1}')}&connection=${body.connection.id}`);
+  expect(await requestFiltered()).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
   refusalCode = "INVALID_FILTER";
-  expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_FILTER", message: "no" } });
+  expect(await requestFiltered()).toMatchObject({ status: 400, body: { code: "INVALID_FILTER", message: "no" } });
   refusalCode = "x".repeat(1_000_000);
-  expect((await filter()).status).toBe(400);
+  expect((await requestFiltered()).status).toBe(400);
 });
 
 test("locates an asset's file in its folder and reads times as UTC", async () => {
@@ -273,16 +275,16 @@ test("locates an asset's file in its folder and reads times as UTC", async () =>
   const server = await startLocalServer(files);
   const { body } = await call("POST", "/api/console/connections", { name: "Films", baseUrl: server.url, shared: true });
   expect(body.connection).toMatchObject({ hasAssets: true });
-  const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${body.connection.id}`;
-  files.write("output/video/film_00001_.mp4", Buffer.from("film"), "video/mp4");
-  files.write(
+  const withConnection = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${body.connection.id}`;
+  files.writeOutput("output/video/film_00001_.mp4", Buffer.from("film"), "video/mp4");
+  files.writeOutput(
     "temp/passing_00001_.png",
     await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
       .png()
       .toBuffer(),
     "image/png",
   );
-  const { assets } = (await call("GET", at("/api/assets"))).body;
+  const { assets } = (await call("GET", withConnection("/api/assets"))).body;
   expect(assets).toMatchObject([
     { name: "passing_00001_.png", file: { filename: "passing_00001_.png", subfolder: "", type: "temp" } },
     {
@@ -291,9 +293,9 @@ test("locates an asset's file in its folder and reads times as UTC", async () =>
       created_at: "2026-01-01T00:00:00.123456Z",
     },
   ]);
-  const film = await harness.request(at(`/api/assets/${assets[1].id}/content`), { as: "owner" });
+  const film = await harness.request(withConnection(`/api/assets/${assets[1].id}/content`), { as: "owner" });
   expect(await film.text()).toBe("film");
-  // A temporary picture has no address of its own, and still gets a thumbnail.
-  const thumbnail = await harness.request(at(`/api/console/thumbnail?asset=${assets[0].id}&edge=128`), { as: "owner" });
+  // A temporary picture has no URL of its own, but still gets a thumbnail.
+  const thumbnail = await harness.request(withConnection(`/api/console/thumbnail?asset=${assets[0].id}&edge=128`), { as: "owner" });
   expect([thumbnail.status, thumbnail.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });

@@ -10,10 +10,10 @@ const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 
 const graph = { "1": { class_type: "SaveImage", inputs: { text: "a lighthouse ".repeat(50) } } };
-const getId = (index: number) => `job-${index}`;
+const createId = (index: number) => `job-${index}`;
 
-test("numbers each of thousands of waiting jobs", async () => {
-  const waiting = Array.from({ length: 2_500 }, (_, index) => [index, getId(index), graph, { create_time: 1 }, ["1"]] as const);
+test("returns the position of each of thousands of waiting jobs", async () => {
+  const waiting = Array.from({ length: 2_500 }, (_, index) => [index, createId(index), graph, { create_time: 1 }, ["1"]] as const);
   const jobs = waiting.slice(0, 1000).map(([, id]) => ({ id, status: "pending", create_time: 1 }));
   const server = await openTestServer(({ url }, response) =>
     sendJsonResponse(
@@ -30,9 +30,9 @@ test("numbers each of thousands of waiting jobs", async () => {
   expect(pending.map(({ id, position }) => [id, position])).toEqual(jobs.map(({ id }, index) => [id, index + 1]));
 });
 
-test("names rows of a long job list when streaming it", async () => {
+test("adds workflow names to a long job list while streaming it", async () => {
   const namedJob = { id: "named", status: "completed", create_time: 1, workflow_id: "w-1" };
-  const jobs = Array.from({ length: 2_500 }, (_, index) => ({ ...namedJob, id: getId(index), note: "x".repeat(500) }));
+  const jobs = Array.from({ length: 2_500 }, (_, index) => ({ ...namedJob, id: createId(index), note: "x".repeat(500) }));
   const server = await openTestServer(({ method }, response) =>
     sendJsonResponse(
       response,
@@ -43,11 +43,9 @@ test("names rows of a long job list when streaming it", async () => {
   const json = { prompt: graph, extra_data: { extra_pnginfo: { workflow: { id: "w-1", name: "Lighthouse" } } } };
   expect((await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json })).status).toBe(200);
   const reply = await harness.request(`/api/jobs?connection=${connection}`, { as: "viewer" });
-  const listSchema = z
-    .object({ jobs: z.array(z.object({ id: z.string(), workflow_name: z.string().optional() })) })
-    .parse(await reply.json());
-  expect(listSchema.jobs).toHaveLength(2_501);
-  expect(listSchema.jobs.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
+  const list = z.object({ jobs: z.array(z.object({ id: z.string(), workflow_name: z.string().optional() })) }).parse(await reply.json());
+  expect(list.jobs).toHaveLength(2_501);
+  expect(list.jobs.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
 });
 
 test("doesn't report existing classes of a large catalogue as missing", async () => {
@@ -62,8 +60,8 @@ test("doesn't report existing classes of a large catalogue as missing", async ()
 test("reads labels and names for more ids than one statement allows", async () => {
   const connection = await harness.connect("http://127.0.0.1:9", KEY);
   const { jobLabels, workflowNames } = harness.console.store;
-  const ids = Array.from({ length: 33_000 }, (_, index) => getId(index));
-  await jobLabels.remember(connection, { jobId: "job-32999", label: "33,000/33,000", now: Date.now() });
+  const ids = Array.from({ length: 33_000 }, (_, index) => createId(index));
+  await jobLabels.record(connection, { jobId: "job-32999", label: "33,000/33,000", now: Date.now() });
   expect(await jobLabels.list(connection, ids)).toEqual(new Map([["job-32999", { label: "33,000/33,000" }]]));
   expect(await workflowNames.list(connection, ids)).toEqual(new Map());
 });

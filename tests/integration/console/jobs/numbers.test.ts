@@ -4,18 +4,18 @@ import { createHarness, type Harness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
 
 const SEED = "18446744073709551615";
-const NEXT = "9007199254740993";
-const graph = `{"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":7,"seed":${SEED}}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"s"}},"3":{"class_type":"PrimitiveInt","inputs":{"value":${NEXT}}},"4":{"class_type":"PreviewAny","inputs":{"source":["3",0]}}}`;
+const LARGE_INTEGER = "9007199254740993";
+const graph = `{"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":7,"seed":${SEED}}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"s"}},"3":{"class_type":"PrimitiveInt","inputs":{"value":${LARGE_INTEGER}}},"4":{"class_type":"PreviewAny","inputs":{"source":["3",0]}}}`;
 const body = `{"prompt":${graph},"extra_data":{"api_key_comfy_org":"comfyui-0123456789abcdef0123","seed":${SEED}}}`;
 const headers = { "content-type": "application/json" };
-const count = (text: string, part: string) => text.split(part).length - 1;
+const countOccurrences = (text: string, substring: string) => text.split(substring).length - 1;
 
 let harness: Harness;
 beforeEach(async () => void (harness = await createHarness()));
 
 const get = async (path: string) => (await harness.request(path, { as: "operator" })).text();
 
-test("passes exact digits to and from an external service", async () => {
+test("keeps exact numbers to and from an external service", async () => {
   const responses: Record<string, string> = {
     "/api/prompt": `{"prompt_id":"p1","number":1,"node_errors":{}}`,
     "/api/jobs/p1": `{"id":"p1","status":"completed","create_time":1767225600,"update_time":1767225600,"workflow":{"prompt":${graph}}}`,
@@ -33,8 +33,8 @@ test("passes exact digits to and from an external service", async () => {
   const submitResponse = await harness.request(`/api/prompt?connection=${id}`, { as: "operator", method: "POST", body, headers });
   expect(submitResponse.status).toBe(200);
   const received = server.requests.find(({ url }) => url === "/api/prompt")?.body.toString() ?? "";
-  expect(count(received, `"seed":${SEED}`)).toBe(2);
-  expect(received).toContain(`"value":${NEXT}`);
+  expect(countOccurrences(received, `"seed":${SEED}`)).toBe(2);
+  expect(received).toContain(`"value":${LARGE_INTEGER}`);
 
   for (const path of ["/api/jobs/p1", "/api/history_v2/p1", "/api/queue"])
     expect(await get(`${path}?connection=${id}`), path).toContain(`"seed":${SEED}`);

@@ -28,52 +28,52 @@ it("expects a job to take as long as its workflow's earlier runs", async () => {
     const id = await submit(color);
     await until("the run has ended", async () => (await getJob(id)).status === "completed");
   }
-  await harness.console.jobIndex.settled();
+  await harness.console.jobIndex.flush();
   const { jobs } = await get("/api/jobs");
   const runsMs = jobs.map((job: Record<string, number>) => job.execution_end_time! - job.execution_start_time!);
   expect(runsMs).toHaveLength(3);
   expect(jobs.some((job: object) => "expected_run" in job)).toBe(false);
-  const blocker = await submit(4, 600);
-  await until("the slot is taken", async () => (await getJob(blocker)).status === "in_progress");
-  const fourth = await submit(5);
-  expect((await getJob(fourth)).expected_run).toEqual(toExpectedRun(runsMs));
+  const blockingId = await submit(4, 600);
+  await until("the blocking job runs", async () => (await getJob(blockingId)).status === "in_progress");
+  const fourthId = await submit(5);
+  expect((await getJob(fourthId)).expected_run).toEqual(toExpectedRun(runsMs));
   const queue = await get("/api/console/queue");
   expect(queue.pending.map((job: Record<string, unknown>) => job.expected_run)).toEqual([toExpectedRun(runsMs)]);
   // A workflow with another duration has no earlier runs.
-  expect(queue.running).toMatchObject([{ id: blocker, runner_id: "built-in" }]);
+  expect(queue.running).toMatchObject([{ id: blockingId, runner_id: "built-in" }]);
   expect(queue.running[0]).not.toHaveProperty("expected_run");
 });
 
 it("compares completed runs on the job's runner, and on all runners until it has one", async () => {
   const connection = await harness.connect("http://127.0.0.1:9", "sk-key");
   const { store, runKeys } = harness.console;
-  const run = (jobId: string, runner_id: string, runMs: number, status = "completed") => {
-    runKeys.learnGraph(connection, jobId, createGraph(Number(jobId), 1));
+  const createRun = (jobId: string, runner_id: string, runMs: number, status = "completed") => {
+    runKeys.recordGraph(connection, jobId, createGraph(Number(jobId), 1));
     const item = { status, runner_id, execution_start_time: START_MS, execution_end_time: START_MS + runMs };
     return { jobId, createdMs: Number(jobId), item };
   };
   const notes = [
-    run("1", "fast", 10_000),
-    run("2", "fast", 20_000),
-    run("3", "slow", 60_000),
-    run("4", "slow", 80_000),
-    run("5", "slow", 70_000, "failed"),
-    run("6", "rare", 90_000),
+    createRun("1", "fast", 10_000),
+    createRun("2", "fast", 20_000),
+    createRun("3", "slow", 60_000),
+    createRun("4", "slow", 80_000),
+    createRun("5", "slow", 70_000, "failed"),
+    createRun("6", "rare", 90_000),
   ];
-  await store.jobIndexStore.note(connection, runKeys.addTo(connection, notes), 100);
-  const find = async (runner_id?: string) => {
+  await store.jobIndexStore.recordJobs(connection, runKeys.addRunKeys(connection, notes), 100);
+  const findExpected = async (runner_id?: string) => {
     const job = { id: "7", status: runner_id ? "in_progress" : "pending", runner_id };
-    runKeys.learnGraph(connection, job.id, createGraph(7, 1));
+    runKeys.recordGraph(connection, job.id, createGraph(7, 1));
     return (await findExpectedRuns(harness.console, connection, [job])).get(job.id);
   };
-  expect(await find("fast")).toEqual(toExpectedRun([10_000, 20_000]));
-  expect(await find("slow")).toEqual(toExpectedRun([60_000, 80_000]));
-  expect(await find("rare")).toBeUndefined();
-  expect(await find()).toEqual(toExpectedRun([10_000, 20_000, 60_000, 80_000, 90_000]));
+  expect(await findExpected("fast")).toEqual(toExpectedRun([10_000, 20_000]));
+  expect(await findExpected("slow")).toEqual(toExpectedRun([60_000, 80_000]));
+  expect(await findExpected("rare")).toBeUndefined();
+  expect(await findExpected()).toEqual(toExpectedRun([10_000, 20_000, 60_000, 80_000, 90_000]));
   // After a restart, the keys are read from the job index.
   const afterRestart = { store, runKeys: createRunKeys() };
   const running = { jobId: "8", runKey: runKeys.find(connection, "7"), createdMs: 8, item: { status: "in_progress" } };
-  await store.jobIndexStore.note(connection, [running], 100);
+  await store.jobIndexStore.recordJobs(connection, [running], 100);
   const expectedRuns = await findExpectedRuns(afterRestart, connection, [{ id: "8", status: "in_progress", runner_id: "fast" }]);
   expect(expectedRuns.get("8")).toEqual(toExpectedRun([10_000, 20_000]));
 });
@@ -81,25 +81,30 @@ it("compares completed runs on the job's runner, and on all runners until it has
 it("compares runs of a workflow whose graphs are unknown by its id", async () => {
   const connection = await harness.connect("http://127.0.0.1:9", "sk-key");
   const { store, runKeys } = harness.console;
-  const run = (jobId: string, workflow_id: string, runMs: number, status = "completed") => ({
+  const createRun = (jobId: string, workflow_id: string, runMs: number, status = "completed") => ({
     jobId,
     createdMs: Number(jobId),
     item: { status, workflow_id, execution_start_time: START_MS, execution_end_time: START_MS + runMs },
   });
-  const notes = [run("1", "w", 10_000), run("2", "w", 20_000), run("3", "w", 50_000, "cancelled"), run("4", "v", 90_000)];
-  await store.jobIndexStore.note(connection, notes, 100);
-  const find = async (job: object) =>
+  const notes = [
+    createRun("1", "w", 10_000),
+    createRun("2", "w", 20_000),
+    createRun("3", "w", 50_000, "cancelled"),
+    createRun("4", "v", 90_000),
+  ];
+  await store.jobIndexStore.recordJobs(connection, notes, 100);
+  const findExpected = async (job: object) =>
     (await findExpectedRuns(harness.console, connection, [{ id: "9", status: "pending", ...job }])).get("9");
-  expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
-  expect(await find({ workflow_id: "v" })).toBeUndefined();
-  expect(await find({})).toBeUndefined();
+  expect(await findExpected({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
+  expect(await findExpected({ workflow_id: "v" })).toBeUndefined();
+  expect(await findExpected({})).toBeUndefined();
   // Runs of the same graph take precedence.
-  runKeys.learnGraph(connection, "9", createGraph(9, 1));
-  expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
-  const submitted = [run("5", "w", 70_000), run("6", "w", 80_000)];
-  for (const { jobId } of submitted) runKeys.learnGraph(connection, jobId, createGraph(5, 1));
-  await store.jobIndexStore.note(connection, runKeys.addTo(connection, submitted), 100);
-  expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([70_000, 80_000]));
+  runKeys.recordGraph(connection, "9", createGraph(9, 1));
+  expect(await findExpected({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
+  const submitted = [createRun("5", "w", 70_000), createRun("6", "w", 80_000)];
+  for (const { jobId } of submitted) runKeys.recordGraph(connection, jobId, createGraph(5, 1));
+  await store.jobIndexStore.recordJobs(connection, runKeys.addRunKeys(connection, submitted), 100);
+  expect(await findExpected({ workflow_id: "w" })).toEqual(toExpectedRun([70_000, 80_000]));
 });
 
 it("treats graphs as one workflow unless nodes, links or costly values differ", () => {
@@ -116,15 +121,15 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
   const getKeyWith = (change: object) => createRunKey({ ...graph, ...change });
   const key = getKeyWith({});
   expect(key).toMatch(/^[\w-]{22}$/);
-  const same = [
+  const sameGraphs = [
     { "3": node("KSampler", { ...sampler, seed: 2 ** 53, cfg: 8, guidance_scale: 3 }) },
     { "5": node("CLIPTextEncode", { text: "a harbour at night", clip: ["1", 1] }) },
     { "4": node("PrimitiveInt", { value: 512, seed: 2 }) },
     { "6": node("PrimitiveInt", { value: 8 }) },
     { "3": { inputs: Object.fromEntries(Object.entries(sampler).reverse()), class_type: "KSampler", _meta: { title: "Mine" } } },
   ];
-  expect(same.map(getKeyWith)).toEqual(same.map(() => key));
-  const otherGraph = [
+  expect(sameGraphs.map(getKeyWith)).toEqual(sameGraphs.map(() => key));
+  const otherGraphs = [
     { "1": node("CheckpointLoaderSimple", { ckpt_name: "large.safetensors" }) },
     { "2": node("EmptyLatentImage", { width: ["4", 0], height: 1024, batch_size: 1 }) },
     { "2": node("EmptyLatentImage", { width: ["4", 0], height: 512, batch_size: 4 }) },
@@ -136,7 +141,7 @@ it("treats graphs as one workflow unless nodes, links or costly values differ", 
     { "7": node("ImageScaleBy", { scale_by: 2 }) },
     { "7": node("ImageScaleBy", { scale_by: 4 }) },
   ];
-  expect(new Set([key, ...otherGraph.map(getKeyWith)]).size).toBe(otherGraph.length + 1);
-  for (const broken of [undefined, null, "graph", []]) expect(createRunKey(broken)).toBeUndefined();
+  expect(new Set([key, ...otherGraphs.map(getKeyWith)]).size).toBe(otherGraphs.length + 1);
+  for (const invalidGraph of [undefined, null, "graph", []]) expect(createRunKey(invalidGraph)).toBeUndefined();
   expect(createRunKey({ "1": null, "2": { inputs: [1] }, "3": { inputs: { width: ["1"] } } })).toBeDefined();
 });

@@ -1,4 +1,4 @@
-// Stopping running jobs at services of three generations.
+// Stopping running jobs on services with different stop operations.
 import { expect, test, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
@@ -21,8 +21,8 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
     }
     const job = running.find((id) => path === `/api/jobs/${id}`);
     if (job && method === "GET" && !operations[`GET ${path}`]) return sendJsonResponse(response, { id: job, status: "in_progress" });
-    const answer = operations[`${method} ${path}`] ?? [404, { code: "NOT_FOUND", message: "no such path" }];
-    if (answer !== "silent") sendJsonResponse(response, answer[1], answer[0]);
+    const result = operations[`${method} ${path}`] ?? [404, { code: "NOT_FOUND", message: "no such path" }];
+    if (result !== "silent") sendJsonResponse(response, result[1], result[0]);
   });
   const saveResponse = await post("/api/console/connections", { name: "Cloud", baseUrl: server.url, key: "k" });
   const { connection } = await saveResponse.json();
@@ -30,7 +30,7 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
     server.requests.filter(({ method, url }) => method === "POST" && url.startsWith(path)).map(({ body }) => body.toString());
   return {
     server,
-    sent: getBodies,
+    getBodies,
     canStop: async () =>
       (
         await harness.request(`/api/console/capabilities?of=jobs.stop&connection=${connection.id}`, { as: "operator" })
@@ -43,7 +43,7 @@ test("stops one running job by id and reports it as cancelled", async () => {
   const prompt = { "1": { class_type: "Wait", inputs: { seconds: 600 } }, "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } } };
   const { prompt_id } = await (await post("/api/prompt", { prompt })).json();
   const getState = async () => (await (await harness.request(`/api/jobs/${prompt_id}`, { as: "viewer" })).json()).status;
-  await until("it runs", async () => (await getState()) === "in_progress");
+  await until("the job runs", async () => (await getState()) === "in_progress");
   const queue = await (await harness.request("/api/console/queue", { as: "viewer" })).json();
   expect(queue).toMatchObject({ canStop: true, running: [{ id: prompt_id }] });
   const result = await (await post("/api/console/jobs/stop", { ids: [prompt_id, "unknown"] })).json();
@@ -51,41 +51,42 @@ test("stops one running job by id and reports it as cancelled", async () => {
   expect(await getState()).toBe("cancelled");
 });
 
-test("reports before a press whether running jobs can be stopped", async () => {
+test("reports whether running jobs can be stopped before a stop is requested", async () => {
   const older = await connect({ "GET /api/prompt": [200, { exec_info: { queue_remaining: 0 } }] }, ["a"]);
   const core = await connect({}, ["a"]);
   expect([await older.canStop(), await core.canStop()]).toEqual([{ "jobs.stop": true }, { "jobs.stop": false }]);
   // The service listed the operation, but then refused it.
   expect(await older.stop(["a"])).toMatchObject({ unable: ["a"] });
   expect(await older.canStop()).toEqual({ "jobs.stop": false });
-  expect([...core.sent("/api/interrupt"), ...core.sent("/api/jobs")]).toEqual([]);
+  expect([...core.getBodies("/api/interrupt"), ...core.getBodies("/api/jobs")]).toEqual([]);
 });
 
-test("requests an interrupt only while the right job runs, without the newer call", async () => {
-  const { sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a"]);
+test("interrupts a job when the service has no cancel operation", async () => {
+  const { getBodies: sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: ["a"], together: 0 });
   expect(sent("/api/interrupt")).toHaveLength(1);
 });
 
 test("doesn't interrupt while other jobs run", async () => {
-  const { sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
+  const { getBodies: sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 2 });
   expect(sent("/api/interrupt")).toEqual([]);
 });
 
-test("stops waiting for further jobs after one unanswered stop", async () => {
-  const { server, sent, stop } = await connect(
-    { "POST /api/jobs/a/cancel": [200, { cancelled: false }], "POST /api/jobs/b/cancel": "silent" },
-    ["a", "b", "c", "d"],
-  );
+test("skips the remaining jobs after one unanswered stop", async () => {
+  const {
+    server,
+    getBodies: sent,
+    stop,
+  } = await connect({ "POST /api/jobs/a/cancel": [200, { cancelled: false }], "POST /api/jobs/b/cancel": "silent" }, ["a", "b", "c", "d"]);
   server.requests.length = 0;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const stopping = stop(["a", "b", "c", "d"]);
+  const stopResponse = stop(["a", "b", "c", "d"]);
   while (sent("/api/jobs/").length < 2) await new Promise((resolve) => setImmediate(resolve));
   vi.advanceTimersByTime(WRITE_MS);
   vi.useRealTimers();
   // The response about "a" arrived in time and is reported.
-  expect(await stopping).toEqual({
+  expect(await stopResponse).toEqual({
     stopped: [],
     stopping: [],
     over: ["a"],
@@ -97,10 +98,10 @@ test("stops waiting for further jobs after one unanswered stop", async () => {
 });
 
 const notFound: [number, unknown] = [404, { code: "NOT_FOUND", message: "no" }];
-const cancelled = { "POST /api/jobs/a/cancel": notFound };
-const jobA = (status: number, body: unknown = {}) => ({ ...cancelled, "GET /api/jobs/a": [status, body] as [number, unknown] });
+const cancelNotFound = { "POST /api/jobs/a/cancel": notFound };
+const jobA = (status: number, body: unknown = {}) => ({ ...cancelNotFound, "GET /api/jobs/a": [status, body] as [number, unknown] });
 
-test("reports a job as over only if its state or absence shows it", async () => {
+test("reports a job as over when it has ended or is missing", async () => {
   for (const operations of [jobA(404), jobA(200, { id: "a", status: "completed" }), jobA(200, { id: "a", status: "lost" })]) {
     const { server, stop } = await connect(operations, ["a"]);
     expect(await stop(["a"])).toMatchObject({ stopped: [], over: ["a"], unable: [] });
@@ -108,9 +109,9 @@ test("reports a job as over only if its state or absence shows it", async () => 
   }
 });
 
-test("reports an unknown state while a job's state cannot be read", async () => {
+test("reports an unknown result when a job's state cannot be read", async () => {
   for (const status of [403, 429, 500, 503]) {
-    const { server, sent, stop } = await connect(jobA(status, { code: "NO", message: "no" }), ["a"]);
+    const { server, getBodies: sent, stop } = await connect(jobA(status, { code: "NO", message: "no" }), ["a"]);
     expect([status, await stop(["a"])]).toEqual([status, { stopped: [], stopping: [], over: [], unable: [], unsure: ["a"], together: 0 }]);
     expect(sent("/api/interrupt")).toEqual([]);
     await server.close();
@@ -119,7 +120,7 @@ test("reports an unknown state while a job's state cannot be read", async () => 
 
 test("shows an already cancelling job as stopping, without an interrupt", async () => {
   for (const status of ["cancel_requested", "cancel_pending"]) {
-    const { server, sent, stop } = await connect({ ...jobA(200, { id: "a", status }), "POST /api/interrupt": [200, {}] }, ["a"]);
+    const { server, getBodies: sent, stop } = await connect({ ...jobA(200, { id: "a", status }), "POST /api/interrupt": [200, {}] }, ["a"]);
     expect(await stop(["a"])).toMatchObject({ stopping: ["a"], over: [], unable: [] });
     expect(sent("/api/interrupt")).toEqual([]);
     await server.close();
@@ -129,12 +130,12 @@ test("shows an already cancelling job as stopping, without an interrupt", async 
 test("reports a job that ended before the interrupt as over", async () => {
   let reads = 0;
   const job = { id: "a", toJSON: () => ({ id: "a", status: ++reads === 1 ? "in_progress" : "completed" }) };
-  const { sent, stop } = await connect({ ...jobA(200, job), "POST /api/interrupt": notFound }, ["a"]);
+  const { getBodies: sent, stop } = await connect({ ...jobA(200, job), "POST /api/interrupt": notFound }, ["a"]);
   expect(await stop(["a"])).toMatchObject({ over: ["a"], unable: [] });
   expect(sent("/api/interrupt")).toHaveLength(1);
 });
 
-test("reports a service that cannot stop and hides Stop", async () => {
+test("reports jobs that the service cannot stop", async () => {
   const { stop } = await connect({}, ["a"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 0 });
 });

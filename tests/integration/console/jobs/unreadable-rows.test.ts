@@ -1,4 +1,4 @@
-// A service that sends some entries in an unknown shape: the others are shown, with the number of missing ones.
+// Lists with some unreadable entries show the others and count the unreadable ones.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
@@ -8,76 +8,88 @@ import { sendJsonResponse } from "@/tests/support/test-server";
 const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
-const reader = (connection: string) => (path: string) =>
+const createGet = (connection: string) => (path: string) =>
   harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, { as: "viewer" });
 
 /** Responds to every read with `body()`; strings are sent unchanged. */
 async function connectTo(body: () => unknown) {
   const server = await openTestServer((_, response) => {
-    const answer = body();
-    if (typeof answer !== "string") return sendJsonResponse(response, answer);
-    response.writeHead(200, { "content-type": "application/json" }).end(answer);
+    const value = body();
+    if (typeof value !== "string") return sendJsonResponse(response, value);
+    response.writeHead(200, { "content-type": "application/json" }).end(value);
   });
-  return reader(await harness.connect(server.url, KEY));
+  return createGet(await harness.connect(server.url, KEY));
 }
 const connect = (lists: { jobs?: unknown; history?: unknown; pagination?: unknown }) => connectTo(() => lists);
 
-const good = { id: "job-1", status: "pending", create_time: 1_767_225_600_000 };
+const validEntry = { id: "job-1", status: "pending", create_time: 1_767_225_600_000 };
 const oddRows = [{ id: 7, status: "pending" }, { status: "completed" }, null, "job-2"];
 const pagination = { offset: 0, limit: 100, total: 5, has_more: false };
 const asset = { id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: [] };
 
-type Lists = { path: string; good: unknown; wrap(entries: unknown[]): unknown; read(body: never): unknown[] };
+type Lists = { path: string; validEntry: unknown; wrap(entries: unknown[]): unknown; read(body: never): unknown[] };
 const lists: Lists[] = [
-  { path: "/api/jobs", good, wrap: (jobs) => ({ jobs, pagination }), read: ({ jobs }) => jobs },
-  { path: "/api/console/queue", good, wrap: (jobs) => ({ jobs, pagination }), read: ({ pending }) => pending },
-  { path: "/api/history_v2?max_items=10", good: { prompt_id: "job-1" }, wrap: (history) => ({ history }), read: ({ history }) => history },
-  { path: "/api/assets", good: asset, wrap: (assets) => ({ assets, total: 2, has_more: false }), read: ({ assets }) => assets },
+  { path: "/api/jobs", validEntry, wrap: (jobs) => ({ jobs, pagination }), read: ({ jobs }) => jobs },
+  { path: "/api/console/queue", validEntry, wrap: (jobs) => ({ jobs, pagination }), read: ({ pending }) => pending },
+  {
+    path: "/api/history_v2?max_items=10",
+    validEntry: { prompt_id: "job-1" },
+    wrap: (history) => ({ history }),
+    read: ({ history }) => history,
+  },
+  { path: "/api/assets", validEntry: asset, wrap: (assets) => ({ assets, total: 2, has_more: false }), read: ({ assets }) => assets },
   {
     path: "/api/queue",
-    good: [1, "job-1", {}, [], {}],
+    validEntry: [1, "job-1", {}, [], {}],
     wrap: (queue_pending) => ({ queue_running: [], queue_pending }),
     read: ({ queue_pending }) => queue_pending,
   },
-  { path: "/api/tags", good: { name: "cat", count: 2 }, wrap: (tags) => ({ tags, total: 1, has_more: false }), read: ({ tags }) => tags },
-  { path: "/api/tasks", good: { id: "task-1", status: "running" }, wrap: (tasks) => ({ tasks }), read: ({ tasks }) => tasks },
-  { path: "/api/jobs/job-1/assets", good: asset, wrap: (assets) => ({ assets }), read: ({ assets }) => assets },
+  {
+    path: "/api/tags",
+    validEntry: { name: "cat", count: 2 },
+    wrap: (tags) => ({ tags, total: 1, has_more: false }),
+    read: ({ tags }) => tags,
+  },
+  { path: "/api/tasks", validEntry: { id: "task-1", status: "running" }, wrap: (tasks) => ({ tasks }), read: ({ tasks }) => tasks },
+  { path: "/api/jobs/job-1/assets", validEntry: asset, wrap: (assets) => ({ assets }), read: ({ assets }) => assets },
 ];
-const bad = [null, 7, true, []];
+const invalidEntries = [null, 7, true, []];
 
-test.each(lists)("$path shows readable rows and counts the rest", async ({ path, good: entry, wrap, read }) => {
-  const get = await connectTo(() => wrap([...bad, entry, ...bad]));
+test.each(lists)("shows the readable rows of $path and counts the others", async ({ path, validEntry: entry, wrap, read }) => {
+  const get = await connectTo(() => wrap([...invalidEntries, entry, ...invalidEntries]));
   const response = await get(path);
   expect(response.status).toBe(200);
   const body = await response.json();
   expect(read(body as never)).toHaveLength(1);
-  expect(body).toMatchObject({ unreadable: 2 * bad.length });
+  expect(body).toMatchObject({ unreadable: 2 * invalidEntries.length });
 });
 
 test.each([
-  ["/api/userdata?dir=workflows/", [{ path: "a.json" }, ...bad]],
-  ["/api/history", { "job-1": {}, ...Object.fromEntries(bad.map((entry, at) => [`bad-${at}`, entry])) }],
-])("%s counts unreadable rows in a header", async (path, body) => {
+  ["/api/userdata?dir=workflows/", [{ path: "a.json" }, ...invalidEntries]],
+  ["/api/history", { "job-1": {}, ...Object.fromEntries(invalidEntries.map((entry, index) => [`bad-${index}`, entry])) }],
+])("counts the unreadable rows of %s in a header", async (path, body) => {
   const response = await (await connectTo(() => body))(path);
   expect(Object.keys(await response.json())).toHaveLength(1);
-  expect(response.headers.get("x-lightdesk-unreadable")).toBe(String(bad.length));
+  expect(response.headers.get("x-lightdesk-unreadable")).toBe(String(invalidEntries.length));
 });
 
 test("counts unreadable rows in a list parsed by a worker", async () => {
-  const files = Array.from({ length: 20_000 }, (_, at) => ({ path: `${at}-${"a".repeat(60)}.json`, size: 2 }));
+  const files = Array.from({ length: 20_000 }, (_, index) => ({ path: `${index}-${"a".repeat(60)}.json`, size: 2 }));
   const response = await (await connectTo(() => [...files, null]))("/api/userdata?dir=workflows/");
   expect(await response.json()).toHaveLength(files.length);
   expect(response.headers.get("x-lightdesk-unreadable")).toBe("1");
 });
 
-test("survives any content in a list of jobs", async () => {
+test("returns 200 for any content in a list of jobs", async () => {
   let entries: unknown[] = [];
-  const get = await connectTo(() => ({ jobs: [good, ...entries], history: [{ prompt_id: "job-1" }, ...entries], pagination }));
+  const get = await connectTo(() => ({ jobs: [validEntry, ...entries], history: [{ prompt_id: "job-1" }, ...entries], pagination }));
   const fields = ["create_time", "workflow_id", "outputs_count", "execution_start_time", "preview_output", "execution_error", "progress"];
-  const row = fc.dictionary(fc.constantFrom(...fields), fc.jsonValue()).map((damage) => ({ ...good, prompt_id: "job-1", ...damage }));
+  const row = fc
+    .dictionary(fc.constantFrom(...fields), fc.jsonValue())
+    .map((changes) => ({ ...validEntry, prompt_id: "job-1", ...changes }));
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof(fc.jsonValue(), row), { maxLength: 5 }), async (some) => {
-      entries = some;
+    fc.asyncProperty(fc.array(fc.oneof(fc.jsonValue(), row), { maxLength: 5 }), async (rows) => {
+      entries = rows;
       for (const path of ["/api/jobs", "/api/console/queue", "/api/history_v2?max_items=10"]) expect((await get(path)).status).toBe(200);
     }),
     { numRuns: 30 },
@@ -101,59 +113,68 @@ test("shows the readable parts of a damaged job", async () => {
   expect(body.execution_status.messages).toEqual([messages[2]]);
 });
 
-test.each([{ isOld: true }, { isOld: false }])("skips a damaged entry of a local history and queue ($isOld)", async ({ isOld }) => {
-  const local = await startLocalServer(undefined, { isOld });
-  const response = await harness.request("/api/console/connections", {
-    as: "owner",
-    method: "POST",
-    json: { name: "Local", baseUrl: local.url, shared: true },
-  });
-  const { connection } = await response.json();
-  const get = reader(connection.id);
-  const waiting = local.submit();
-  const [prompt, damaged] = [[1, "x", {}, { extra_pnginfo: { workflow: null } }, []], 7];
-  const ok = {
-    prompt,
-    outputs: { "1": null, "2": { text: ["kept"] } },
-    status: { status_str: "success", messages: [null, ["execution_start", {}]] },
-  };
-  const entries = { "job-1": ok, "bad-1": null, "bad-2": "text", "bad-3": { outputs: {} }, "bad-4": { ...ok, prompt: "none" } };
-  for (const [id, entry] of Object.entries(entries)) local.place.history.set(id, entry as never);
-  local.place.pending.push(damaged as never);
-  const history = await (await get("/api/history_v2?max_items=10")).json();
-  expect(history).toMatchObject({ history: [{ prompt_id: "job-1" }], unreadable: 4 });
-  const { jobs, unreadable } = await (await get("/api/jobs")).json();
-  expect(jobs.map(({ id }: { id: string }) => id)).toEqual([waiting, "job-1"]);
-  expect(unreadable).toBe(5);
-  const queue = await (await get("/api/queue")).json();
-  expect([queue.queue_pending.length, queue.queue_pending[0][1], queue.unreadable]).toEqual([1, waiting, 1]);
-  expect((await get("/api/jobs?status=completed&limit=1")).status).toBe(200);
-  expect((await get("/api/jobs?status=pending&limit=1")).status).toBe(200);
-  expect(await (await get("/api/jobs/bad-4")).json()).toMatchObject({
-    id: "bad-4",
-    status: "completed",
-    outputs: { "2": ok.outputs["2"] },
-  });
-  expect(await (await get("/api/jobs/bad-2")).json()).toMatchObject({ id: "bad-2", status: "unknown" });
-  const checkResponse = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
-  expect(await checkResponse.json()).toMatchObject({ check: { outcome: "active" } });
-});
+test.each([{ isOld: true }, { isOld: false }])(
+  "skips damaged entries of a local history and queue (older server: $isOld)",
+  async ({ isOld }) => {
+    const local = await startLocalServer(undefined, { isOld });
+    const response = await harness.request("/api/console/connections", {
+      as: "owner",
+      method: "POST",
+      json: { name: "Local", baseUrl: local.url, shared: true },
+    });
+    const { connection } = await response.json();
+    const get = createGet(connection.id);
+    const waiting = local.submit();
+    const [prompt, damaged] = [[1, "x", {}, { extra_pnginfo: { workflow: null } }, []], 7];
+    const readableEntry = {
+      prompt,
+      outputs: { "1": null, "2": { text: ["kept"] } },
+      status: { status_str: "success", messages: [null, ["execution_start", {}]] },
+    };
+    const entries = {
+      "job-1": readableEntry,
+      "bad-1": null,
+      "bad-2": "text",
+      "bad-3": { outputs: {} },
+      "bad-4": { ...readableEntry, prompt: "none" },
+    };
+    for (const [id, entry] of Object.entries(entries)) local.state.history.set(id, entry as never);
+    local.state.pending.push(damaged as never);
+    const history = await (await get("/api/history_v2?max_items=10")).json();
+    expect(history).toMatchObject({ history: [{ prompt_id: "job-1" }], unreadable: 4 });
+    const { jobs, unreadable } = await (await get("/api/jobs")).json();
+    expect(jobs.map(({ id }: { id: string }) => id)).toEqual([waiting, "job-1"]);
+    expect(unreadable).toBe(5);
+    const queue = await (await get("/api/queue")).json();
+    expect([queue.queue_pending.length, queue.queue_pending[0][1], queue.unreadable]).toEqual([1, waiting, 1]);
+    expect((await get("/api/jobs?status=completed&limit=1")).status).toBe(200);
+    expect((await get("/api/jobs?status=pending&limit=1")).status).toBe(200);
+    expect(await (await get("/api/jobs/bad-4")).json()).toMatchObject({
+      id: "bad-4",
+      status: "completed",
+      outputs: { "2": readableEntry.outputs["2"] },
+    });
+    expect(await (await get("/api/jobs/bad-2")).json()).toMatchObject({ id: "bad-2", status: "unknown" });
+    const checkResponse = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
+    expect(await checkResponse.json()).toMatchObject({ check: { outcome: "active" } });
+  },
+);
 
 test("reports a list whose only entry is unreadable", async () => {
   const get = await connect({ jobs: oddRows, pagination });
   expect(await (await get("/api/jobs")).json()).toMatchObject({ jobs: [], unreadable: 4 });
 });
 
-test("ends an export with a list of what is missing", async () => {
-  const get = await connect({ jobs: [good, oddRows[1]], pagination });
+test("ends an export with a line about unreadable jobs", async () => {
+  const get = await connect({ jobs: [validEntry, oddRows[1]], pagination });
   const lines = (await (await get("/api/console/jobs/export?format=csv")).text()).trim().split("\r\n");
   expect(lines[1]).toMatch(/^job-1,/);
-  expect(lines.at(-1)).toMatch(/^INCOMPLETE: 1 of 5 jobs\. UNPROCESSABLE: 1 jobs of the list could not be read/);
+  expect(lines.at(-1)).toMatch(/^INCOMPLETE: 1 of 5 jobs\. UNPROCESSABLE: 1 jobs in the list could not be read/);
 });
 
 test.each([
-  ["another fault beside", { jobs: [good, oddRows[0]], pagination: "none" }],
-  ["no list", { jobs: { "job-1": good }, pagination }],
+  ["another problem", { jobs: [validEntry, oddRows[0]], pagination: "none" }],
+  ["no list", { jobs: { "job-1": validEntry }, pagination }],
 ])("rejects a response with %s as a list of jobs", async (_, body) => {
   const get = await connect(body);
   const response = await get("/api/jobs");

@@ -1,7 +1,7 @@
-// Members' usage, counted from jobs submitted here.
+// Members' usage, counted from jobs submitted through the console.
 import { expect, test } from "vitest";
-import { type UsageQuery } from "@/lib/contract/people/usage";
-import { readUsage, usageCsv } from "@/lib/server/queries/usage";
+import { type UsageQuery } from "@/lib/contract/members/usage";
+import { readUsage, streamUsageCsv } from "@/lib/server/queries/usage";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
@@ -9,12 +9,12 @@ import { until } from "@/tests/support/until";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
 const DAY_MS = 24 * 60 * 60_000;
-const month: UsageQuery = { within: 24 * 30 };
+const LAST_MONTH: UsageQuery = { within: 24 * 30 };
 let now = NOW;
 
-type Reported = { status: string; outputs_count?: number; ranMs?: number };
-/** The other service's responses about its jobs. */
-let jobs = new Map<string, Reported & { createdMs: number }>();
+type ReportedJob = { status: string; outputs_count?: number; ranMs?: number };
+/** The jobs that the other service reports, by id. */
+let jobs = new Map<string, ReportedJob & { createdMs: number }>();
 let count = 0;
 let hasSizes = false;
 
@@ -25,8 +25,8 @@ const service = await openTestServer(({ method, url }, response) => {
     jobs.set(id, { status: "pending", createdMs: now });
     return sendJsonResponse(response, { prompt_id: id, number: 1, node_errors: {} });
   }
-  const sized = /^\/api\/jobs\/(job-\d+)\/assets/.exec(url)?.[1];
-  if (sized !== undefined)
+  const sizedJobId = /^\/api\/jobs\/(job-\d+)\/assets/.exec(url)?.[1];
+  if (sizedJobId !== undefined)
     return hasSizes
       ? sendJsonResponse(response, { assets: [{ size: 1000 }, { size: 24 }] })
       : sendJsonResponse(response, { code: "NOT_FOUND", message: "404 page not found" }, 404);
@@ -36,8 +36,8 @@ const service = await openTestServer(({ method, url }, response) => {
     create_time: createdMs,
     ...(ranMs !== undefined && { execution_start_time: createdMs + 10, execution_end_time: createdMs + 10 + ranMs }),
   }));
-  const value = /^\/api\/jobs\/(job-\d+)/.exec(url)?.[1];
-  if (value !== undefined) return sendJsonResponse(response, { ...list.find(({ id }) => id === value), outputs: {} });
+  const jobId = /^\/api\/jobs\/(job-\d+)/.exec(url)?.[1];
+  if (jobId !== undefined) return sendJsonResponse(response, { ...list.find(({ id }) => id === jobId), outputs: {} });
   if (method === "POST") return response.writeHead(200).end();
   if (url.startsWith("/api/history_v2")) {
     const outputs = { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }], text: ["said"] } };
@@ -53,8 +53,8 @@ const service = await openTestServer(({ method, url }, response) => {
   return sendJsonResponse(response, { jobs: list.reverse(), pagination: { offset: 0, limit: 100, total: list.length, has_more: false } });
 });
 const otherConnection = await harness.connect(service.url, "sk-other");
-const all = await harness.console.store.connections.listFor(harness.viewerOf("owner").memberId);
-const embedded = all.find(({ id }) => id !== otherConnection)?.id ?? "";
+const connections = await harness.console.store.connections.listFor(harness.getViewer("owner").memberId);
+const embeddedId = connections.find(({ id }) => id !== otherConnection)?.id ?? "";
 
 async function submit(as: "operator" | "admin" | "owner", connection = otherConnection): Promise<string> {
   const response = await harness.request(`/api/prompt?connection=${connection}`, {
@@ -65,44 +65,44 @@ async function submit(as: "operator" | "admin" | "owner", connection = otherConn
   expect(response.status).toBe(200);
   return (await response.json()).prompt_id;
 }
-async function ends(id: string, fields: Reported): Promise<void> {
+async function endJob(id: string, fields: ReportedJob): Promise<void> {
   jobs.set(id, { createdMs: jobs.get(id)?.createdMs ?? now, ...fields });
   await harness.request(`/api/jobs?connection=${otherConnection}`, { as: "viewer" });
 }
-const usage = async (role: "owner" | "admin" | "operator" | "viewer", query = month) => {
-  const { rows } = await readUsage(harness.contextOf(role), query);
+const listUsage = async (role: "owner" | "admin" | "operator" | "viewer", query = LAST_MONTH) => {
+  const { rows } = await readUsage(harness.getContext(role), query);
   return rows.map(({ member, connection, ...figures }) => [member.name, connection.name ?? connection.kind, figures]);
 };
 
 test("sums runs, failures, time and outputs by member and connection", async () => {
-  await ends(await submit("operator"), { status: "completed", ranMs: 2500, outputs_count: 2 });
-  await ends(await submit("operator"), { status: "failed", ranMs: 500, outputs_count: 0 });
-  await ends(await submit("admin"), { status: "completed", ranMs: 1000, outputs_count: 0 });
+  await endJob(await submit("operator"), { status: "completed", ranMs: 2500, outputs_count: 2 });
+  await endJob(await submit("operator"), { status: "failed", ranMs: 500, outputs_count: 0 });
+  await endJob(await submit("admin"), { status: "completed", ranMs: 1000, outputs_count: 0 });
   jobs.set("job-99", { status: "completed", createdMs: now, ranMs: 9000, outputs_count: 9 });
   await harness.request(`/api/jobs?connection=${otherConnection}`, { as: "viewer" });
-  expect(await usage("owner")).toEqual([
+  expect(await listUsage("owner")).toEqual([
     ["admin", "Another service", { runs: 1, failed: { value: 0 }, seconds: { value: 1 }, outputs: { value: 0 }, bytes: { value: 0 } }],
     ["operator", "Another service", { runs: 2, failed: { value: 1 }, seconds: { value: 3 }, outputs: { value: 2 }, bytes: {} }],
   ]);
 });
 
-test("counts outputs as the list does when a service counts texts", async () => {
-  const before = await usage("owner");
+test("doesn't count texts as outputs", async () => {
+  const before = await listUsage("owner");
   expect((await harness.request(`/api/history_v2?connection=${otherConnection}`, { as: "viewer" })).status).toBe(200);
-  expect(await usage("owner")).toEqual(before);
+  expect(await listUsage("owner")).toEqual(before);
 });
 
 test("shows a member only their own usage", async () => {
-  expect((await usage("operator")).map(([name]) => name)).toEqual(["operator"]);
-  expect(await usage("viewer")).toEqual([]);
+  expect((await listUsage("operator")).map(([name]) => name)).toEqual(["operator"]);
+  expect(await listUsage("viewer")).toEqual([]);
 });
 
 test("reports missing figures as a minimum or unknown, not as zero", async () => {
-  await ends(await submit("owner"), { status: "completed" });
-  const runsOfOwner = async () => (await usage("owner")).find(([name]) => name === "Olga Owner")?.[2];
-  expect(await runsOfOwner()).toEqual({ runs: 1, failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} });
-  await ends(await submit("owner"), { status: "completed", ranMs: 4000, outputs_count: 0 });
-  expect(await runsOfOwner()).toEqual({
+  await endJob(await submit("owner"), { status: "completed" });
+  const getOwnerUsage = async () => (await listUsage("owner")).find(([name]) => name === "Olga Owner")?.[2];
+  expect(await getOwnerUsage()).toEqual({ runs: 1, failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} });
+  await endJob(await submit("owner"), { status: "completed", ranMs: 4000, outputs_count: 0 });
+  expect(await getOwnerUsage()).toEqual({
     runs: 2,
     failed: { value: 0 },
     seconds: { value: 4, isAtLeast: true },
@@ -111,20 +111,20 @@ test("reports missing figures as a minimum or unknown, not as zero", async () =>
   });
 });
 
-test("reads sizes while idle where the service has them", async () => {
+test("reads output sizes from a service that provides them", async () => {
   hasSizes = true;
   const { createSizeReader } = await import("@/lib/server/job-index/list-reader");
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
-  const access = await openForJobs(harness.contextOf("owner"), otherConnection);
+  const access = await openForJobs(harness.getContext("owner"), otherConnection);
   if (!access.ok) throw new Error(access.failure.message);
   const { upstream } = access.value;
   const readSizes = createSizeReader(harness.console.store.jobUsage);
-  const readUsage = () =>
+  const readNextSizes = () =>
     readSizes(otherConnection, (input) => upstream.call(operations.listJobAssets, input), AbortSignal.timeout(10_000));
-  expect(await readUsage()).toBe("done");
-  expect(await readUsage()).toBeUndefined();
-  const row = (await usage("owner")).find(([name]) => name === "operator");
+  expect(await readNextSizes()).toBe("done");
+  expect(await readNextSizes()).toBeUndefined();
+  const row = (await listUsage("owner")).find(([name]) => name === "operator");
   expect(row?.[2]).toMatchObject({ bytes: { value: 1024 } });
   expect(row?.[2]).not.toMatchObject({ bytes: { isAtLeast: true } });
 });
@@ -134,48 +134,52 @@ test("reads sizes of the embedded service directly", async () => {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "used" } },
   };
-  const response = await harness.request(`/api/prompt?connection=${embedded}`, { as: "operator", method: "POST", json: { prompt: graph } });
+  const response = await harness.request(`/api/prompt?connection=${embeddedId}`, {
+    as: "operator",
+    method: "POST",
+    json: { prompt: graph },
+  });
   expect(response.status).toBe(200);
-  const figures = async () => {
-    await harness.request(`/api/jobs?connection=${embedded}`, { as: "operator" });
-    const { rows } = await readUsage(harness.contextOf("operator"), month);
-    return rows.find(({ connection }) => connection.id === embedded);
+  const getEmbeddedUsage = async () => {
+    await harness.request(`/api/jobs?connection=${embeddedId}`, { as: "operator" });
+    const { rows } = await readUsage(harness.getContext("operator"), LAST_MONTH);
+    return rows.find(({ connection }) => connection.id === embeddedId);
   };
-  const sized = await until(
-    "its size is known",
+  const embeddedUsage = await until(
+    "the output's size is read",
     async () => {
-      const row = await figures();
+      const row = await getEmbeddedUsage();
       return row?.bytes.value !== undefined && row.bytes.value > 0 ? row : undefined;
     },
     { timeoutMs: 30_000 },
   );
-  expect(sized).toMatchObject({ runs: 1, failed: { value: 0 }, outputs: { value: 1 } });
-  expect(sized.bytes.isAtLeast).toBeUndefined();
+  expect(embeddedUsage).toMatchObject({ runs: 1, failed: { value: 0 }, outputs: { value: 1 } });
+  expect(embeddedUsage.bytes.isAtLeast).toBeUndefined();
 });
 
 test("keeps counting jobs removed from the history", async () => {
-  const before = await usage("owner");
+  const before = await listUsage("owner");
   await harness.request(`/api/history?connection=${otherConnection}`, { as: "operator", method: "POST", json: { clear: true } });
   jobs = new Map();
   await harness.request(`/api/jobs?connection=${otherConnection}`, { as: "viewer" });
-  expect(await usage("owner")).toEqual(before);
+  expect(await listUsage("owner")).toEqual(before);
 });
 
-test("claims nothing about a job removed before its end was seen", async () => {
+test("reports a minimum when a job was removed before its end was recorded", async () => {
   const id = await submit("admin");
-  const row = async () => (await usage("owner")).find(([name]) => name === "admin")?.[2];
-  expect(await row()).toMatchObject({ runs: 2, failed: { value: 0 }, seconds: { value: 1 } });
-  await harness.console.store.jobIndexStore.forget(otherConnection, [id]);
-  expect(await row()).toMatchObject({ runs: 2, failed: { value: 0, isAtLeast: true }, seconds: { value: 1, isAtLeast: true } });
+  const getAdminUsage = async () => (await listUsage("owner")).find(([name]) => name === "admin")?.[2];
+  expect(await getAdminUsage()).toMatchObject({ runs: 2, failed: { value: 0 }, seconds: { value: 1 } });
+  await harness.console.store.jobIndexStore.remove(otherConnection, [id]);
+  expect(await getAdminUsage()).toMatchObject({ runs: 2, failed: { value: 0, isAtLeast: true }, seconds: { value: 1, isAtLeast: true } });
 });
 
-test("limits usage to the range in the address", async () => {
+test("limits usage to the range in the URL", async () => {
   now = NOW + 10 * DAY_MS;
-  expect(await usage("owner", { within: 24 * 7 })).toEqual([]);
-  expect((await usage("owner", { within: 24 * 30 })).length).toBe(4);
-  expect(await usage("owner", { within: 24, from: NOW - DAY_MS, to: NOW })).toEqual([]);
-  expect((await usage("owner", { within: 24, from: NOW - DAY_MS, to: NOW + 1 })).length).toBe(4);
-  const { fromMs, toMs } = await readUsage(harness.contextOf("owner"), { within: 24, from: 0, to: NOW });
+  expect(await listUsage("owner", { within: 24 * 7 })).toEqual([]);
+  expect((await listUsage("owner", { within: 24 * 30 })).length).toBe(4);
+  expect(await listUsage("owner", { within: 24, from: NOW - DAY_MS, to: NOW })).toEqual([]);
+  expect((await listUsage("owner", { within: 24, from: NOW - DAY_MS, to: NOW + 1 })).length).toBe(4);
+  const { fromMs, toMs } = await readUsage(harness.getContext("owner"), { within: 24, from: 0, to: NOW });
   expect(toMs - fromMs).toBe(366 * DAY_MS);
   now = NOW;
   const path = `/api/console/usage/export?from=${NOW - DAY_MS}&to=${NOW}`;
@@ -185,44 +189,44 @@ test("limits usage to the range in the address", async () => {
 
 test("names another member's own connection only to its owner and viewers", async () => {
   const { store } = harness.console;
-  const { memberId } = harness.viewerOf("operator");
+  const { memberId } = harness.getViewer("operator");
   const ownConnection = await store.connections.create({ name: "=My secret cloud", baseUrl: service.url, memberId, createdAt: now });
   const { storeApiKey } = await import("@/lib/server/keys/key-ring");
-  await storeApiKey(store.keys, harness.console.ring, { connectionId: ownConnection.id, apiKey: "sk-own", now });
+  await storeApiKey(store.keys, harness.console.keyRing, { connectionId: ownConnection.id, apiKey: "sk-own", now });
   await submit("operator", ownConnection.id);
-  const names = async (role: "admin" | "operator") =>
-    (await usage(role)).filter(([name]) => name === "operator").map(([, connection]) => connection);
-  expect(await names("operator")).toContain("=My secret cloud");
-  expect(await names("admin")).toContain("personal");
-  expect(await names("admin")).not.toContain("=My secret cloud");
-  const csv = async (role: "admin" | "operator") => (await harness.request("/api/console/usage/export", { as: role })).text();
-  expect(await csv("admin")).not.toMatch(new RegExp(`secret|${ownConnection.id}`));
-  expect(await csv("admin")).toContain("personal connection");
-  // A spreadsheet reads it as text.
-  expect(await csv("operator")).toContain("'=My secret cloud");
-  await store.jobViewers.give(ownConnection.id, harness.viewerOf("admin").memberId, { givenBy: memberId, now });
-  expect(await names("admin")).toContain("=My secret cloud");
+  const listConnectionNames = async (role: "admin" | "operator") =>
+    (await listUsage(role)).filter(([name]) => name === "operator").map(([, connection]) => connection);
+  expect(await listConnectionNames("operator")).toContain("=My secret cloud");
+  expect(await listConnectionNames("admin")).toContain("personal");
+  expect(await listConnectionNames("admin")).not.toContain("=My secret cloud");
+  const readCsv = async (role: "admin" | "operator") => (await harness.request("/api/console/usage/export", { as: role })).text();
+  expect(await readCsv("admin")).not.toMatch(new RegExp(`secret|${ownConnection.id}`));
+  expect(await readCsv("admin")).toContain("personal connection");
+  // The apostrophe makes a spreadsheet treat it as text.
+  expect(await readCsv("operator")).toContain("'=My secret cloud");
+  await store.jobViewers.grant(ownConnection.id, harness.getViewer("admin").memberId, { givenBy: memberId, now });
+  expect(await listConnectionNames("admin")).toContain("=My secret cloud");
   await store.connections.remove(ownConnection.id);
-  expect(await names("operator")).toContain("removed");
+  expect(await listConnectionNames("operator")).toContain("removed");
 });
 
 test("keeps a removed member's name and exports every row", async () => {
-  await harness.console.store.members.remove(harness.viewerOf("operator").memberId);
-  const rows = await usage("owner");
+  await harness.console.store.members.remove(harness.getViewer("operator").memberId);
+  const rows = await listUsage("owner");
   expect(rows.map(([name]) => name)).toContain("operator");
   let text = "";
-  for await (const piece of usageCsv(harness.contextOf("owner"), month)) text += piece;
-  const [head = "", ...lines] = text.trim().split("\r\n");
+  for await (const chunk of streamUsageCsv(harness.getContext("owner"), LAST_MONTH)) text += chunk;
+  const [header = "", ...lines] = text.trim().split("\r\n");
   expect(lines).toHaveLength(rows.length);
-  const cells = (line: string) =>
+  const toRecord = (line: string) =>
     Object.fromEntries(
-      head
+      header
         .replace("\uFEFF", "")
         .split(",")
-        .map((name, at) => [name, line.split(",")[at]]),
+        .map((name, index) => [name, line.split(",")[index]]),
     );
-  const owners = lines.map(cells).find(({ member }) => member === "Olga Owner");
-  expect(owners).toMatchObject({
+  const ownerRow = lines.map(toRecord).find(({ member }) => member === "Olga Owner");
+  expect(ownerRow).toMatchObject({
     runs: "2",
     failed: "0",
     failed_is: "exact",

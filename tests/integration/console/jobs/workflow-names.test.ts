@@ -29,9 +29,9 @@ test("shows the submitted workflow name in the list", async () => {
 });
 
 test("applies a workflow's last name to older jobs", async () => {
-  const older = await submit({ id, name: "product-hero-v5" });
+  const olderId = await submit({ id, name: "product-hero-v5" });
   await submit({ id, name: "product-hero-v6" });
-  expect(await findListedJob(older)).toMatchObject({ workflow_name: "product-hero-v6" });
+  expect(await findListedJob(olderId)).toMatchObject({ workflow_name: "product-hero-v6" });
 });
 
 test("returns an id without a name for an unnamed workflow", async () => {

@@ -1,13 +1,13 @@
-// Limits of live updates: the memory of one member's readers, and topics beyond the limits.
+// Limits of the live hub, and calls that requests share.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLiveHub, type LiveHub, type Watch } from "@/lib/server/live/hub";
 import { createEventStream, readLiveEvents } from "@/lib/server/live/stream";
 import { createLog } from "@/lib/server/log";
-import { createAnswerCache } from "@/lib/server/upstream/answer-cache";
+import { createResponseCache } from "@/lib/server/upstream/response-cache";
 import { ok } from "@/lib/shared/result";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
-import { makeToken } from "@/tests/support/tokens";
+import { createAccessToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 
 describe("hub", () => {
@@ -17,13 +17,13 @@ describe("hub", () => {
     for (const hub of hubs.splice(0)) hub.stop();
   });
 
-  function start(): LiveHub {
+  function startHub(): LiveHub {
     const hub = createLiveHub({ now: Date.now, log: createLog("silent") });
     hubs.push(hub);
     return hub;
   }
 
-  const aWatch = (key: string, text = "{}"): Watch => ({
+  const createWatch = (key: string, text = "{}"): Watch => ({
     name: "usage",
     key,
     connection: undefined,
@@ -31,16 +31,17 @@ describe("hub", () => {
     read: () => Promise.resolve(ok({ text, unreadable: 0 })),
     openSource: () => Promise.resolve(undefined),
   });
-  const topic = (watch: Watch) => ({ topic: watch.key, isNew: true, watch: ok(watch) });
-  const fill = (hub: LiveHub, owner: string) => {
-    for (let count = 0; count < 128; count += 1) expect(hub.subscribe(aWatch(`${owner} ${count}`), owner, () => undefined).ok).toBe(true);
+  const createTopic = (watch: Watch) => ({ topic: watch.key, isNew: true, watch: ok(watch) });
+  const fillLimit = (hub: LiveHub, owner: string) => {
+    for (let count = 0; count < 128; count += 1)
+      expect(hub.subscribe(createWatch(`${owner} ${count}`), owner, () => undefined).ok).toBe(true);
   };
 
   it("limits the readers of each member, also for JSON requests", async () => {
-    const hub = start();
+    const hub = startHub();
     const openStream = (owner: string, from: number) => {
-      const topics = Array.from({ length: 32 }, (_, index) => topic(aWatch(`${owner} ${from + index}`)));
-      return readLiveEvents({ hub, owner, topics, after: undefined });
+      const topics = Array.from({ length: 32 }, (_, index) => createTopic(createWatch(`${owner} ${from + index}`)));
+      return readLiveEvents({ hub, owner, topics, lastPosition: undefined });
     };
     for (let from = 0; from < 128; from += 32) expect(await openStream("one", from)).not.toContain("SERVICE_UNAVAILABLE");
     expect(await openStream("one", 128)).toContain("SERVICE_UNAVAILABLE");
@@ -51,13 +52,13 @@ describe("hub", () => {
   it.each([
     ["a member's cached values", ["one", "one", "one"], 2],
     ["all cached values", ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"], 8],
-  ])("limits the total size of %s", async (_what, owners, expected) => {
-    const hub = start();
+  ])("limits the total size of %s", async (_label, owners, expected) => {
+    const hub = startHub();
     const text = JSON.stringify("x".repeat(30 * 1024 ** 2));
-    const subscriptions = owners.map((owner, index) => hub.subscribe(aWatch(String(index), text), owner, () => undefined));
+    const subscriptions = owners.map((owner, index) => hub.subscribe(createWatch(String(index), text), owner, () => undefined));
     const events = await until("all values", () => {
       const items = subscriptions.map((subscription) =>
-        subscription.ok ? (subscription.value.since(undefined)[0]?.event ?? "") : "refused",
+        subscription.ok ? (subscription.value.getItemsSince(undefined)[0]?.event ?? "") : "refused",
       );
       return items.includes("") ? undefined : items;
     });
@@ -65,25 +66,25 @@ describe("hub", () => {
     expect(events.filter((event) => event === "failure")).toHaveLength(owners.length - expected);
   });
 
-  it("ends a stream without all its topics so that the client retries", async () => {
-    const hub = start();
-    fill(hub, "one");
+  it("ends a stream that lacks topics so that the client retries", async () => {
+    const hub = startHub();
+    fillLimit(hub, "one");
     vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "clearTimeout", "clearInterval"] });
-    const open = (key: string) =>
+    const openStream = (key: string) =>
       createEventStream({
         hub,
         owner: "one",
-        topics: [topic(aWatch(key))],
-        after: undefined,
+        topics: [createTopic(createWatch(key))],
+        lastPosition: undefined,
         signal: new AbortController().signal,
         checkRights: () => Promise.resolve(undefined),
-        heartbeat: () => undefined,
+        onHeartbeat: () => undefined,
       });
     const isOpen = { whole: true, lacking: true };
-    void open("one 0")
+    void openStream("one 0")
       ?.pipeTo(new WritableStream())
       .then(() => (isOpen.whole = false));
-    const ended = open("another")
+    const ended = openStream("another")
       ?.pipeTo(new WritableStream())
       .then(() => (isOpen.lacking = false));
     await vi.advanceTimersByTimeAsync(29_000);
@@ -97,13 +98,13 @@ describe("hub", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let respond: (text: string) => void = () => undefined;
     const watch: Watch = {
-      ...aWatch("jobs"),
+      ...createWatch("jobs"),
       name: "jobs",
       connection: { id: "a", baseUrl: "http://service.invalid" },
       read: () => new Promise((resolve) => (respond = (text) => resolve(ok({ text, unreadable: 0 })))),
     };
-    const subscription = start().subscribe(watch, "one", () => undefined);
-    const events = () => (subscription.ok ? subscription.value.since(undefined).map(({ event }) => event) : []);
+    const subscription = startHub().subscribe(watch, "one", () => undefined);
+    const events = () => (subscription.ok ? subscription.value.getItemsSince(undefined).map(({ event }) => event) : []);
     await vi.advanceTimersByTimeAsync(9_900);
     expect(events()).toEqual([]);
     await vi.advanceTimersByTimeAsync(200);
@@ -125,7 +126,7 @@ describe("shared reads", () => {
     server = await startTestServer(({ method, url }, response) => {
       const pagination = { offset: 0, limit: 100, total: jobs.length, has_more: false };
       if (url.startsWith("/api/prompt")) {
-        jobs = [...jobs, aJob("submitted")];
+        jobs = [...jobs, createJob("submitted")];
         return sendJsonResponse(response, { prompt_id: "submitted", number: 1, node_errors: {} });
       }
       if (method === "POST") jobs = [];
@@ -138,50 +139,51 @@ describe("shared reads", () => {
     await server.close();
   });
   beforeEach(() => {
-    jobs = [aJob("first")];
-    harness.console.jobAnswers.changed();
+    jobs = [createJob("first")];
+    harness.console.jobResponses.invalidate();
     server.requests.splice(0);
   });
 
-  const aJob = (id: string) => ({ id, status: "completed", create_time: 1_767_225_600_000 });
-  const list = (as: "viewer" | "operator" | "owner" = "viewer") => harness.request(`/api/jobs?connection=${connection}&limit=9`, { as });
+  const createJob = (id: string) => ({ id, status: "completed", create_time: 1_767_225_600_000 });
+  const listJobs = (as: "viewer" | "operator" | "owner" = "viewer") =>
+    harness.request(`/api/jobs?connection=${connection}&limit=9`, { as });
   const getIds = async (response: Response): Promise<string[]> => (await response.json()).jobs.map(({ id }: { id: string }) => id);
-  const calls = () => server.requests.filter(({ url }) => url.includes("limit=9")).length;
+  const countCalls = () => server.requests.filter(({ url }) => url.includes("limit=9")).length;
   const post = (path: string, json: object) =>
     harness.request(`${path}?connection=${connection}`, { as: "operator", method: "POST", json });
 
   it("makes one call for requests with the same rights", async () => {
-    const responses = await Promise.all([list("viewer"), list("operator"), list("owner"), list("viewer")]);
-    for (const response of [...responses, await list()]) expect(await getIds(response)).toEqual(["first"]);
-    expect(calls()).toBe(1);
+    const responses = await Promise.all([listJobs("viewer"), listJobs("operator"), listJobs("owner"), listJobs("viewer")]);
+    for (const response of [...responses, await listJobs()]) expect(await getIds(response)).toEqual(["first"]);
+    expect(countCalls()).toBe(1);
   });
 
   it.each([
     ["a submission", () => post("/api/prompt", { prompt: { "1": { class_type: "SaveImage", inputs: {} } } }), ["first", "submitted"]],
     ["a removal", () => post("/api/history", { delete: ["first"] }), []],
-  ])("is not shared across %s", async (_what, change, after) => {
-    expect(await getIds(await list())).toEqual(["first"]);
+  ])("makes a new call after %s", async (_label, change, expected) => {
+    expect(await getIds(await listJobs())).toEqual(["first"]);
     expect((await change()).status).toBeLessThan(300);
-    expect(await getIds(await list())).toEqual(after);
+    expect(await getIds(await listJobs())).toEqual(expected);
   });
 
-  it("shares no call that began before a change", async () => {
-    const reading = list();
+  it("doesn't share a call that started before a change", async () => {
+    const pendingList = listJobs();
     await post("/api/history", { delete: ["first"] });
-    expect(await getIds(await list())).toEqual([]);
-    await reading;
+    expect(await getIds(await listJobs())).toEqual([]);
+    await pendingList;
   });
 
   it("caches a token's responses, which have absolute URLs, separately", async () => {
-    await list();
-    const { headers } = await makeToken(harness, "viewer");
+    await listJobs();
+    const { headers } = await createAccessToken(harness, "viewer");
     await harness.request(`/api/jobs?connection=${connection}&limit=9`, { headers });
-    expect(calls()).toBe(2);
+    expect(countCalls()).toBe(2);
   });
 
   it("starts a new call 250 ms after the last one", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
-    const cache = createAnswerCache();
+    const cache = createResponseCache();
     let readCount = 0;
     const read = () =>
       cache.share({ key: "a", baseUrl: server.url, signal: undefined }, async () => ({ ok: true, value: (readCount += 1) }));
@@ -196,26 +198,26 @@ describe("shared reads", () => {
   it("continues for others when a client disconnects", async () => {
     const controller = new AbortController();
     const pendingList = harness.request(`/api/jobs?connection=${connection}&limit=9`, { as: "viewer", signal: controller.signal });
-    const secondResponse = list();
+    const secondResponse = listJobs();
     controller.abort();
     expect((await pendingList).status).toBe(499);
     expect(await getIds(await secondResponse)).toEqual(["first"]);
   });
 
   it("doesn't cache a failure", async () => {
-    const { jobAnswers } = harness.console;
+    const { jobResponses } = harness.console;
     const shared = { key: "a", baseUrl: server.url, signal: undefined };
     const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
-    expect(await jobAnswers.share(shared, () => Promise.resolve({ ok: false, failure }))).toEqual({ ok: false, failure });
-    expect(await jobAnswers.share(shared, () => Promise.resolve({ ok: true, value: 1 }))).toEqual({ ok: true, value: 1 });
+    expect(await jobResponses.share(shared, () => Promise.resolve({ ok: false, failure }))).toEqual({ ok: false, failure });
+    expect(await jobResponses.share(shared, () => Promise.resolve({ ok: true, value: 1 }))).toEqual({ ok: true, value: 1 });
   });
 
   it("parses unchanged bytes once", () => {
-    const responses = harness.console.jobAnswers.parsedFor("c", "key");
+    const responses = harness.console.jobResponses.getParsedResponses("c", "key");
     const readResult = { ok: true, value: {} } as const;
-    responses.keep("a", Buffer.from("bytes"), readResult);
+    responses.set("a", Buffer.from("bytes"), readResult);
     expect(responses.find("a", Buffer.from("bytes"))).toBe(readResult);
     expect(responses.find("a", Buffer.from("others"))).toBeUndefined();
-    expect(harness.console.jobAnswers.parsedFor("c", "another key").find("a", Buffer.from("bytes"))).toBeUndefined();
+    expect(harness.console.jobResponses.getParsedResponses("c", "another key").find("a", Buffer.from("bytes"))).toBeUndefined();
   });
 });

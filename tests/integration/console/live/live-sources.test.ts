@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { type WebSocket, WebSocketServer } from "ws";
 import { createReader } from "@/lib/server/live/reader";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { liveQuery, type LiveStream, openLive } from "@/tests/support/live-stream";
+import { createLivePath, type LiveStream, openLiveStream } from "@/tests/support/live-stream";
 import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
 import { until } from "@/tests/support/until";
 
@@ -12,7 +12,7 @@ let harness: Harness;
 let server: LocalServer;
 let connection: string;
 const sockets: WebSocket[] = [];
-const open: LiveStream[] = [];
+const openStreams: LiveStream[] = [];
 
 beforeAll(async () => {
   const peers = new WebSocketServer({ noServer: true });
@@ -29,63 +29,63 @@ beforeAll(async () => {
   connection = localConnection.id;
 });
 afterAll(async () => {
-  for (const stream of open) await stream.close();
+  for (const stream of openStreams) await stream.close();
   for (const socket of sockets) socket.terminate();
   await harness.dispose();
   await server.close();
 });
 
-async function watch(name: string) {
-  const stream = await openLive(harness, liveQuery([`${name}?connection=${connection}`]));
-  open.push(stream);
-  await stream.next("a snapshot", ({ event }) => event === "snapshot");
-  const socket = await until("the console listens", () => sockets.at(-1));
-  return { stream, say: (type: string, data: object) => socket.send(JSON.stringify({ type, data })) };
+async function openWatch(name: string) {
+  const stream = await openLiveStream(harness, createLivePath([`${name}?connection=${connection}`]));
+  openStreams.push(stream);
+  await stream.waitFor("a snapshot", ({ event }) => event === "snapshot");
+  const socket = await until("the console connects to the WebSocket", () => sockets.at(-1));
+  return { stream, sendEvent: (type: string, data: object) => socket.send(JSON.stringify({ type, data })) };
 }
 
 const status = { status: { exec_info: { queue_remaining: 1 } } };
 
 it("reads a list when the server reports a change", async () => {
-  const { stream, say } = await watch("queue");
+  const { stream, sendEvent: say } = await openWatch("queue");
   // From now on the console relies on the events.
   say("status", { ...status, sid: "x" });
-  await until("the first event was heard", () => stream.of("snapshot").length > 0);
+  await until("the first event arrives", () => stream.getData("snapshot").length > 0);
   const id = server.submit();
   say("status", status);
-  const isIn = () => stream.of("snapshot").some(({ value }) => JSON.stringify(value).includes(id));
+  const hasJob = () => stream.getData("snapshot").some(({ value }) => JSON.stringify(value).includes(id));
   // Without the event, the list is read after 8 seconds or more.
-  await until("the job", isIn, { timeoutMs: 6000 });
+  await until("the job", hasJob, { timeoutMs: 6000 });
 });
 
 it("coalesces a flood of messages and sends the newest last", async () => {
-  const { stream, say } = await watch("queue");
+  const { stream, sendEvent: say } = await openWatch("queue");
   const id = server.submit();
-  server.place.running.push(...server.place.pending.splice(0).filter(([, row]) => row === id));
+  server.state.running.push(...server.state.pending.splice(0).filter(([, row]) => row === id));
   say("status", status);
   const isRunning = ({ value }: { value: unknown }) => (value as { running: { id: string }[] }).running.some((row) => row.id === id);
-  await until("the job runs", () => stream.of("snapshot").some(isRunning));
+  await until("the job runs", () => stream.getData("snapshot").some(isRunning));
   say("execution_start", { prompt_id: id });
   say("executing", { prompt_id: id, node: "1" });
   for (let value = 1; value <= 20_000; value += 1) say("progress", { prompt_id: id, node: "1", value, max: 40_000 });
-  await until("some progress", () => stream.of("job.progress").length > 0);
+  await until("some progress", () => stream.getData("job.progress").length > 0);
   // A service that sends too much is ignored for the rest of the second.
   await until("the last step", () => {
     say("progress", { prompt_id: id, node: "1", value: 30_000, max: 40_000 });
-    return stream.of("job.progress").at(-1)?.progress.step === 30_000;
+    return stream.getData("job.progress").at(-1)?.progress.step === 30_000;
   });
-  expect(stream.of("job.progress").every(({ id: of }) => of === id)).toBe(true);
+  expect(stream.getData("job.progress").every(({ id: eventId }) => eventId === id)).toBe(true);
   expect(stream.received.length).toBeLessThan(100);
-  const newcomer = await watch("queue");
-  expect(newcomer.stream.received.length).toBeLessThan(4);
+  const newViewer = await openWatch("queue");
+  expect(newViewer.stream.received.length).toBeLessThan(4);
 });
 
 it("sends the outputs of a running job as they arrive", async () => {
-  const { stream, say } = await watch("queue");
-  const [job] = server.place.running;
+  const { stream, sendEvent: say } = await openWatch("queue");
+  const [job] = server.state.running;
   const id = job?.[1] ?? "";
   const output = { images: [{ filename: "a.png", subfolder: "", type: "output" }] };
   say("executed", { prompt_id: id, node: "1", output });
-  const liveOutputs = await until("the output", () => stream.of("job.progress").find(({ progress }) => progress.outputs));
+  const liveOutputs = await until("the output", () => stream.getData("job.progress").find(({ progress }) => progress.outputs));
   expect(liveOutputs).toMatchObject({ id, progress: { outputs: { "1": output } } });
 });
 
@@ -94,61 +94,62 @@ it("sends a new viewer the progress of all running jobs", async () => {
   let seq = 0;
   const reader = createReader({
     name: "jobs",
-    isOfService: true,
+    isServiceTopic: true,
     read: () => Promise.resolve({ ok: true, value: { text: JSON.stringify({ jobs: rows }), unreadable: 0 } }),
-    refusalOf: () => undefined,
+    getCacheFailure: () => undefined,
     nextSeq: () => (seq += 1),
     now: Date.now,
     hasChangeEvents: () => true,
-    progressOf: () => ({ step: 3 }),
-    changed: () => undefined,
+    getProgress: () => ({ step: 3 }),
+    onChange: () => undefined,
     onError: (error) => {
       throw error;
     },
   });
-  const listEvents = () => reader.since(undefined).map(({ event, body }) => `${event} ${/"id":"(.)","progress"/.exec(body)?.[1] ?? ""}`);
+  const listEvents = () =>
+    reader.getItemsSince(undefined).map(({ event, body }) => `${event} ${/"id":"(.)","progress"/.exec(body)?.[1] ?? ""}`);
   await until("the progress of both", () => listEvents().length === 3);
   Object.assign(rows[1] ?? {}, { outputs_count: 1 });
   reader.trigger();
-  await until("the change", () => reader.since(0).some(({ body }) => body.includes('"outputs_count":1')));
+  await until("the change", () => reader.getItemsSince(0).some(({ body }) => body.includes('"outputs_count":1')));
   expect(listEvents().slice(0, 2)).toEqual(["snapshot ", "job.progress a"]);
-  const seqs = reader.since(undefined).map(({ seq: at }) => at);
+  const seqs = reader.getItemsSince(undefined).map(({ seq: eventSeq }) => eventSeq);
   expect(seqs).toEqual(seqs.toSorted((seq, other) => seq - other));
   reader.stop();
 });
 
 describe("a viewer's row", () => {
   type Row = { status: string; progress?: { step: number } };
-  /** A job with a reader, and a viewer that applies the reader's events. */
-  function follow(answered?: Promise<void>) {
+  /** Creates a reader of one job and a viewer that applies the reader's events. */
+  function createRowViewer(readGate?: Promise<void>) {
     let row: Row = { status: "in_progress" };
     let step = 0;
     let seq = 0;
     let cursor: number | undefined;
     let shownRow: Row | undefined;
-    let reads = 0;
+    let readCount = 0;
     const reader = createReader({
       name: "jobs",
-      isOfService: true,
+      isServiceTopic: true,
       read: async () => {
-        reads += 1;
+        readCount += 1;
         const text = JSON.stringify({ jobs: [{ id: "a", ...row }] });
-        await answered;
+        await readGate;
         return { ok: true, value: { text, unreadable: 0 } };
       },
-      refusalOf: () => undefined,
+      getCacheFailure: () => undefined,
       nextSeq: () => (seq += 1),
       now: Date.now,
       hasChangeEvents: () => true,
-      progressOf: () => (step === 0 ? undefined : { step }),
-      changed: () => undefined,
+      getProgress: () => (step === 0 ? undefined : { step }),
+      onChange: () => undefined,
       onError: (error) => {
         throw error;
       },
     });
     return {
       collect() {
-        const items = reader.since(cursor).toSorted((live, other) => live.seq - other.seq);
+        const items = reader.getItemsSince(cursor).toSorted((live, other) => live.seq - other.seq);
         cursor = seq;
         for (const { event, body } of items) {
           const data = JSON.parse(`{${body}}`) as { value?: { jobs: Row[] }; job?: Row; progress?: { step: number } };
@@ -159,27 +160,27 @@ describe("a viewer's row", () => {
       },
       async change(next: Row) {
         row = next;
-        const before = reads;
+        const before = readCount;
         reader.trigger();
         await vi.advanceTimersByTimeAsync(5000);
-        expect(reads).toBeGreaterThan(before);
+        expect(readCount).toBeGreaterThan(before);
       },
       async advance(ms = 300) {
         step += 1;
-        reader.progressed("a");
+        reader.scheduleProgress("a");
         await vi.advanceTimersByTimeAsync(ms);
       },
-      reads: () => reads,
-      seq: () => seq,
+      getReadCount: () => readCount,
+      getSeq: () => seq,
       reader,
     };
   }
-  type Followed = ReturnType<typeof follow>;
+  type RowViewer = ReturnType<typeof createRowViewer>;
   const actions = {
-    progress: (item: Followed) => item.advance(),
-    "progress at the end": (item: Followed) => item.advance(0),
-    change: (item: Followed) => item.change({ status: "in_progress", progress: { step: 0 } }),
-    end: (item: Followed) => item.change({ status: "completed" }),
+    progress: (item: RowViewer) => item.advance(),
+    "progress at the end": (item: RowViewer) => item.advance(0),
+    change: (item: RowViewer) => item.change({ status: "in_progress", progress: { step: 0 } }),
+    end: (item: RowViewer) => item.change({ status: "completed" }),
   };
   const orders: (keyof typeof actions)[][] = [
     ["progress", "change"],
@@ -197,7 +198,7 @@ describe("a viewer's row", () => {
   it.each(orders.flatMap((order) => ([true, false] as const).map((isSlow) => [order.join(", "), isSlow, order] as const)))(
     "has the newest state after %s, with a slow viewer: %s",
     async (_name, isSlow, order) => {
-      const item = follow();
+      const item = createRowViewer();
       await vi.advanceTimersByTimeAsync(300);
       item.collect();
       for (const action of order) {
@@ -212,47 +213,47 @@ describe("a viewer's row", () => {
   );
 
   it("advances at most four times a second", async () => {
-    const item = follow();
+    const item = createRowViewer();
     await vi.advanceTimersByTimeAsync(300);
-    const before = item.seq();
+    const before = item.getSeq();
     for (let count = 0; count < 1000; count += 1) await item.advance(1);
-    expect(item.seq() - before).toBeLessThanOrEqual(4);
+    expect(item.getSeq() - before).toBeLessThanOrEqual(4);
     expect(item.collect().step).toBeGreaterThan(700);
     item.reader.stop();
   });
 
   it("is read again when a change arrives during a read", async () => {
     let respond = (): void => undefined;
-    const item = follow(new Promise((resolve) => (respond = resolve)));
+    const item = createRowViewer(new Promise((resolve) => (respond = resolve)));
     item.reader.trigger();
     respond();
     await vi.advanceTimersByTimeAsync(2000);
-    expect(item.reads()).toBe(2);
+    expect(item.getReadCount()).toBe(2);
     item.reader.stop();
   });
 });
 
 it("shows the newest preview of a running job and ignores other bytes", async () => {
-  const { stream } = await watch("queue");
-  const socket = await until("the console listens", () => sockets.at(-1));
-  const [job] = server.place.running;
+  const { stream } = await openWatch("queue");
+  const socket = await until("the console connects to the WebSocket", () => sockets.at(-1));
+  const [job] = server.state.running;
   const id = job?.[1] ?? "";
   const path = `/api/console/jobs/${id}/preview?connection=${connection}`;
   expect((await harness.request(path, { as: "viewer" })).status).toBe(404);
-  const frame = (bytes: Buffer) => socket.send(Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), bytes]));
+  const sendFrame = (bytes: Buffer) => socket.send(Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), bytes]));
   const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } })
     .jpeg()
     .toBuffer();
-  frame(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"));
-  await until("its version", () => {
+  sendFrame(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"));
+  await until("the preview", () => {
     // Only some of the frames in quick succession are read.
-    frame(picture);
-    return stream.of("job.progress").some(({ progress }) => progress.preview !== undefined);
+    sendFrame(picture);
+    return stream.getData("job.progress").some(({ progress }) => progress.preview !== undefined);
   });
   const response = await harness.request(path, { as: "viewer" });
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
   expect(Buffer.from(await response.arrayBuffer())).toEqual(picture);
   expect((await harness.request(path, { as: "runner" })).status).toBe(403);
-  const newcomer = await watch("queue");
-  await newcomer.stream.next("the preview", (item) => item.event === "job.progress" && item.data.progress.preview !== undefined);
+  const newViewer = await openWatch("queue");
+  await newViewer.stream.waitFor("the preview", (item) => item.event === "job.progress" && item.data.progress.preview !== undefined);
 });

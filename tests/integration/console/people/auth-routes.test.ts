@@ -5,15 +5,15 @@ import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 process.env.NEXTAUTH_URL = `http://${HOST}/api/auth`;
 const harness = await createHarness({ settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
 
-const long = "x".repeat(60_000);
-const returns = [
+const longValue = "x".repeat(60_000);
+const returnUrls = [
   "\\\\evil",
   "//evil.example",
   "/\\evil.example",
   "https://evil.example",
   "/jobs\r\nset-cookie: a=b",
   "javascript:1",
-  long,
+  longValue,
   "%00",
   "",
 ];
@@ -25,8 +25,8 @@ async function getRefusal(path: string, { method = "GET", fields, cookie }: Requ
 }
 type RequestOptions = { method?: string; fields?: Record<string, string> | [string, string][]; cookie?: string };
 
-/** A CSRF token with its cookie. */
-async function begin() {
+/** Returns a CSRF token with its cookie. */
+async function getCsrfToken() {
   const response = await harness.request("/api/auth/csrf");
   const { csrfToken }: { csrfToken: string } = await response.json();
   return {
@@ -39,10 +39,10 @@ async function begin() {
 }
 
 describe("without an account", () => {
-  let before: number;
-  beforeAll(() => (before = harness.log().length));
+  let logLength: number;
+  beforeAll(() => (logLength = harness.getLog().length));
   afterAll(() => {
-    expect(harness.log().slice(before)).not.toMatch(/"level":(40|50)/);
+    expect(harness.getLog().slice(logLength)).not.toMatch(/"level":(40|50)/);
   });
 
   it.each([
@@ -67,7 +67,7 @@ describe("without an account", () => {
     ["POST", "email"],
   ])("returns 404 for %s %s", async (method, step) => {
     expect(
-      await getRefusal(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: long } : undefined }),
+      await getRefusal(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: longValue } : undefined }),
     ).toEqual([404, null, "NOT_FOUND"]);
   });
 
@@ -77,12 +77,12 @@ describe("without an account", () => {
     ["POST", "csrf"],
     ["POST", "session"],
     ["POST", "providers"],
-  ])("%s %s is refused as a wrong method", async (method, step) => {
+  ])("returns 405 for %s %s", async (method, step) => {
     expect(await getRefusal(`/api/auth/${step}`, { method })).toEqual([405, null, "METHOD_NOT_ALLOWED"]);
   });
 
-  it.each(["csrf", "session", "providers"])("ignores the return address in GET %s", async (step) => {
-    for (const callbackUrl of returns) {
+  it.each(["csrf", "session", "providers"])("ignores the return URL in GET %s", async (step) => {
+    for (const callbackUrl of returnUrls) {
       const query = new URLSearchParams([
         ["callbackUrl", callbackUrl],
         ["callbackUrl", "//evil"],
@@ -96,8 +96,8 @@ describe("without an account", () => {
     }
   });
 
-  it.each(["callback/credentials", "signout"])("POST %s is refused without a token against foreign forms", async (step) => {
-    for (const callbackUrl of returns) {
+  it.each(["callback/credentials", "signout"])("rejects POST %s without a CSRF token", async (step) => {
+    for (const callbackUrl of returnUrls) {
       const routeRequest: RequestOptions = {
         method: "POST",
         fields: [
@@ -117,8 +117,8 @@ describe("without an account", () => {
 });
 
 it("redirects only to the console after sign-in", async () => {
-  for (const callbackUrl of returns.slice(0, 4)) {
-    const { csrfToken, cookie } = await begin();
+  for (const callbackUrl of returnUrls.slice(0, 4)) {
+    const { csrfToken, cookie } = await getCsrfToken();
     const fields = { csrfToken, email: "viewer@desk.test", password: PASSWORD, callbackUrl };
     const path = `/api/auth/callback/credentials?callbackUrl=${encodeURIComponent(callbackUrl)}`;
     const response = await harness.request(path, { method: "POST", cookie, body: new URLSearchParams(fields) });
@@ -128,7 +128,7 @@ it("redirects only to the console after sign-in", async () => {
 });
 
 it("returns 401 for a wrong password and 429 with Retry-After beyond the limit", async () => {
-  const { csrfToken, cookie } = await begin();
+  const { csrfToken, cookie } = await getCsrfToken();
   const fields = { csrfToken, email: "nobody@desk.test", password: "wrong" };
   const attempt = () => harness.request("/api/auth/callback/credentials", { method: "POST", cookie, body: new URLSearchParams(fields) });
   for (let count = 0; count < 5; count += 1) expect((await attempt()).status).toBe(401);

@@ -1,12 +1,12 @@
-// Removes or restricts a member during their request, the rest of which must not use the former rights. Generated for every route with a body, with a
-// case for each multi-step action.
+// Removes or restricts a member during a request, which must then stop using the former rights. Covers every route with a body and
+// each action with several steps.
 import { beforeEach, describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { readZip } from "@/tests/support/read-zip";
 import { loadRoutes } from "@/tests/support/routes";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
-import { makeToken } from "@/tests/support/tokens";
+import { createAccessToken } from "@/tests/support/tokens";
 
 const ID = "00000000-0000-4000-8000-000000000000";
 /** Called before the service responds. */
@@ -33,9 +33,9 @@ const service = await openTestServer(async ({ url }, response) => {
 const connection = await harness.connect(service.url, "a-key-of-the-team");
 
 /** Excludes an earlier test's late upload and the job index's reads of single jobs. */
-const serviceCalls = () => service.requests.filter(({ url }) => !/^\/api\/(userdata|upload)|^\/api\/jobs\/[^/]+$/.test(url));
+const listServiceCalls = () => service.requests.filter(({ url }) => !/^\/api\/(userdata|upload)|^\/api\/jobs\/[^/]+$/.test(url));
 /** The job index may read its list at the same time. */
-const assetCalls = () => serviceCalls().filter(({ url }) => !url.startsWith("/api/jobs?"));
+const listAssetCalls = () => listServiceCalls().filter(({ url }) => !url.startsWith("/api/jobs?"));
 
 let newMember: { id: string; cookie: string };
 let count = 0;
@@ -88,12 +88,12 @@ const routes = (await loadRoutes()).filter(
   ({ method, guard }) => guard && guard.role !== "public" && ["POST", "PUT", "PATCH"].includes(method),
 );
 
-describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s while the body is on its way", (change) => {
+describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s while the body is being sent", (change) => {
   test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
     "%s",
     async (_label, { handler, guard, path, file }) => {
-      const multipart = path.startsWith("/api/upload") || path === "/api/assets";
-      const body = multipart
+      const isMultipart = path.startsWith("/api/upload") || path === "/api/assets";
+      const body = isMultipart
         ? '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\na\r\n--x--\r\n'
         : JSON.stringify(
             guard?.action === "createConnection"
@@ -101,16 +101,16 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
               : (bodies[guard?.action ?? ""] ?? {}),
           );
       const isMember = path.startsWith("/api/console/members/0");
-      const value = path.startsWith("/api/console/connections/") ? connection : isMember ? harness.viewerOf("viewer").memberId : ID;
+      const value = path.startsWith("/api/console/connections/") ? connection : isMember ? harness.getViewer("viewer").memberId : ID;
       const { store } = harness.console;
-      const remainingRows = async () =>
+      const readRows = async () =>
         JSON.stringify([
           // The owner's last use is written once a minute.
           (await store.members.list()).filter(({ id }) => id !== newMember.id).map(({ seenAt: _, ...member }) => member),
           await store.connections.listFor(newMember.id),
-          await store.connections.listFor(harness.viewerOf("owner").memberId),
+          await store.connections.listFor(harness.getViewer("owner").memberId),
         ]);
-      const before = await remainingRows();
+      const before = await readRows();
       let hasRequest = false;
       const stream = new ReadableStream<Uint8Array>(
         {
@@ -136,7 +136,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
         host: "desk.test",
         origin: "http://desk.test",
         cookie: newMember.cookie,
-        "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json",
+        "content-type": isMultipart ? "multipart/form-data; boundary=x" : "application/json",
         "content-length": String(body.length),
       };
       const init = { method: _label.split(" ")[0], headers, body: stream, duplex: "half" };
@@ -146,7 +146,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
       const text = await response.text();
       // Routes without a body have already acted; all others respond as to an unauthenticated client.
       if (hasRequest) expect([response.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
-      if (hasRequest) expect(await remainingRows()).toBe(before);
+      if (hasRequest) expect(await readRows()).toBe(before);
       expect([undefined, "Late"]).toContain((await store.members.get(newMember.id))?.name);
       if (hasRequest)
         expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === body)).toEqual([]);
@@ -155,13 +155,13 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
 });
 
 describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an action with many steps", (change) => {
-  const changeAfterCalls = (count: number, listCalls = serviceCalls) => {
+  const changeAfterCalls = (count: number, listCalls = listServiceCalls) => {
     beforeRespond = async () => {
       if (listCalls().length === count) await applyChange(change);
     };
   };
 
-  test("stops no further job", async () => {
+  test("doesn't stop another job", async () => {
     changeAfterCalls(1);
     const response = await harness.request(`/api/console/jobs/stop?connection=${connection}`, {
       cookie: newMember.cookie,
@@ -169,18 +169,18 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
       json: { ids: ["job-1", "job-2"] },
     });
     expect([401, 403]).toContain(response.status);
-    expect(serviceCalls().filter(({ method }) => method === "POST")).toEqual([]);
+    expect(listServiceCalls().filter(({ method }) => method === "POST")).toEqual([]);
   });
 
-  test("gets no further page of an export", async () => {
+  test("doesn't get another page of an export", async () => {
     changeAfterCalls(2);
     const response = await harness.request(`/api/console/jobs/export?connection=${connection}&format=json`, { cookie: newMember.cookie });
     const text = await response.text();
     expect(text).toMatch(/"complete":false,"failure":\{"code":"(UNAUTHORIZED|ROLE_TOO_LOW)"/);
-    expect(serviceCalls().filter(({ url }) => url.startsWith("/api/jobs?")).length).toBeLessThanOrEqual(2);
+    expect(listServiceCalls().filter(({ url }) => url.startsWith("/api/jobs?")).length).toBeLessThanOrEqual(2);
   });
 
-  test("gets no further file of an archive", async () => {
+  test("doesn't get another file of an archive", async () => {
     const response = await harness.request(`/api/console/archive?connection=${connection}`, {
       cookie: newMember.cookie,
       method: "POST",
@@ -188,14 +188,14 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
     });
     const { id } = (await response.json()) as { id: string };
     service.requests.length = 0;
-    changeAfterCalls(2, assetCalls);
+    changeAfterCalls(2, listAssetCalls);
     const file = await harness.request(`/api/console/archive/${id}`, { cookie: newMember.cookie });
     const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
     expect(names).toEqual(["a.png", "NOT INCLUDED.txt"]);
-    expect(assetCalls()).toHaveLength(2);
+    expect(listAssetCalls()).toHaveLength(2);
   });
 
-  test("makes no connection, however long the service takes to say whose key it is", async () => {
+  test("doesn't create a connection after the service's delayed key check", async () => {
     changeAfterCalls(1);
     const response = await harness.request("/api/console/connections", {
       cookie: newMember.cookie,
@@ -204,7 +204,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
     });
     expect([401, 403]).toContain(response.status);
     const { store } = harness.console;
-    const names = (await store.connections.listFor(harness.viewerOf("owner").memberId)).map(({ name }) => name);
+    const names = (await store.connections.listFor(harness.getViewer("owner").memberId)).map(({ name }) => name);
     expect(names).not.toContain("Made late");
   });
 });
@@ -212,9 +212,10 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
 describe.each<[string, (id: string) => Promise<unknown>, number]>([
   ["revoked", (id) => harness.request(`/api/console/tokens/${id}`, { as: "owner", method: "DELETE" }), 401],
   ["of a member who was suspended", () => applyChange("suspended"), 401],
-  ["of a member who was lowered", () => applyChange("lowered"), 403],
-])("a token that is %s meanwhile", (_how, end, status) => {
-  const make = () => makeToken(harness, "admin", { memberId: newMember.id, connectionId: connection, connectionIds: [connection] });
+  ["of a member whose role was lowered", () => applyChange("lowered"), 403],
+])("a token that is %s during a request", (_label, revoke, status) => {
+  const createToken = () =>
+    createAccessToken(harness, "admin", { memberId: newMember.id, connectionId: connection, connectionIds: [connection] });
 
   test.each([
     ["/api/prompt", "application/json", JSON.stringify(bodies.submitPrompt)],
@@ -224,12 +225,12 @@ describe.each<[string, (id: string) => Promise<unknown>, number]>([
       '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\na\r\n--x--\r\n',
     ],
   ])("forwards nothing after the member lost access, to %s", async (path, type, text) => {
-    const { id, headers } = await make();
+    const { id, headers } = await createToken();
     const body = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
           controller.enqueue(Buffer.from(text.slice(0, -1)));
-          await end(id);
+          await revoke(id);
           controller.enqueue(Buffer.from(text.slice(-1)));
           controller.close();
         },
@@ -245,19 +246,19 @@ describe.each<[string, (id: string) => Promise<unknown>, number]>([
     expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === text)).toEqual([]);
   });
 
-  test("gets no further file of an archive, and stops no further job", async () => {
-    const { id, headers } = await make();
+  test("doesn't get another file of an archive or stop another job", async () => {
+    const { id, headers } = await createToken();
     const response = await harness.request("/api/console/archive", { headers, method: "POST", json: { ids: ["a", "b", "c"] } });
     const archive = ((await response.json()) as { id: string }).id;
     service.requests.length = 0;
     beforeRespond = async () => {
-      if (assetCalls().length === 2) await end(id);
+      if (listAssetCalls().length === 2) await revoke(id);
     };
     const file = await harness.request(`/api/console/archive/${archive}`, { headers });
     const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
     expect(names).toContain("NOT INCLUDED.txt");
-    expect(assetCalls()).toHaveLength(2);
+    expect(listAssetCalls()).toHaveLength(2);
     expect((await harness.request("/api/console/jobs/stop", { headers, method: "POST", json: { ids: ["job-1"] } })).status).toBe(status);
-    expect(serviceCalls().filter(({ method }) => method === "POST")).toEqual([]);
+    expect(listServiceCalls().filter(({ method }) => method === "POST")).toEqual([]);
   });
 });

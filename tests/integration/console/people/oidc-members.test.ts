@@ -1,9 +1,9 @@
-// Signing in at a provider: removed members stay out, groups decide roles, and sign-ins from one address are limited.
+// OIDC sign-in: removed members are rejected, groups determine roles, and sign-ins from one address are limited.
 import { beforeEach, describe, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type MemberView } from "@/lib/contract/console";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
-import { oidcBrowser } from "@/tests/support/oidc-browser";
+import { createOidcBrowser } from "@/tests/support/oidc-browser";
 import { createSettings, startTokenIssuer } from "@/tests/support/token-issuer";
 
 describe("oidc members", async () => {
@@ -24,27 +24,27 @@ describe("oidc members", async () => {
   const harness = await createHarness({ now: () => now, settings });
 
   beforeEach(() => {
-    now += 2 * 60_000; // past the limit of attempts
+    now += 2 * 60_000; // resets the limit of attempts
   });
 
-  const browser = () => oidcBrowser(harness);
+  const browser = () => createOidcBrowser(harness);
 
   test("lets many people sign in from one address but still slows guessing", async () => {
-    const office = Array.from({ length: 25 }, (_, index) => `colleague-${index}`);
-    const places = [];
-    for (const sub of office) {
-      acme.bend({ claims: { sub, email: `${sub}@example.com` } });
-      places.push(await browser().signIn("acme", acme));
+    const colleagues = Array.from({ length: 25 }, (_, index) => `colleague-${index}`);
+    const destinations = [];
+    for (const sub of colleagues) {
+      acme.setOverrides({ claims: { sub, email: `${sub}@example.com` } });
+      destinations.push(await browser().signIn("acme", acme));
     }
-    expect(new Set(places)).toEqual(new Set(["/jobs"]));
-    const tries = [];
-    for (let count = 0; count < 130; count += 1) tries.push(await browser().finish("acme", { state: "guess", code: "guess" }));
-    expect([tries[0], tries.at(-1), tries.filter((tried) => tried === "lost").length]).toEqual(["lost", "too-many", 120]);
+    expect(new Set(destinations)).toEqual(new Set(["/jobs"]));
+    const results = [];
+    for (let count = 0; count < 130; count += 1) results.push(await browser().finishSignIn("acme", { state: "guess", code: "guess" }));
+    expect([results[0], results.at(-1), results.filter((result) => result === "lost").length]).toEqual(["lost", "too-many", 120]);
   });
 
-  test("keeps suspended and removed members out, and passwordless ones without one", async () => {
+  test("rejects suspended and removed members, and passwords of members without one", async () => {
     const { store } = harness.console;
-    acme.bend({ claims: { sub: "dora", email: "dora@example.com" } });
+    acme.setOverrides({ claims: { sub: "dora", email: "dora@example.com" } });
     const dora = browser();
     await dora.signIn("acme", acme);
     const member = await store.members.getByEmail("dora@example.com");
@@ -55,7 +55,7 @@ describe("oidc members", async () => {
         failure: { code: "UNAUTHORIZED" },
       });
     await store.members.change(member?.id ?? "", { disabled: true });
-    expect(await dora.me()).toMatchObject({ code: "UNAUTHORIZED" });
+    expect(await dora.fetchAccount()).toMatchObject({ code: "UNAUTHORIZED" });
     expect(await dora.signIn("acme", acme)).toBe("suspended");
     await store.members.remove(member?.id ?? "");
     expect(await dora.signIn("acme", acme)).toBe("removed");
@@ -74,15 +74,15 @@ describe("oidc members", async () => {
     const passwordHash = (await store.members.getByEmail("owner@desk.test"))?.passwordHash;
     await store.members.create({ name: "Rex", email: "rex@example.com", role: "viewer", passwordHash, createdAt: now });
     expect((await remove("rex@example.com")).status).toBe(204);
-    acme.bend({ claims: { sub: "rex", email: "rex@example.com" } });
-    otherIssuer.bend({ claims: { sub: "rex at other", email: "rex@example.com" } });
+    acme.setOverrides({ claims: { sub: "rex", email: "rex@example.com" } });
+    otherIssuer.setOverrides({ claims: { sub: "rex at other", email: "rex@example.com" } });
     expect(await browser().signIn("acme", acme)).toBe("removed");
     expect(await browser().signIn("other", otherIssuer)).toBe("removed");
     expect(await store.members.getByEmail("rex@example.com")).toBeUndefined();
     const token = await invite("rex@example.com");
     expect(await browser().signIn("other", otherIssuer, { purpose: "join", token })).toBe("/jobs");
     expect(await browser().signIn("other", otherIssuer)).toBe("/jobs");
-    // Invited with a password, but the provider's identity was known before: the address rule leads to the new member.
+    // Invited with a password. The provider's earlier identity is linked to the new member by its address.
     expect((await remove("rex@example.com")).status).toBe(204);
     expect(await browser().signIn("other", otherIssuer)).toBe("removed");
     const accepted = { token: await invite("rex@example.com"), name: "Rex", password: PASSWORD };
@@ -90,16 +90,17 @@ describe("oidc members", async () => {
     expect(await browser().signIn("open", otherIssuer)).toBe("/jobs");
   });
 
-  const asInGroups = (sub: string, groups: string[]) => corp.bend({ claims: { sub, email: `${sub}@example.com`, name: sub, groups } });
+  const setGroups = (sub: string, groups: string[]) =>
+    corp.setOverrides({ claims: { sub, email: `${sub}@example.com`, name: sub, groups } });
   const invite = async (email: string, role: string): Promise<string> => {
     await harness.renewCookies();
     const options = { as: "owner", method: "POST", json: { email, role } } as const;
     const { url }: { url: string } = await (await harness.request("/api/console/members/invitations", options)).json();
     return new URL(url).searchParams.get("token") ?? "";
   };
-  const joinAsLead = async (sub: string, groups: string[]) => {
+  const joinWithGroups = async (sub: string, groups: string[]) => {
     const token = await invite(`${sub}@example.com`, "operator");
-    asInGroups(sub, groups);
+    setGroups(sub, groups);
     expect(await browser().signIn("corp", corp, { purpose: "join", token })).toBe("/jobs");
     const member = await harness.console.store.members.getByEmail(`${sub}@example.com`);
     if (!member) throw new Error(`no member ${sub}`);
@@ -112,8 +113,8 @@ describe("oidc members", async () => {
   };
 
   test("records a role change by groups with member, both roles and the groups", async () => {
-    const gil = await joinAsLead("gil", ["guests"]);
-    asInGroups("gil", ["drawers", "unmapped", "artists"]);
+    const gil = await joinWithGroups("gil", ["guests"]);
+    setGroups("gil", ["drawers", "unmapped", "artists"]);
     expect(await browser().signIn("corp", corp)).toBe("/jobs");
     const [entry] = await getAudit("changeMember");
     expect(entry).toMatchObject({
@@ -127,7 +128,7 @@ describe("oidc members", async () => {
   });
 
   test("gives an invited user the role of their groups and records both", async () => {
-    const member = await joinAsLead("gus", ["guests"]);
+    const member = await joinWithGroups("gus", ["guests"]);
     expect(member.role).toBe("viewer");
     expect((await getAudit("acceptInvitation"))[0]).toMatchObject({
       target: "gus <gus@example.com>",
@@ -136,17 +137,17 @@ describe("oidc members", async () => {
   });
 
   test("explains the refusal to unmapped users and logs their identity", async () => {
-    asInGroups("nil", ["unmapped"]);
+    setGroups("nil", ["unmapped"]);
     expect(await browser().signIn("corp", corp)).toBe("groups");
     expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");
     expect((await getAudit("signIn"))[0]).toMatchObject({
       target: "nil <nil@example.com>",
-      outcome: "Corp: in none of the groups that may sign in, from 198.51.100.9",
+      outcome: "Corp: not in any group that may sign in, from 198.51.100.9",
     });
   });
 
   test("locks a role that follows groups but still allows suspension", async () => {
-    const { id } = await joinAsLead("fay", ["artists"]);
+    const { id } = await joinWithGroups("fay", ["artists"]);
     await harness.renewCookies();
     const { members }: { members: MemberView[] } = await (await harness.request("/api/console/members", { as: "admin" })).json();
     expect(members.filter(({ roleFrom }) => roleFrom).map(({ name, roleFrom }) => [name, roleFrom])).toContainEqual(["fay", "Corp"]);
@@ -165,30 +166,30 @@ const acme = await startTokenIssuer();
 test("allows one password sign-in per command-line link when passwords are off", async () => {
   const settings = { LIGHTDESK_OIDC: "acme", ...createSettings("acme", acme), LIGHTDESK_PASSWORD_SIGN_IN: "0" };
   let time = Date.now();
-  const closed = await createHarness({ now: () => time, settings });
+  const harness = await createHarness({ now: () => time, settings });
   const { signIn } = await import("@/lib/server/auth/sign-in");
   const attempt = async (email: string, password: string) =>
-    (await signIn(closed.console, { email, password, address: "198.51.100.50" })).ok;
+    (await signIn(harness.console, { email, password, address: "198.51.100.50" })).ok;
   // The owner who set it up may use the password for a day, to connect the provider.
   expect([await attempt("owner@desk.test", PASSWORD), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
   time += 25 * 60 * 60_000;
   expect(await attempt("owner@desk.test", PASSWORD)).toBe(false);
   const { createResetLink } = await import("@/lib/server/auth/reset-link");
-  const { store, env } = closed.console;
+  const { store, env } = harness.console;
   const { disconnectProvider } = await import("@/lib/server/queries/members");
-  const { memberId } = closed.viewerOf("owner");
+  const { memberId } = harness.getViewer("owner");
   await store.identities.link({ issuer: acme.url, subject: "olga", provider: "acme" }, memberId, time);
-  const link = await createResetLink({ store, env, email: "owner@desk.test", token: "a way back", now: time });
+  const link = await createResetLink({ store, env, email: "owner@desk.test", token: "a reset token", now: time });
   expect(link).toContain("/invitation?token=");
-  const json = { token: "a way back", password: "a new long password" };
-  expect((await closed.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
+  const json = { token: "a reset token", password: "a new long password" };
+  expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
   expect([await attempt("owner@desk.test", "a new long password"), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
   // The temporary password does not count as another sign-in method.
-  expect(await disconnectProvider(closed.contextOf("owner"), "acme")).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
+  expect(await disconnectProvider(harness.getContext("owner"), "acme")).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
   const invitation = { token: "an invitation", email: "new@desk.test", role: "viewer" as const, invitedBy: memberId };
   await store.invitations.create({ ...invitation, createdAt: time, expiresAt: time + 60_000 });
-  const joining = { token: "an invitation", name: "New", password: "a new long password" };
-  const joinResponse = await closed.request("/api/console/members/invitations/accept", { method: "POST", json: joining });
+  const acceptance = { token: "an invitation", name: "New", password: "a new long password" };
+  const joinResponse = await harness.request("/api/console/members/invitations/accept", { method: "POST", json: acceptance });
   expect([joinResponse.status, (await joinResponse.json()).code]).toEqual([403, "FORBIDDEN"]);
   expect(await store.members.getByEmail("new@desk.test")).toBeUndefined();
   time += 25 * 60 * 60_000;

@@ -1,4 +1,4 @@
-// Signing in by a reverse proxy's header: who may set it, the member it identifies, and what it does not permit.
+// Sign-in by a reverse proxy's header: trusted addresses, the member it identifies, and its limits.
 import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -24,7 +24,7 @@ describe("the header", () => {
   });
   afterAll(() => void server.close());
 
-  async function send(from: string, headers: Record<string, string>, path = "/"): Promise<unknown> {
+  async function sendFrom(from: string, headers: Record<string, string>, path = "/"): Promise<unknown> {
     const { port } = server.address() as AddressInfo;
     const request = get({ host: "127.0.0.1", port, path, localAddress: from, headers, agent: false });
     const [response] = await once(request, "response");
@@ -35,29 +35,29 @@ describe("the header", () => {
 
   test("is accepted only from a trusted address", async () => {
     const emailHeader = { "x-forwarded-email": "ana@desk.test" };
-    expect(await send("127.0.0.1", emailHeader)).toEqual({ vouched: "ana@desk.test" });
-    const claims: Record<string, string>[] = [
+    expect(await sendFrom("127.0.0.1", emailHeader)).toEqual({ vouched: "ana@desk.test" });
+    const forwardingHeaders: Record<string, string>[] = [
       {},
       { "x-forwarded-for": "127.0.0.1" },
       { forwarded: "for=127.0.0.1" },
       { "x-real-ip": "10.0.0.1" },
     ];
-    for (const extra of claims)
-      expect(await send("127.0.0.2", { ...emailHeader, ...extra })).toMatchObject({
+    for (const extra of forwardingHeaders)
+      expect(await sendFrom("127.0.0.2", { ...emailHeader, ...extra })).toMatchObject({
         status: 403,
         message: /only accepted from the reverse proxy/,
       });
-    expect(await send("127.0.0.2", {})).toEqual({ vouched: null });
+    expect(await sendFrom("127.0.0.2", {})).toEqual({ vouched: null });
   });
 
-  test("cannot be set by others when our server sets it", async () => {
+  test("cannot be set by clients when the console sets it", async () => {
     for (const [from, path] of [
       ["127.0.0.1", "/"],
       ["127.0.0.2", "/"],
       ["127.0.0.1", "/off"],
     ] as const)
-      expect(await send(from, { [PROXY_EMAIL_HEADER]: "ana@desk.test" }, path)).toEqual({ vouched: null });
-    expect(await send("127.0.0.2", { "x-forwarded-email": "ana@desk.test" }, "/off")).toEqual({ vouched: null });
+      expect(await sendFrom(from, { [PROXY_EMAIL_HEADER]: "ana@desk.test" }, path)).toEqual({ vouched: null });
+    expect(await sendFrom("127.0.0.2", { "x-forwarded-email": "ana@desk.test" }, "/off")).toEqual({ vouched: null });
   });
 });
 
@@ -70,48 +70,49 @@ test.each([
   [{ ...settings, LIGHTDESK_AUTH_HEADER_FROM: "10.0.0.0/33" }, /LIGHTDESK_AUTH_HEADER_FROM must be/],
   [{ ...settings, LIGHTDESK_AUTH_HEADER_SIGN_UP: "owner" }, /LIGHTDESK_AUTH_HEADER_SIGN_UP must be/],
   [{ ...settings, LIGHTDESK_AUTH_HEADER_SIGN_UP: "viewer" }, /LIGHTDESK_AUTH_HEADER_DOMAINS must be set/],
-])("stops the start with %j and explains why", (env, message) => {
+])("rejects the settings %j with the reason", (env, message) => {
   expect(() => readEnv(env, "/root")).toThrow(message);
 });
 
 describe("the named user", async () => {
   let now = Date.now();
-  const joining = { LIGHTDESK_AUTH_HEADER_SIGN_UP: "viewer", LIGHTDESK_AUTH_HEADER_DOMAINS: "desk.test,studio.test" };
-  const harness = await createHarness({ now: () => now, settings: { ...settings, ...joining } });
+  const signUpSettings = { LIGHTDESK_AUTH_HEADER_SIGN_UP: "viewer", LIGHTDESK_AUTH_HEADER_DOMAINS: "desk.test,studio.test" };
+  const harness = await createHarness({ now: () => now, settings: { ...settings, ...signUpSettings } });
 
   const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
-  const as = (email: string, extra: Record<string, string> = {}) => ({
+  const createHeaders = (email: string, extra: Record<string, string> = {}) => ({
     headers: { [PROXY_EMAIL_HEADER]: email, "user-agent": firefox, ...extra },
   });
-  const account = async (options: object) => {
+  const getAccount = async (options: object) => {
     const response = await harness.request("/api/console/account", options);
     return response.ok ? (await response.json()).member.email : response.status;
   };
 
   test("takes precedence over a cookie of another member", async () => {
-    expect(await account(as("Operator@Desk.test"))).toBe("operator@desk.test");
-    expect(await account({ ...as("operator@desk.test"), as: "owner" })).toBe("operator@desk.test");
-    expect(await account({ ...as("nobody@else.test"), as: "owner" })).toBe(401);
+    expect(await getAccount(createHeaders("Operator@Desk.test"))).toBe("operator@desk.test");
+    expect(await getAccount({ ...createHeaders("operator@desk.test"), as: "owner" })).toBe("operator@desk.test");
+    expect(await getAccount({ ...createHeaders("nobody@else.test"), as: "owner" })).toBe(401);
     for (const header of ["", "operator", "operator@desk.test, owner@desk.test", "a@desk.test\u0000", `${"a".repeat(300)}@desk.test`])
-      expect([header, await account({ headers: { [PROXY_EMAIL_HEADER]: header.replace("\u0000", "%00") } })]).toEqual([header, 401]);
+      expect([header, await getAccount({ headers: { [PROXY_EMAIL_HEADER]: header.replace("\u0000", "%00") } })]).toEqual([header, 401]);
   });
 
-  test("becomes a member once with the configured role, in the log", async () => {
-    const accounts = await Promise.all([account(as("ana@studio.test")), account(as("ana@studio.test"))]);
+  test("becomes a member once with the configured role, which is logged", async () => {
+    const accounts = await Promise.all([getAccount(createHeaders("ana@studio.test")), getAccount(createHeaders("ana@studio.test"))]);
     expect(accounts).toEqual(["ana@studio.test", "ana@studio.test"]);
     expect(await harness.console.store.members.getByEmail("ana@studio.test")).toMatchObject({ role: "viewer", name: "ana" });
-    const joined = (await harness.console.store.audit.listNewest(20)).filter(({ action }) => action === "joinThroughProxy");
-    expect(joined).toMatchObject([
+    const joinEntries = (await harness.console.store.audit.listNewest(20)).filter(({ action }) => action === "joinThroughProxy");
+    expect(joinEntries).toMatchObject([
       { target: "ana <ana@studio.test>", outcome: expect.stringContaining('{"role":{"to":"viewer"},"signUp":true}') },
     ]);
-    expect(await account(as("eve@elsewhere.test"))).toBe(401);
+    expect(await getAccount(createHeaders("eve@elsewhere.test"))).toBe(401);
     expect(await harness.console.store.members.getByEmail("eve@elsewhere.test")).toBeUndefined();
   });
 
   test("has one session per browser while the proxy confirms it", async () => {
-    const list = async (options: object) => (await (await harness.request("/api/console/account/sessions", options)).json()).sessions;
-    await account(as("viewer@desk.test", { "user-agent": "curl/8.0" }));
-    const sessions = await list(as("viewer@desk.test"));
+    const listSessions = async (options: object) =>
+      (await (await harness.request("/api/console/account/sessions", options)).json()).sessions;
+    await getAccount(createHeaders("viewer@desk.test", { "user-agent": "curl/8.0" }));
+    const sessions = await listSessions(createHeaders("viewer@desk.test"));
     expect(sessions.map(({ browser, method, current }: Record<string, unknown>) => [browser, method, current])).toEqual(
       expect.arrayContaining([
         ["Firefox · Linux", "proxy", true],
@@ -119,14 +120,14 @@ describe("the named user", async () => {
         ["Firefox · Linux", "password", false],
       ]),
     );
-    expect(await list(as("viewer@desk.test"))).toHaveLength(3);
+    expect(await listSessions(createHeaders("viewer@desk.test"))).toHaveLength(3);
     now += 8 * 24 * 60 * 60_000;
-    expect(await account(as("viewer@desk.test"))).toBe("viewer@desk.test");
+    expect(await getAccount(createHeaders("viewer@desk.test"))).toBe("viewer@desk.test");
   });
 
-  test("keeps a session alive while a stream is open, but never revives an ended one", async () => {
+  test("extends a session while a stream is open, but never an ended one", async () => {
     const { console } = harness;
-    const headers = new Headers(as("zoe@studio.test").headers);
+    const headers = new Headers(createHeaders("zoe@studio.test").headers);
     const viewer = await readViewer(console, headers);
     if (!viewer) throw new Error("no viewer");
     const [session] = await console.store.sessions.list(viewer.memberId);
@@ -139,66 +140,74 @@ describe("the named user", async () => {
   });
 
   test("signs in once for many parallel requests, with one session and one log row", async () => {
-    const rows = async () =>
+    const listSignIns = async () =>
       (await harness.console.store.audit.listNewest(200)).filter(
         ({ action, target }) => action === "signIn" && target === "mia@studio.test",
       );
-    const requestMany = () => Promise.all(Array.from({ length: 20 }, () => account(as("mia@studio.test"))));
+    const requestMany = () => Promise.all(Array.from({ length: 20 }, () => getAccount(createHeaders("mia@studio.test"))));
     expect(new Set(await requestMany())).toEqual(new Set(["mia@studio.test"]));
-    expect(await rows()).toHaveLength(1);
-    // Idle for too long, so a new session begins.
+    expect(await listSignIns()).toHaveLength(1);
+    // The session has been idle for too long, so a new one starts.
     now += 8 * 24 * 60 * 60_000;
     expect(new Set(await requestMany())).toEqual(new Set(["mia@studio.test"]));
-    expect(await rows()).toHaveLength(2);
+    expect(await listSignIns()).toHaveLength(2);
     const mia = await harness.console.store.members.getByEmail("mia@studio.test");
     expect(await harness.console.store.sessions.list(mia?.id ?? "")).toHaveLength(1);
   });
 
   test("cannot change the address that the proxy signs in with", async () => {
-    const change = { ...as("viewer@desk.test"), method: "PUT", json: { email: "operator2@desk.test", currentPassword: PASSWORD } };
+    const change = {
+      ...createHeaders("viewer@desk.test"),
+      method: "PUT",
+      json: { email: "operator2@desk.test", currentPassword: PASSWORD },
+    };
     const refusal = await harness.request("/api/console/account", change);
-    expect([refusal.status, await refusal.text()]).toEqual([400, expect.stringContaining("cannot be changed here")]);
-    expect(await getSignInMethods(harness.contextOf("viewer"))).toMatchObject({ hasFixedAddress: true });
+    expect([refusal.status, await refusal.text()]).toEqual([400, expect.stringContaining("can't be changed here")]);
+    expect(await getSignInMethods(harness.getContext("viewer"))).toMatchObject({ hasFixedAddress: true });
   });
 
   test("never needs a password, as the proxy confirms each request", async () => {
     const invite = (email: string) =>
-      harness.request("/api/console/members/invitations", { ...as("admin@desk.test"), method: "POST", json: { email, role: "viewer" } });
+      harness.request("/api/console/members/invitations", {
+        ...createHeaders("admin@desk.test"),
+        method: "POST",
+        json: { email, role: "viewer" },
+      });
     expect((await invite("one@desk.test")).status).toBe(201);
     now += 60 * 60_000;
     expect((await invite("two@desk.test")).status).toBe(201);
   });
 
-  test("is rejected once suspended or removed and gets a lowered role immediately", async () => {
+  test("is rejected when suspended and gets a lowered role immediately", async () => {
     const { store } = harness.console;
-    const id = harness.viewerOf("operator").memberId;
+    const id = harness.getViewer("operator").memberId;
     await store.members.change(id, { role: "viewer" });
-    const submit = { ...as("operator@desk.test"), method: "POST", json: { prompt: {} } };
+    const submit = { ...createHeaders("operator@desk.test"), method: "POST", json: { prompt: {} } };
     expect((await harness.request("/api/prompt", submit)).status).toBe(403);
     await store.members.change(id, { disabled: true });
-    expect(await account(as("operator@desk.test"))).toBe(401);
+    expect(await getAccount(createHeaders("operator@desk.test"))).toBe(401);
   });
 
   test("stays out after removal until invited, and lists no proxy sign-in", async () => {
-    const asAdmin = as("admin@desk.test");
-    expect(await account(as("leo@studio.test"))).toBe("leo@studio.test");
+    const asAdmin = createHeaders("admin@desk.test");
+    expect(await getAccount(createHeaders("leo@studio.test"))).toBe("leo@studio.test");
     const { store } = harness.console;
     const id = (await store.members.getByEmail("leo@studio.test"))?.id ?? "";
     expect((await harness.request(`/api/console/members/${id}`, { ...asAdmin, method: "DELETE" })).status).toBe(204);
-    expect(await account(as("leo@studio.test"))).toBe(401);
+    expect(await getAccount(createHeaders("leo@studio.test"))).toBe(401);
     expect(await store.members.getByEmail("leo@studio.test")).toBeUndefined();
     const json = { email: "leo@studio.test", role: "viewer" };
     const inviteResponse = await harness.request("/api/console/members/invitations", { ...asAdmin, method: "POST", json });
     const { url }: { url: string } = await inviteResponse.json();
     const accepted = { token: new URL(url).searchParams.get("token"), name: "Leo", password: "a new long password" };
     expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBeLessThan(300);
-    expect(await account(as("leo@studio.test"))).toBe("leo@studio.test");
+    expect(await getAccount(createHeaders("leo@studio.test"))).toBe("leo@studio.test");
     expect(await store.identities.list()).toEqual([]);
   });
 
-  test("cannot change the address by themselves, which would take a colleague's", async () => {
+  test("cannot change the email address to a colleague's", async () => {
     const json = { email: "colleague@studio.test", currentPassword: PASSWORD };
-    const response = await harness.request("/api/console/account", { ...as("admin@desk.test"), method: "PUT", json });
+    const response = await harness.request("/api/console/account", { ...createHeaders("admin@desk.test"), method: "PUT", json });
     expect([response.status, (await response.json()).details]).toEqual([
       400,
       [{ path: "email", message: expect.stringMatching(/Ask an admin to invite/) }],
@@ -207,8 +216,8 @@ describe("the named user", async () => {
   });
 
   test("is ignored when the setting is off", async () => {
-    const off = await createHarness();
-    const response = await off.request("/api/console/account", as("owner@desk.test"));
+    const harnessWithoutProxy = await createHarness();
+    const response = await harnessWithoutProxy.request("/api/console/account", createHeaders("owner@desk.test"));
     expect(response.status).toBe(401);
   });
 });

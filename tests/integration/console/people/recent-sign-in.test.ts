@@ -1,4 +1,4 @@
-// Actions that an abandoned session must not allow: they require a password entered within 15 minutes.
+// Sensitive actions require a password entered within the last 15 minutes.
 import { describe, expect, test } from "vitest";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";
@@ -6,10 +6,10 @@ import { loadRoutes } from "@/tests/support/routes";
 let now = Date.now();
 const harness = await createHarness({ now: () => now });
 
-const routes = (await loadRoutes()).filter(({ guard }) => guard?.recent);
-const MINUTES = 60_000;
+const routes = (await loadRoutes()).filter(({ guard }) => guard?.needsRecentSignIn);
+const MINUTE_MS = 60_000;
 
-test("protects keys of connections, members and invitations", () => {
+test("requires a recent sign-in for connections, members and invitations", () => {
   expect(routes.map(({ guard }) => guard?.action)).toEqual(
     expect.arrayContaining(["createConnection", "changeConnection", "removeConnection", "inviteMember", "changeMember", "removeMember"]),
   );
@@ -19,29 +19,29 @@ const invite = (cookie: string, email: string) =>
   harness.request("/api/console/members/invitations", { cookie, method: "POST", json: { email, role: "viewer" } });
 const confirm = (cookie: string, password: string) =>
   harness.request("/api/console/account/confirm", { cookie, method: "POST", json: { password } });
-const getCookie = (sid: string) => harness.mintCookie({ sub: harness.viewerOf("admin").memberId, version: 1, sid });
+const getCookie = (sid: string) => harness.mintCookie({ sub: harness.getViewer("admin").memberId, version: 1, sid });
 
-test("asks for the password after 15 minutes and repeats the request with it", async () => {
+test("requires the password again after 15 minutes", async () => {
   const cookie = await getCookie("mine");
-  const another = await getCookie("another");
-  now += 15 * MINUTES;
+  const otherCookie = await getCookie("another");
+  now += 15 * MINUTE_MS;
   expect((await invite(cookie, "early@desk.test")).status).toBe(201);
   now += 1;
   const response = await invite(cookie, "late@desk.test");
   expect([response.status, await response.json()]).toMatchObject([403, { code: "SIGN_IN_AGAIN" }]);
   expect((await harness.console.store.invitations.list()).map(({ email }) => email)).toEqual(["early@desk.test"]);
-  const wrong = await confirm(cookie, "not this one");
+  const wrong = await confirm(cookie, "wrong password");
   expect([wrong.status, await wrong.json()]).toMatchObject([400, { code: "INVALID_BODY", details: [{ path: "password" }] }]);
   expect((await invite(cookie, "late@desk.test")).status).toBe(403);
   expect((await confirm(cookie, PASSWORD)).status).toBe(204);
   expect((await invite(cookie, "late@desk.test")).status).toBe(201);
-  // Only in that session, since other browsers may be used by someone else.
-  expect((await invite(another, "third@desk.test")).status).toBe(403);
-  now += 15 * MINUTES + 1;
+  // Confirms only this session, since someone else may use the other browsers.
+  expect((await invite(otherCookie, "third@desk.test")).status).toBe(403);
+  now += 15 * MINUTE_MS + 1;
   expect((await invite(cookie, "fourth@desk.test")).status).toBe(403);
 });
 
-test("limits password guesses here as at sign-in and logs each attempt", async () => {
+test("limits password guesses and logs each attempt", async () => {
   const cookie = await getCookie("guesses");
   const statuses: number[] = [];
   for (let count = 0; count < 6; count += 1) statuses.push((await confirm(cookie, `guess ${count}`)).status);
@@ -51,21 +51,21 @@ test("limits password guesses here as at sign-in and logs each attempt", async (
     ["confirmSession", 429, "RATE_LIMITED", "admin"],
     ["confirmSession", 400, "INVALID_BODY", "admin"],
   ]);
-  expect(`${JSON.stringify(entries)}${harness.log()}`).not.toContain("guess");
+  expect(`${JSON.stringify(entries)}${harness.getLog()}`).not.toContain("guess");
 });
 
 describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))("%s", (_label, route) => {
-  test("does nothing without a recent sign-in and logs nothing", async () => {
+  test("changes and logs nothing without a recent sign-in", async () => {
     const { store } = harness.console;
-    const cookie = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 });
-    now += 16 * MINUTES;
-    const before = await store.audit.newestId();
+    const cookie = await harness.mintCookie({ sub: harness.getViewer("owner").memberId, version: 1 });
+    now += 16 * MINUTE_MS;
+    const before = await store.audit.getNewestId();
     const init = { method: route.method, headers: { host: HOST, origin: `http://${HOST}`, cookie, "content-type": "application/json" } };
-    const params = Promise.resolve({ id: harness.viewerOf("viewer").memberId });
+    const params = Promise.resolve({ id: harness.getViewer("viewer").memberId });
     const body = route.method === "DELETE" ? undefined : "{}";
     const response = await route.handler(new Request(`http://${HOST}${route.path}`, { ...init, body }), { params });
     expect([response.status, (await response.json()).code]).toEqual([403, "SIGN_IN_AGAIN"]);
-    expect(await store.audit.newestId()).toBe(before);
-    expect(await store.members.get(harness.viewerOf("viewer").memberId)).toBeDefined();
+    expect(await store.audit.getNewestId()).toBe(before);
+    expect(await store.members.get(harness.getViewer("viewer").memberId)).toBeDefined();
   });
 });

@@ -1,17 +1,17 @@
-// The pages for members who only run apps, and the redirects of other pages.
+// The pages that app runners can open, and the redirects from all other pages.
 import { expect, test, vi } from "vitest";
 import { openPage } from "@/lib/server/bff/open-page";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
-import { createEmbedWorld, SLOT } from "../embed/embed-harness";
+import { createEmbedHarness, SLOT } from "../embed/embed-harness";
 
-const incoming = vi.hoisted(() => ({ headers: new Headers() }));
-vi.mock("next/headers", () => ({ headers: () => Promise.resolve(incoming.headers) }));
-const world = await createEmbedWorld();
+const mockRequest = vi.hoisted(() => ({ headers: new Headers() }));
+vi.mock("next/headers", () => ({ headers: () => Promise.resolve(mockRequest.headers) }));
+const embed = await createEmbedHarness();
 
-/** Next's response: the page, or the redirect's target. */
-async function opened(page: string, headers: Record<string, string>, isFrame = false): Promise<string> {
-  incoming.headers = new Headers({ ...headers, [PAGE_HEADER]: page });
+/** Returns the viewer's role if the page opens, otherwise the digest of Next's redirect or error. */
+async function getPageResult(page: string, headers: Record<string, string>, isFrame = false): Promise<string> {
+  mockRequest.headers = new Headers({ ...headers, [PAGE_HEADER]: page });
   try {
     return (await openPage({ isFrame })).viewer.role;
   } catch (error) {
@@ -19,28 +19,28 @@ async function opened(page: string, headers: Record<string, string>, isFrame = f
   }
 }
 
-test("shows app runners only apps and their account", async () => {
-  const { cookie } = await world.addMember("Rita", "runner");
+test("limits app runners to apps and their account", async () => {
+  const { cookie } = await embed.addMember("Rita", "runner");
   for (const page of ["/apps", "/apps/1?x=1", "/settings/account", "/settings/tokens"])
-    expect(await opened(page, { cookie })).toBe("runner");
+    expect(await getPageResult(page, { cookie })).toBe("runner");
   for (const page of ["/", "/jobs", "/appsx", "/settings", "/settings/members"])
-    expect(await opened(page, { cookie })).toContain(";/apps;");
-  expect(await opened("/confirmed", { cookie }, true)).toBe("runner");
+    expect(await getPageResult(page, { cookie })).toContain(";/apps;");
+  expect(await getPageResult("/confirmed", { cookie }, true)).toBe("runner");
 });
 
-test("leads embedded app runners to apps and to permitted pages only", async () => {
-  await world.giveRole("viewer", "runner");
-  for (const [pages, asApps] of [
+test("redirects embedded app runners to apps when the host allows apps", async () => {
+  await embed.setRole("viewer", "runner");
+  for (const [pages, appsResult] of [
     [["overview", "jobs", "apps"], "runner"],
     [["jobs"], "404"],
   ] as const) {
-    const { host, secret } = await world.addHost({ pages });
+    const { host, secret } = await embed.addHost({ pages });
     const embedPath = `/embed/${host.id}/${SLOT}`;
-    const response = await world.bring(await world.ticket({ secret, aud: host.audience, sub: "viewer@desk.test" }), { id: host.id });
+    const response = await embed.bring(await embed.ticket({ secret, aud: host.audience, sub: "viewer@desk.test" }), { id: host.id });
     const cookie = response.headers.getSetCookie().find((value) => value.includes("lightdesk.embed")) ?? "";
     const headers = { cookie: cookie.split(";")[0] ?? "", [EMBED_PATH_HEADER]: embedPath };
-    expect(await opened("/jobs", headers)).toContain(`;${embedPath}/apps;`);
-    expect(await opened("/", headers)).toContain(`;${embedPath}/apps;`);
-    expect(await opened("/apps", headers)).toContain(asApps);
+    expect(await getPageResult("/jobs", headers)).toContain(`;${embedPath}/apps;`);
+    expect(await getPageResult("/", headers)).toContain(`;${embedPath}/apps;`);
+    expect(await getPageResult("/apps", headers)).toContain(appsResult);
   }
 });

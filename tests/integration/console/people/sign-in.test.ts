@@ -1,76 +1,78 @@
-// Signing in, the first run and the team, with a fake clock.
+// Sign-in, first-run set-up and invitations, with a fake clock.
 import { describe, expect, test } from "vitest";
 import { createDeviceCookie, isKnownDevice } from "@/lib/server/auth/sealed-cookies";
-import { setUp, signIn } from "@/lib/server/auth/sign-in";
+import { createOwner, signIn } from "@/lib/server/auth/sign-in";
 import { createHarness, PASSWORD } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
 const harness = await createHarness({ now: () => now });
 
-const attempt = async (email: string, password: string, address = "198.51.100.7") => {
+const attemptSignIn = async (email: string, password: string, address = "198.51.100.7") => {
   const result = await signIn(harness.console, { email, password, address });
   return result.ok ? "in" : result.failure;
 };
 
-test("signs in with the right password in any case of the address", async () => {
-  expect(await attempt(" Owner@Desk.test ", PASSWORD)).toBe("in");
+test("signs in with the right password whatever the case of the email address", async () => {
+  expect(await attemptSignIn(" Owner@Desk.test ", PASSWORD)).toBe("in");
 });
 
 test("returns the same response for unknown accounts and wrong passwords", async () => {
   const member = await harness.console.store.members.create({
-    name: "Gone",
-    email: "gone@desk.test",
+    name: "Sam",
+    email: "suspended@desk.test",
     role: "viewer",
     passwordHash: (await harness.console.store.members.getByEmail("owner@desk.test"))?.passwordHash ?? "",
     createdAt: now,
   });
   await harness.console.store.members.change(member?.id ?? "", { disabled: true });
   const responses = [
-    await attempt("nobody@desk.test", PASSWORD),
-    await attempt("viewer@desk.test", "wrong"),
-    await attempt("gone@desk.test", "wrong"),
+    await attemptSignIn("nobody@desk.test", PASSWORD),
+    await attemptSignIn("viewer@desk.test", "wrong"),
+    await attemptSignIn("suspended@desk.test", "wrong"),
   ];
   expect(new Set(responses.map((response) => JSON.stringify(response))).size).toBe(1);
   expect(responses[0]).toMatchObject({ code: "UNAUTHORIZED", status: 401 });
-  expect(await attempt("gone@desk.test", PASSWORD)).toMatchObject({ code: "SUSPENDED", status: 403 });
-  expect(harness.log()).not.toContain("nobody@desk.test");
+  expect(await attemptSignIn("suspended@desk.test", PASSWORD)).toMatchObject({ code: "SUSPENDED", status: 403 });
+  expect(harness.getLog()).not.toContain("nobody@desk.test");
 });
 
-test("limits an account and address after five attempts and says how long", async () => {
-  for (let count = 0; count < 5; count += 1) expect(await attempt("admin@desk.test", "wrong")).toMatchObject({ code: "UNAUTHORIZED" });
-  expect(await attempt("admin@desk.test", PASSWORD)).toMatchObject({ code: "RATE_LIMITED", status: 429, retryAfterMs: 30_000 });
-  expect(await attempt("admin@desk.test", PASSWORD, "198.51.100.8")).toBe("in");
+test("limits an account and IP address after five attempts, with a retry delay", async () => {
+  for (let count = 0; count < 5; count += 1)
+    expect(await attemptSignIn("admin@desk.test", "wrong")).toMatchObject({ code: "UNAUTHORIZED" });
+  expect(await attemptSignIn("admin@desk.test", PASSWORD)).toMatchObject({ code: "RATE_LIMITED", status: 429, retryAfterMs: 30_000 });
+  expect(await attemptSignIn("admin@desk.test", PASSWORD, "198.51.100.8")).toBe("in");
   now += 30_000;
-  expect(await attempt("admin@desk.test", PASSWORD)).toBe("in");
-  for (let count = 0; count < 5; count += 1) expect(await attempt("admin@desk.test", "wrong")).toMatchObject({ code: "UNAUTHORIZED" });
+  expect(await attemptSignIn("admin@desk.test", PASSWORD)).toBe("in");
+  for (let count = 0; count < 5; count += 1)
+    expect(await attemptSignIn("admin@desk.test", "wrong")).toMatchObject({ code: "UNAUTHORIZED" });
 });
 
-test("counts parallel attempts one by one", async () => {
-  const attempts = await Promise.all(Array.from({ length: 12 }, () => attempt("operator@desk.test", "wrong", "198.51.100.20")));
+test("counts each parallel attempt", async () => {
+  const attempts = await Promise.all(Array.from({ length: 12 }, () => attemptSignIn("operator@desk.test", "wrong", "198.51.100.20")));
   expect(attempts.filter((response) => response !== "in" && response.code === "UNAUTHORIZED")).toHaveLength(5);
 });
 
-test("limits attempts of one address across accounts", async () => {
+test("limits attempts from one IP address across accounts", async () => {
   const attempts = await Promise.all(
-    Array.from({ length: 40 }, (_, index) => attempt(`someone${index}@desk.test`, "wrong", "198.51.100.30")),
+    Array.from({ length: 40 }, (_, index) => attemptSignIn(`someone${index}@desk.test`, "wrong", "198.51.100.30")),
   );
   expect(attempts.filter((response) => response !== "in" && response.code === "RATE_LIMITED").length).toBe(10);
 });
 
-test("resets a suspended member's password without letting them in", async () => {
+test("resets a suspended member's password without signing them in", async () => {
   const { store } = harness.console;
-  const member = await store.members.getByEmail("gone@desk.test");
-  const about = { role: "viewer", invitedBy: member?.id ?? "", expiresAt: now + 60_000, createdAt: now } as const;
-  await store.invitations.create({ token: "resets", email: "gone@desk.test", resetsMemberId: member?.id ?? "", ...about });
+  const member = await store.members.getByEmail("suspended@desk.test");
+  const invitationFields = { role: "viewer", invitedBy: member?.id ?? "", expiresAt: now + 60_000, createdAt: now } as const;
+  await store.invitations.create({ token: "resets", email: "suspended@desk.test", resetsMemberId: member?.id ?? "", ...invitationFields });
   const json = { token: "resets", password: "another long password" };
   expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
-  expect(await attempt("gone@desk.test", "another long password", "198.51.100.90")).toMatchObject({ code: "SUSPENDED" });
+  expect(await attemptSignIn("suspended@desk.test", "another long password", "198.51.100.90")).toMatchObject({ code: "SUSPENDED" });
 });
 
-describe("an attacker with many addresses", () => {
-  const exhaust = async (email: string) => {
-    for (let count = 0; count < 70; count += 1) await attempt(email, "wrong", `203.0.113.${count}`);
-    expect(await attempt(email, PASSWORD, "198.51.100.60")).toMatchObject({ code: "RATE_LIMITED" });
+describe("sign-in attempts from many IP addresses", () => {
+  const exhaustAttempts = async (email: string) => {
+    for (let count = 0; count < 70; count += 1) await attemptSignIn(email, "wrong", `203.0.113.${count}`);
+    expect(await attemptSignIn(email, PASSWORD, "198.51.100.60")).toMatchObject({ code: "RATE_LIMITED" });
   };
   const getDeviceCookie = async (email: string) => {
     const member = await harness.console.store.members.getByEmail(email);
@@ -78,29 +80,29 @@ describe("an attacker with many addresses", () => {
     return (await createDeviceCookie(harness.console, member)).split(";")[0] ?? "";
   };
   const isKnown = (cookie: string, email: string) => isKnownDevice(harness.console, new Headers({ cookie }), email);
-  const from = async (cookie: string, email: string, password: string) => {
-    const result = await signIn(harness.console, { email, password, address: "203.0.113.1", isKnown: await isKnown(cookie, email) });
+  const signInFrom = async (cookie: string, email: string, password: string) => {
+    const result = await signIn(harness.console, { email, password, address: "203.0.113.1", isKnownDevice: await isKnown(cookie, email) });
     return result.ok ? "in" : result.failure.code;
   };
 
-  test("keeps no member out of a browser in which they signed in before", async () => {
-    await exhaust("viewer@desk.test");
-    expect(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
-    // All these browsers together get no more attempts than a single one.
-    const tries = [];
+  test("don't lock members out of browsers they have signed in with", async () => {
+    await exhaustAttempts("viewer@desk.test");
+    expect(await signInFrom(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
+    // All known browsers together get as many attempts as a single one.
+    const outcomes = [];
     for (let count = 0; count < 7; count += 1)
-      tries.push(await from(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", "wrong"));
-    expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
+      outcomes.push(await signInFrom(await getDeviceCookie("viewer@desk.test"), "viewer@desk.test", "wrong"));
+    expect(outcomes.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
   });
 
-  test("gains nothing from another account's cookie or a forged one", async () => {
+  test("gain nothing from a forged device cookie or one of another account", async () => {
     const cookie = await getDeviceCookie("viewer@desk.test");
     expect(await isKnown(cookie, "operator@desk.test")).toBe(false);
     expect(await isKnown(`${cookie.slice(0, -4)}AAAA`, "viewer@desk.test")).toBe(false);
     expect(await isKnown("", "viewer@desk.test")).toBe(false);
   });
 
-  test("revokes trusted browsers when the password changes", async () => {
+  test("lose trusted browsers when the password changes", async () => {
     const { members } = harness.console.store;
     await members.create({ name: "Lee", email: "leaver@desk.test", role: "viewer", createdAt: now });
     const cookie = await getDeviceCookie("leaver@desk.test");
@@ -113,26 +115,26 @@ describe("an attacker with many addresses", () => {
     ]).toEqual([false, true]);
   });
 
-  test("keeps no member who is signed in from confirming that it is them", async () => {
-    await exhaust("admin@desk.test");
+  test("don't stop signed-in members from confirming their password", async () => {
+    await exhaustAttempts("admin@desk.test");
     const confirm = { as: "admin", method: "POST", json: { password: PASSWORD } } as const;
     expect((await harness.request("/api/console/account/confirm", confirm)).status).toBe(204);
   });
 });
 
-test("colleagues behind one address sign in one after the other", async () => {
-  for (let count = 0; count < 40; count += 1) expect(await attempt("owner@desk.test", PASSWORD, "198.51.100.70")).toBe("in");
+test("allows many successful sign-ins from one IP address", async () => {
+  for (let count = 0; count < 40; count += 1) expect(await attemptSignIn("owner@desk.test", PASSWORD, "198.51.100.70")).toBe("in");
 });
 
-test("accepts the set-up link once and not when an owner exists", async () => {
-  const token = new URL(harness.console.setUpUrl() ?? "").searchParams.get("token") ?? "";
+test("accepts a set-up link only once and only before an owner exists", async () => {
+  const token = new URL(harness.console.getSetUpUrl() ?? "").searchParams.get("token") ?? "";
   const response = await harness.request("/api/console/set-up", {
     method: "POST",
     json: { token, name: "Second", email: "second@desk.test", password: "another long password" },
   });
   expect(response.status).toBe(401);
   await harness.console.store.setUpToken.replace("known", now);
-  const second = await setUp(harness.console, {
+  const second = await createOwner(harness.console, {
     token: "known",
     name: "Second",
     email: "second@desk.test",
@@ -146,7 +148,7 @@ test.each([
   [{ password: "short" }, "password"],
   [{ email: "no address" }, "email"],
   [{ name: " " }, "name"],
-])("names the wrong field in set-up: %j", async (fields, field) => {
+])("names the invalid field in set-up: %j", async (fields, field) => {
   const json = { token: "t", name: "N", email: "n@desk.test", password: "long enough password", ...fields };
   const response = await harness.request("/api/console/set-up", { method: "POST", json });
   expect([response.status, (await response.json()).details[0].path]).toEqual([400, field]);
@@ -172,34 +174,35 @@ test("creates one member per invitation, never above the inviter's role", async 
   expect((await accept(new URL(lateInvitation.url).searchParams.get("token"))).status).toBe(401);
 });
 
-test("lets an admin change weaker members only", async () => {
+test("lets admins change only members with lower roles", async () => {
   await harness.renewCookies();
   const change = (id: string, json: object, as: "admin" | "owner" = "admin") =>
     harness.request(`/api/console/members/${id}`, { as, method: "PUT", json });
-  expect((await change(harness.viewerOf("viewer").memberId, { role: "operator" })).status).toBe(200);
-  expect((await change(harness.viewerOf("admin").memberId, { role: "viewer" })).status).toBe(403);
-  expect((await change(harness.viewerOf("owner").memberId, { disabled: true })).status).toBe(403);
+  expect((await change(harness.getViewer("viewer").memberId, { role: "operator" })).status).toBe(200);
+  expect((await change(harness.getViewer("admin").memberId, { role: "viewer" })).status).toBe(403);
+  expect((await change(harness.getViewer("owner").memberId, { disabled: true })).status).toBe(403);
   expect((await change("nobody", { disabled: true })).status).toBe(404);
   expect(
-    (await harness.request(`/api/console/members/${harness.viewerOf("owner").memberId}`, { as: "admin", method: "DELETE" })).status,
+    (await harness.request(`/api/console/members/${harness.getViewer("owner").memberId}`, { as: "admin", method: "DELETE" })).status,
   ).toBe(403);
 });
 
-test("limits set-up link attempts of one address", async () => {
+test("limits set-up attempts from one IP address", async () => {
   const json = { token: "guess", name: "N", email: "n@desk.test", password: "long enough password" };
-  const tries = Array.from({ length: 25 }, () =>
+  const requests = Array.from({ length: 25 }, () =>
     harness.request("/api/console/set-up", { method: "POST", json, headers: { "x-lightdesk-address": "198.51.100.40" } }),
   );
-  const statuses = (await Promise.all(tries)).map(({ status }) => status);
+  const statuses = (await Promise.all(requests)).map(({ status }) => status);
   expect([statuses.filter((status) => status === 401).length, statuses.filter((status) => status === 429).length]).toEqual([20, 5]);
 });
 
-test("too many requests of one member are answered 429 with a Retry-After", async () => {
-  const tight = await createHarness({ settings: { LIGHTDESK_RATE_LIMIT: "3" }, now: () => now });
+test("returns 429 with Retry-After after too many requests by one member", async () => {
+  const limitedHarness = await createHarness({ settings: { LIGHTDESK_RATE_LIMIT: "3" }, now: () => now });
   const statuses: number[] = [];
-  for (let count = 0; count < 4; count += 1) statuses.push((await tight.request("/api/console/connections", { as: "viewer" })).status);
-  const last = await tight.request("/api/console/connections", { as: "viewer" });
-  await tight.dispose();
+  for (let count = 0; count < 4; count += 1)
+    statuses.push((await limitedHarness.request("/api/console/connections", { as: "viewer" })).status);
+  const last = await limitedHarness.request("/api/console/connections", { as: "viewer" });
+  await limitedHarness.dispose();
   expect(statuses).toEqual([200, 200, 200, 429]);
   expect(last.headers.get("retry-after")).toBe("20");
 });

@@ -1,5 +1,5 @@
-// A service may repeat the key that it is called with anywhere in its responses. Users of a shared connection must never see it. Generated for every
-// route.
+// A service may echo the API key anywhere in its responses. Users of a shared connection must never see it.
+// Every route is tested.
 import { readdirSync, readFileSync } from "node:fs";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -12,61 +12,67 @@ import { sendJsonResponse } from "@/tests/support/test-server";
 
 const KEY = "team-key-9f3b6c1d2e4a";
 const ID = "00000000-0000-4000-8000-000000000000";
-const echoed = `the key ${KEY} again`;
-/** Matches every response schema, so that none is refused for its shape. */
-function everything(word: string) {
-  const graph = { prompt: {}, extra_data: { [word]: word, extra_pnginfo: { workflow: { id: word, name: word } } } };
-  const job = { id: word, status: word, create_time: word, workflow_id: word, workflow: graph };
-  const asset = { id: word, name: word, size: 1, created_at: word, updated_at: word, tags: [word], mime_type: word, asset_hash: word };
+const echoedText = `the key ${KEY} again`;
+/** Matches every response schema, so that no response is rejected for its shape. */
+function buildResponse(text: string) {
+  const graph = { prompt: {}, extra_data: { [text]: text, extra_pnginfo: { workflow: { id: text, name: text } } } };
+  const job = { id: text, status: text, create_time: text, workflow_id: text, workflow: graph };
+  const asset = { id: text, name: text, size: 1, created_at: text, updated_at: text, tags: [text], mime_type: text, asset_hash: text };
   return {
     ...asset,
     ...job,
-    ...{ execution_error: { exception_message: word, [word]: word }, display_name: word, mask: word },
+    ...{ execution_error: { exception_message: text, [text]: text }, display_name: text, mask: text },
     jobs: [job],
     pagination: { total: 1 },
-    history: [{ prompt_id: word, create_time: 1, prompt: { prompt_id: word, extra_data: graph.extra_data } }],
+    history: [{ prompt_id: text, create_time: 1, prompt: { prompt_id: text, extra_data: graph.extra_data } }],
     assets: [asset],
     total: 1,
     has_more: false,
-    ...{ deleted: [word], cleared: true, code: word, message: word, prompt_id: word, task_id: word, error_message: word },
-    ...{ total_tags: [word], added: [word], removed: [word], node_errors: { [word]: word }, cancelled: [word] },
+    ...{ deleted: [text], cleared: true, code: text, message: text, prompt_id: text, task_id: text, error_message: text },
+    ...{ total_tags: [text], added: [text], removed: [text], node_errors: { [text]: text }, cancelled: [text] },
     ...{ queue_running: [], queue_pending: [] },
-    ...{ subfolder: word, type: word, path: word, modified: word, metadata: { [word]: word }, result: { error: word, filename: word } },
+    ...{ subfolder: text, type: text, path: text, modified: text, metadata: { [text]: text }, result: { error: text, filename: text } },
   };
 }
-const CUT = KEY.slice(0, 12);
-const percent = [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16)}`).join("");
+const TRUNCATED_KEY = KEY.slice(0, 12);
+const percentEncodedKey = [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16)}`).join("");
 /** Must not appear in any response, log line or stored data. */
-const forbidden = [KEY, CUT, percent];
-const escaped = (letters: string, by: string) => [...letters].map((letter) => `${by}u00${letter.charCodeAt(0).toString(16)}`).join("");
-const asJson = (response: ServerResponse, text: string, status = 200) =>
+const forbiddenTexts = [KEY, TRUNCATED_KEY, percentEncodedKey];
+const escapeLetters = (letters: string, prefix: string) =>
+  [...letters].map((letter) => `${prefix}u00${letter.charCodeAt(0).toString(16)}`).join("");
+const sendRawJson = (response: ServerResponse, text: string, status = 200) =>
   void response.writeHead(status, { "content-type": "application/json" }).end(text);
 
-const asHeader = `"${KEY}"`;
-const echoes: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  "in an answer": (response) => sendJsonResponse(response, everything(echoed)),
-  "cut off": (response) => sendJsonResponse(response, everything(`the key ${CUT}`)),
-  "cut off before dots": (response) => sendJsonResponse(response, everything(`the key ${CUT}… is yours, ${CUT}... is`)),
-  "with every letter escaped": (response) => asJson(response, JSON.stringify(everything(echoed)).replaceAll(KEY, escaped(KEY, "\\"))),
-  "in JSON inside a text": (response) =>
-    sendJsonResponse(response, everything(`{"key":"${KEY}","cut":"${CUT}","letters":"${escaped(KEY, "\\")}"}`)),
-  "percent-encoded": (response) => sendJsonResponse(response, everything(`https://example.com/?a=${percent}&b=${percent.toUpperCase()}`)),
-  "where a refusal is cut": (response) => sendJsonResponse(response, { code: "BAD", message: `${"x".repeat(487)}${KEY}` }, 400),
-  "escaped in a refusal": (response) => asJson(response, `{"message":"the key ${escaped(KEY, "\\")}"}`, 400),
-  "in a list": (response) => sendJsonResponse(response, [{ path: echoed, size: 1, modified: echoed }]),
-  "in a refusal": (response) => sendJsonResponse(response, { code: echoed, message: echoed, details: { [echoed]: echoed } }, 400),
-  "in a refusal of the account": (response) => sendJsonResponse(response, { message: echoed }, 403),
-  "in a fault": (response) => sendJsonResponse(response, { error: echoed, message: echoed }, 500),
-  "in a plain text": (response) => void response.writeHead(422, { "content-type": "text/plain" }).end(echoed),
-  "in a refusal of the key": (response) => sendJsonResponse(response, { message: echoed, code: KEY }, 401),
-  "in a task that was started": (response) => sendJsonResponse(response, { task_id: KEY, status: KEY, message: echoed }, 202),
-  "in a redirect": (response) => void response.writeHead(302, { location: `https://203.0.113.1/${KEY}?key=${KEY}`, etag: asHeader }).end(),
+const quotedKey = `"${KEY}"`;
+const responders: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  "in a response": (response) => sendJsonResponse(response, buildResponse(echoedText)),
+  "cut off": (response) => sendJsonResponse(response, buildResponse(`the key ${TRUNCATED_KEY}`)),
+  "cut off before an ellipsis": (response) =>
+    sendJsonResponse(response, buildResponse(`the key ${TRUNCATED_KEY}… is yours, ${TRUNCATED_KEY}... is`)),
+  "with every letter escaped": (response) =>
+    sendRawJson(response, JSON.stringify(buildResponse(echoedText)).replaceAll(KEY, escapeLetters(KEY, "\\"))),
+  "in JSON inside a string": (response) =>
+    sendJsonResponse(response, buildResponse(`{"key":"${KEY}","cut":"${TRUNCATED_KEY}","letters":"${escapeLetters(KEY, "\\")}"}`)),
+  "percent-encoded": (response) =>
+    sendJsonResponse(response, buildResponse(`https://example.com/?a=${percentEncodedKey}&b=${percentEncodedKey.toUpperCase()}`)),
+  "where an error message is truncated": (response) =>
+    sendJsonResponse(response, { code: "BAD", message: `${"x".repeat(487)}${KEY}` }, 400),
+  "escaped in an error": (response) => sendRawJson(response, `{"message":"the key ${escapeLetters(KEY, "\\")}"}`, 400),
+  "in a list": (response) => sendJsonResponse(response, [{ path: echoedText, size: 1, modified: echoedText }]),
+  "in an error": (response) =>
+    sendJsonResponse(response, { code: echoedText, message: echoedText, details: { [echoedText]: echoedText } }, 400),
+  "in a 403 error": (response) => sendJsonResponse(response, { message: echoedText }, 403),
+  "in a 500 error": (response) => sendJsonResponse(response, { error: echoedText, message: echoedText }, 500),
+  "in plain text": (response) => void response.writeHead(422, { "content-type": "text/plain" }).end(echoedText),
+  "in a 401 error": (response) => sendJsonResponse(response, { message: echoedText, code: KEY }, 401),
+  "in a created task": (response) => sendJsonResponse(response, { task_id: KEY, status: KEY, message: echoedText }, 202),
+  "in a redirect": (response) => void response.writeHead(302, { location: `https://203.0.113.1/${KEY}?key=${KEY}`, etag: quotedKey }).end(),
   "in the headers of a file": (response) =>
     void response
       .writeHead(200, {
         "content-type": `image/${KEY}`,
-        "content-disposition": `inline; filename=${asHeader}`,
-        etag: asHeader,
+        "content-disposition": `inline; filename=${quotedKey}`,
+        etag: quotedKey,
         "last-modified": KEY,
         "accept-ranges": KEY,
         "retry-after": KEY,
@@ -74,13 +80,13 @@ const echoes: Readonly<Record<string, (response: ServerResponse) => void>> = {
         "set-cookie": `a=${KEY}`,
       })
       .end("bytes"),
-  "in a refused range": (response) => void response.writeHead(416, { "content-range": `bytes */${KEY}`, etag: asHeader }).end(echoed),
-  "in the words of its status line": (response) => void response.writeHead(418, echoed).end(),
+  "in a 416 error": (response) => void response.writeHead(416, { "content-range": `bytes */${KEY}`, etag: quotedKey }).end(echoedText),
+  "in the status text": (response) => void response.writeHead(418, echoedText).end(),
 };
-let location = "in an answer";
+let echoLocation = "in a response";
 
-const harness = await createHarness({ settings: { LIGHTDESK_LOG_LEVEL: "trace" }, upstreamLimits: { firstRetryMs: 1, longestWaitMs: 1 } });
-const service = await openTestServer((_, response) => echoes[location]?.(response));
+const harness = await createHarness({ settings: { LIGHTDESK_LOG_LEVEL: "trace" }, upstreamLimits: { firstRetryMs: 1, maxWaitMs: 1 } });
+const service = await openTestServer((_, response) => responders[echoLocation]?.(response));
 const connection = await harness.connect(service.url, KEY);
 
 /** Bodies for routes that would refuse an empty object before calling the service. */
@@ -111,7 +117,7 @@ async function callRoute({ method, path, guard, handler }: Route, params: Record
       );
   const headers = {
     host: "desk.test",
-    cookie: harness.cookieOf("owner"),
+    cookie: harness.getCookie("owner"),
     range: "bytes=0-1",
     ...(changes && { origin: "http://desk.test", "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json" }),
   };
@@ -122,13 +128,13 @@ async function callRoute({ method, path, guard, handler }: Route, params: Record
 }
 
 const routes = (await loadRoutes()).filter(
-  ({ path, guard }) => guard?.role !== "public" && (guard?.connection || path.startsWith("/api/console/connections")),
+  ({ path, guard }) => guard?.role !== "public" && (guard?.needsConnection || path.startsWith("/api/console/connections")),
 );
 
-describe.each(Object.keys(echoes))("a service that returns the key %s", (name) => {
+describe.each(Object.keys(responders))("a service that returns the key %s", (name) => {
   test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))("%s", async (_label, route) => {
-    location = name;
-    const before = harness.log().length;
+    echoLocation = name;
+    const before = harness.getLog().length;
     const segments = route.path.split("/").slice(1);
     const isConnection = route.path.startsWith("/api/console/connections/");
     if (isConnection && route.method === "DELETE") return;
@@ -141,18 +147,20 @@ describe.each(Object.keys(echoes))("a service that returns the key %s", (name) =
       }),
     );
     const response = await callRoute(route, params);
-    // The content of a file belongs to its service and passes unchanged.
+    // File content is forwarded unchanged.
     const isContent = response.ok && response.headers.has("content-disposition");
-    const responseText = [isContent ? "" : await response.text(), JSON.stringify([...response.headers]), harness.log().slice(before)].join(
-      "\n",
-    );
+    const responseText = [
+      isContent ? "" : await response.text(),
+      JSON.stringify([...response.headers]),
+      harness.getLog().slice(before),
+    ].join("\n");
     expect(response.status).not.toBe(500);
-    for (const word of forbidden) expect(responseText).not.toContain(word);
+    for (const text of forbiddenTexts) expect(responseText).not.toContain(text);
   });
 });
 
-test("keeps keys out of names inside an archive", async () => {
-  location = "in an answer";
+test("redacts keys in the file names of an archive", async () => {
+  echoLocation = "in a response";
   const response = await harness.request(`/api/console/archive?connection=${connection}`, {
     as: "viewer",
     method: "POST",
@@ -165,11 +173,11 @@ test("keeps keys out of names inside an archive", async () => {
   expect(names.join()).not.toContain(KEY);
 });
 
-test("keeps keys out of cached service responses", async () => {
+test("stores no key in cached service responses", async () => {
   const files = readdirSync(harness.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files.length).toBeGreaterThan(0);
   for (const { parentPath, name } of files) {
     const bytes = readFileSync(join(parentPath, name));
-    for (const word of forbidden) expect(bytes.includes(word), `${name} holds ${word}`).toBe(false);
+    for (const text of forbiddenTexts) expect(bytes.includes(text), `${name} contains ${text}`).toBe(false);
   }
 });

@@ -1,6 +1,6 @@
-// A key in a submitted graph is masked for everyone; only its owner sees where it is.
+// A key in a submitted graph is masked for everyone. Only the submitter sees where it is.
 import { expect, test } from "vitest";
-import { type Role } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/members/roles";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
@@ -52,17 +52,17 @@ test("shows where secrets are only to the member who submitted the job", async (
   }
 });
 
-test("shows secret places of external jobs to operators, not the service's field", async () => {
+test("shows operators where secrets of external jobs are, ignoring the service", async () => {
   const large = { "9": { class_type: "PreviewAny", inputs: { source: "x".repeat(1_200_000) } } };
   const service = await openTestServer((request, response) =>
     sendJsonResponse(response, {
       id: "j",
       status: "completed",
-      held_secrets: [{ kind: "error", said: SECRET }],
+      held_secrets: [{ kind: "error", message: SECRET }],
       workflow: { prompt: request.url?.includes("large") ? { ...submission.prompt, ...large } : submission.prompt },
     }),
   );
-  const connection = await harness.connect(service.url, "sk-key-of-it");
+  const connection = await harness.connect(service.url, "sk-service-key");
   for (const id of ["j", "large"]) {
     const path = `/api/jobs/${id}?connection=${connection}`;
     expect(JSON.parse(await readDetailsAs("operator", path)).held_secrets).toEqual([expectedPlaces[0]]);

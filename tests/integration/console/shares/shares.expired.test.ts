@@ -1,13 +1,13 @@
 // When a share is inaccessible: a wrong, expired or revoked link, a missing password, or an author without access.
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { listShares } from "@/lib/server/queries/shares";
-import { createShareWorld, DAY } from "./share-world";
+import { createShareHarness, DAY_MS } from "./share-harness";
 
-const { harness, shared, upload, share, ask, visit, statusOf, expectClosed, now, pass } = await createShareWorld();
+const { harness, shared, upload, share, requestShare, visit, getStatus, expectClosed, now, advanceClock } = await createShareHarness();
 beforeEach(() => harness.renewCookies());
 afterAll(() => harness.dispose());
 
-test("refuses a wrong link and another share's id", async () => {
+test("rejects a wrong link and a share's id", async () => {
   const { token, id } = await share();
   for (const wrongToken of [
     "x",
@@ -21,11 +21,11 @@ test("refuses a wrong link and another share's id", async () => {
   expect(JSON.stringify(await harness.console.store.shares.list())).not.toContain(token);
 });
 
-test("refuses an expired or revoked share to everybody", async () => {
-  const short = await share({ expiresInMs: 60 * 60_000 });
-  expect(await statusOf(short.token, "/1")).toBe(200);
-  pass(60 * 60_000 + 1);
-  await expectClosed(short.token);
+test("closes an expired or revoked share to everyone", async () => {
+  const shortShare = await share({ expiresInMs: 60 * 60_000 });
+  expect(await getStatus(shortShare.token, "/1")).toBe(200);
+  advanceClock(60 * 60_000 + 1);
+  await expectClosed(shortShare.token);
   await harness.renewCookies();
   const { token, id } = await share();
   expect((await harness.request(`/api/console/shares/${id}`, { as: "operator", method: "DELETE" })).status).toBe(204);
@@ -33,14 +33,14 @@ test("refuses an expired or revoked share to everybody", async () => {
   expect((await harness.request(`/api/console/shares/${id}`, { as: "operator", method: "DELETE" })).status).toBe(404);
 });
 
-test("ends when its author is suspended, lowered, disconnected or removed", async () => {
+test("closes a share when its author is suspended, removed or loses access", async () => {
   const { store } = harness.console;
-  const { memberId } = harness.viewerOf("operator");
+  const { memberId } = harness.getViewer("operator");
   const { token, id } = await share();
   await store.members.change(memberId, { role: "viewer" });
   await expectClosed(token);
   await store.members.change(memberId, { role: "operator" });
-  expect(await statusOf(token, "/1")).toBe(200);
+  expect(await getStatus(token, "/1")).toBe(200);
   await store.members.change(memberId, { disabled: true });
   await expectClosed(token);
   await store.members.change(memberId, { disabled: false });
@@ -50,14 +50,14 @@ test("ends when its author is suspended, lowered, disconnected or removed", asyn
   if (!connection) throw new Error("no connection");
   await store.connections.change(connection.id, { baseUrl: "http://127.0.0.1:9" });
   await expectClosed(token);
-  expect((await listShares(harness.contextOf("operator"))).find((share) => share.id === id)?.state).toBe("closed");
+  expect((await listShares(harness.getContext("operator"))).find((share) => share.id === id)?.state).toBe("closed");
   await store.connections.change(connection.id, { baseUrl: connection.baseUrl });
-  expect((await listShares(harness.contextOf("operator"))).find((share) => share.id === id)?.state).toBe("open");
-  expect(await statusOf(token, "/1")).toBe(200);
+  expect((await listShares(harness.getContext("operator"))).find((share) => share.id === id)?.state).toBe("open");
+  expect(await getStatus(token, "/1")).toBe(200);
 
   const member = await store.members.create({
-    name: "Gone",
-    email: "gone@desk.test",
+    name: "Sam",
+    email: "sam@desk.test",
     role: "operator",
     passwordHash: "x",
     createdAt: now(),
@@ -65,84 +65,91 @@ test("ends when its author is suspended, lowered, disconnected or removed", asyn
   if (!member) throw new Error("no member");
   const item = { asset: shared.id, name: "g.png", kind: "image" as const, hash: shared.hash, isFixed: true };
   const unknownToken = "B".repeat(43);
-  const shareFields = { keepsMetadata: true, showsMaker: false, showsWorkflow: false, createdAt: now(), expiresAt: now() + DAY };
-  const about = { id: "gone", memberId: member.id, connectionId: connection.id, baseUrl: connection.baseUrl, title: "", ...shareFields };
-  await store.shares.create({ ...about, token: unknownToken, jobId: undefined, passwordHash: undefined, items: [item] });
-  expect(await statusOf(unknownToken, "/1")).toBe(200);
+  const shareFields = { keepsMetadata: true, showsMaker: false, showsWorkflow: false, createdAt: now(), expiresAt: now() + DAY_MS };
+  const shareFieldsOfMember = {
+    id: "gone",
+    memberId: member.id,
+    connectionId: connection.id,
+    baseUrl: connection.baseUrl,
+    title: "",
+    ...shareFields,
+  };
+  await store.shares.create({ ...shareFieldsOfMember, token: unknownToken, jobId: undefined, passwordHash: undefined, items: [item] });
+  expect(await getStatus(unknownToken, "/1")).toBe(200);
   await store.members.remove(member.id);
   await expectClosed(unknownToken);
 
   const otherConnection = await store.connections.create({
     name: "Theirs",
     baseUrl: connection.baseUrl,
-    memberId: harness.viewerOf("admin").memberId,
+    memberId: harness.getViewer("admin").memberId,
     createdAt: now(),
   });
-  const stolen = "C".repeat(43);
+  const stolenToken = "C".repeat(43);
   await store.shares.create({
-    ...about,
+    ...shareFieldsOfMember,
     id: "stolen",
     memberId,
     connectionId: otherConnection.id,
-    token: stolen,
+    token: stolenToken,
     jobId: undefined,
     passwordHash: undefined,
     items: [item],
   });
-  await expectClosed(stolen);
+  await expectClosed(stolenToken);
 });
 
-test("answers 410 for a deleted asset and keeps the others", async () => {
-  const doomed = await upload("doomed");
-  const { token } = await share({ assets: [doomed.id, shared.id] });
-  expect(await statusOf(token, "/1/256")).toBe(200);
-  expect((await harness.request(`/api/assets/${doomed.id}`, { as: "operator", method: "DELETE" })).status).toBe(204);
-  for (const rest of ["/1", "/1/256", "/1?download=1"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
-  expect(await statusOf(token, "/2")).toBe(200);
+test("returns 404 for a deleted asset and keeps the others", async () => {
+  const deletedAsset = await upload("deleted");
+  const { token } = await share({ assets: [deletedAsset.id, shared.id] });
+  expect(await getStatus(token, "/1/256")).toBe(200);
+  expect((await harness.request(`/api/assets/${deletedAsset.id}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+  for (const path of ["/1", "/1/256", "/1?download=1"]) expect([path, await getStatus(token, path)]).toEqual([path, 404]);
+  expect(await getStatus(token, "/2")).toBe(200);
 });
 
-test("requires a password, limits tries and opens one share per browser", async () => {
+test("requires each share's password and limits its unlock cookie to 12 hours", async () => {
   const { token } = await share({ password: "open sesame" });
-  const second = await share({ password: "open sesame" });
+  const secondShare = await share({ password: "open sesame" });
   expect(await visit(token)).toEqual({ kind: "locked" });
-  expect(await statusOf(token, "/1")).toBe(401);
-  expect(await statusOf(token, "/1/256")).toBe(401);
-  const unlock = (password: string, headers = {}) => ask(token, "/unlock", { method: "POST", json: { password }, headers });
+  expect(await getStatus(token, "/1")).toBe(401);
+  expect(await getStatus(token, "/1/256")).toBe(401);
+  const unlock = (password: string, headers = {}) => requestShare(token, "/unlock", { method: "POST", json: { password }, headers });
   expect((await unlock("open")).status).toBe(401);
   expect((await unlock("open sesame", { origin: "https://evil.example" })).status).toBe(403);
   const response = await unlock("open sesame");
   const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
   expect(response.headers.get("set-cookie")).toMatch(/; HttpOnly; SameSite=Lax$/);
-  expect([response.status, await statusOf(token, "/1", { cookie })]).toEqual([204, 200]);
+  expect([response.status, await getStatus(token, "/1", { cookie })]).toEqual([204, 200]);
   expect(await visit(token, cookie)).toMatchObject({ kind: "open" });
-  expect(await statusOf(second.token, "/1", { cookie })).toBe(401);
-  const later = cookie.replace(/=\d+\./, `=${now() + 365 * DAY}.`);
-  expect(await statusOf(token, "/1", { cookie: later })).toBe(401);
-  pass(12 * 60 * 60_000 + 1);
-  expect(await statusOf(token, "/1", { cookie })).toBe(401);
+  expect(await getStatus(secondShare.token, "/1", { cookie })).toBe(401);
+  const forgedCookie = cookie.replace(/=\d+\./, `=${now() + 365 * DAY_MS}.`);
+  expect(await getStatus(token, "/1", { cookie: forgedCookie })).toBe(401);
+  advanceClock(12 * 60 * 60_000 + 1);
+  expect(await getStatus(token, "/1", { cookie })).toBe(401);
   expect(JSON.stringify(await harness.console.store.shares.list())).not.toContain("sesame");
 });
 
-test("limits the password tries of a share from all addresses together", async () => {
+test("limits password attempts per share across all IP addresses", async () => {
   const { token } = await share({ password: "open sesame" });
   const statuses: number[] = [];
   for (let index = 0; index < 22; index++) {
     const headers = { "x-lightdesk-address": `10.0.${index}.1` };
-    statuses.push(await statusOf(token, "/unlock", { method: "POST", json: { password: "wrong" }, headers }));
+    statuses.push(await getStatus(token, "/unlock", { method: "POST", json: { password: "wrong" }, headers }));
   }
   expect(statuses).toEqual([...Array<number>(20).fill(401), 429, 429]);
-  const right = { method: "POST", json: { password: "open sesame" }, headers: { "x-lightdesk-address": "10.9.9.9" } };
-  expect(await statusOf(token, "/unlock", right)).toBe(429);
+  const validRequest = { method: "POST", json: { password: "open sesame" }, headers: { "x-lightdesk-address": "10.9.9.9" } };
+  expect(await getStatus(token, "/unlock", validRequest)).toBe(429);
 });
 
-test("lists and revokes own shares, all for admins, and logs without the token", async () => {
+test("lets members manage own shares and admins all, without logging tokens", async () => {
   const { id, token } = await share({ title: "Mine" });
   const otherShare = await share({ title: "Theirs" }, "admin");
   const listShares = async (as: "operator" | "admin") =>
     (await (await harness.request("/api/console/shares", { as })).json()).shares as { id: string; isOwn: boolean }[];
   expect((await listShares("operator")).some((item) => item.id === otherShare.id)).toBe(false);
-  const all = await listShares("admin");
-  expect([id, otherShare.id].map((value) => all.find((other) => other.id === value)?.isOwn)).toEqual([false, true]);
+  const adminShares = await listShares("admin");
+  expect([id, otherShare.id].map((value) => adminShares.find((share) => share.id === value)?.isOwn)).toEqual([false, true]);
   expect((await harness.request(`/api/console/shares/${otherShare.id}`, { as: "operator", method: "DELETE" })).status).toBe(404);
   expect((await harness.request(`/api/console/shares/${id}`, { as: "admin", method: "DELETE" })).status).toBe(204);
   const entries = await harness.console.store.audit.listNewest(20);
@@ -155,15 +162,15 @@ test("lists and revokes own shares, all for admins, and logs without the token",
     outcome: expect.stringContaining('{"of":"operator <operator@desk.test>"}'),
   });
   expect(JSON.stringify(entries)).not.toContain(token);
-  expect(harness.log()).not.toContain(token);
+  expect(harness.getLog()).not.toContain(token);
 });
 
 test("requires a recent sign-in to create a share", async () => {
-  pass(16 * 60_000);
+  advanceClock(16 * 60_000);
   const response = await harness.request("/api/console/shares", {
     as: "operator",
     method: "POST",
-    json: { assets: [shared.id], expiresInMs: DAY },
+    json: { assets: [shared.id], expiresInMs: DAY_MS },
   });
   expect((await response.json()).code).toBe("SIGN_IN_AGAIN");
 });

@@ -8,13 +8,13 @@ import { createMetrics } from "@/lib/shared/metrics";
 import { ok } from "@/lib/shared/result";
 import { setTelemetry } from "@/lib/shared/telemetry";
 import { readScrape } from "@/tests/support/prometheus";
-import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
 let folder: string;
 let generated: string[];
 beforeEach(async () => {
-  folder = temporaryFolder();
+  folder = createTemporaryFolder();
   generated = [];
 });
 afterEach(async () => {
@@ -22,65 +22,65 @@ afterEach(async () => {
 });
 
 const SIZE = 10_000;
-const asker = new AbortController();
+const caller = new AbortController();
 const openCache = (cacheFolder: string, maxBytes = 512 * 1024 ** 2) =>
   createDiskCache<Failure>({ folder: cacheFolder, maxBytes, extension: "webp", hasMetrics: true });
 
 async function get(cache: DiskCache<Failure>, name: string): Promise<Uint8Array> {
-  const result = await cache.get({ name: [name], asker }, async () => {
+  const result = await cache.get({ name: [name], caller }, async () => {
     generated.push(name);
     return ok(Buffer.alloc(SIZE, name));
   });
   return result.ok ? result.value : Buffer.alloc(0);
 }
 
-async function files(): Promise<string[]> {
+async function listFiles(): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-async function bytes(): Promise<number> {
-  const sizes = await Promise.all((await files()).map(async (path) => (await stat(path).catch(() => undefined))?.size ?? 0));
+async function getTotalBytes(): Promise<number> {
+  const sizes = await Promise.all((await listFiles()).map(async (path) => (await stat(path).catch(() => undefined))?.size ?? 0));
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-test("keeps the cache within its limit, also beside another process", async () => {
+test("keeps the cache within its limit when two processes share it", async () => {
   await mkdir(join(folder, "old"));
-  for (let at = 0; at < 60; at += 1) await writeFile(join(folder, "old", `${at}.webp`), Buffer.alloc(SIZE));
+  for (let index = 0; index < 60; index += 1) await writeFile(join(folder, "old", `${index}.webp`), Buffer.alloc(SIZE));
   const maxBytes = 40 * SIZE;
   const [first, second] = [openCache(folder, maxBytes), openCache(folder, maxBytes)];
   await get(first, "first");
-  await until("what was left is within the bound", async () => (await bytes()) <= maxBytes);
-  for (let at = 0; at < 80; at += 1) {
-    await get(at % 2 ? first : second, `picture ${at}`);
+  await until("earlier files are within the limit", async () => (await getTotalBytes()) <= maxBytes);
+  for (let index = 0; index < 80; index += 1) {
+    await get(index % 2 ? first : second, `picture ${index}`);
     await get(first, "first");
   }
-  await until("all of it is within the bound", async () => (await bytes()) <= maxBytes);
+  await until("all files are within the limit", async () => (await getTotalBytes()) <= maxBytes);
   expect(generated.filter((name) => name === "first")).toHaveLength(1);
 });
 
-test("remakes a truncated, changed, empty or foreign cache file", async () => {
+test("regenerates a truncated, changed, empty or invalid cache file", async () => {
   const cache = openCache(folder);
   const bytes = await get(cache, "a");
-  const [path = ""] = await files();
-  const damages = [
+  const [path = ""] = await listFiles();
+  const corruptions = [
     () => truncate(path, SIZE / 2),
     () => truncate(path, 0),
     () => writeFile(path, Buffer.alloc(SIZE + 32)),
     () => writeFile(path, "RIFF"),
     async () => writeFile(path, (await readFile(path)).fill(1, 100, 101)),
   ];
-  for (const [at, damage] of damages.entries()) {
-    await damage();
-    expect([at, Buffer.compare(await get(cache, "a"), bytes)]).toEqual([at, 0]);
-    expect([at, generated.length]).toEqual([at, at + 2]);
+  for (const [index, corrupt] of corruptions.entries()) {
+    await corrupt();
+    expect([index, Buffer.compare(await get(cache, "a"), bytes)]).toEqual([index, 0]);
+    expect([index, generated.length]).toEqual([index, index + 2]);
   }
   await get(openCache(folder), "a");
-  expect(generated).toHaveLength(damages.length + 1);
+  expect(generated).toHaveLength(corruptions.length + 1);
 });
 
-test("serves pictures without caching when the disk refuses writes", async () => {
-  const path = join(folder, "a file in the folder's place");
+test("serves thumbnails without caching when disk writes fail", async () => {
+  const path = join(folder, "not-a-folder");
   await writeFile(path, "");
   for (const location of [path, join(path, "deeper")]) {
     const cache = openCache(location, 1);
@@ -93,20 +93,20 @@ test("serves pictures without caching when the disk refuses writes", async () =>
   expect((await get(smallCache, "b")).length).toBe(SIZE);
 });
 
-test("reports made and cached thumbnails and the cache size in metrics", async () => {
+test("reports generated and cached thumbnails and the cache size in metrics", async () => {
   const metrics = await createMetrics();
   setTelemetry({ metrics });
   const cache = openCache(folder);
-  const all = async () => readScrape((await metrics.text()).body).series;
-  const size = async () => (await all()).find(({ name }) => name === "lightdesk_thumbnail_cache_bytes")?.value;
+  const getSeries = async () => readScrape((await metrics.getText()).body).series;
+  const getCacheSize = async () => (await getSeries()).find(({ name }) => name === "lightdesk_thumbnail_cache_bytes")?.value;
   await get(cache, "a");
-  await until("the folder was looked through", async () => (await size()) === SIZE + 32);
+  await until("the folder has been scanned", async () => (await getCacheSize()) === SIZE + 32);
   for (const name of ["b", "a", "a"]) await get(cache, name);
-  expect([await size(), await bytes()]).toEqual([2 * (SIZE + 32), 2 * (SIZE + 32)]);
-  expect((await all()).filter(({ name }) => name === "lightdesk_thumbnails_total")).toMatchObject([
+  expect([await getCacheSize(), await getTotalBytes()]).toEqual([2 * (SIZE + 32), 2 * (SIZE + 32)]);
+  expect((await getSeries()).filter(({ name }) => name === "lightdesk_thumbnails_total")).toMatchObject([
     { labels: { result: "made" }, value: 2 },
     { labels: { result: "kept" }, value: 2 },
   ]);
   await get(openCache(folder), "c");
-  await until("a new process counts all three", async () => (await size()) === 3 * (SIZE + 32));
+  await until("a new process counts all three", async () => (await getCacheSize()) === 3 * (SIZE + 32));
 });

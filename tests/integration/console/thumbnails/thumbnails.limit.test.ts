@@ -1,7 +1,7 @@
 // The limit on files in memory while creating thumbnails, for all connections.
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { toThumbnail } from "@/lib/server/thumbnails/resize";
+import { renderThumbnail } from "@/lib/server/thumbnails/resize";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
@@ -21,32 +21,34 @@ test("processes twelve large files at once without delaying a small one", async 
     response.write(png.subarray(0, 40));
     pending.push(() => void response.end(png.subarray(40)));
   });
-  const [first, two, three] = await Promise.all(["1", "2", "3"].map((key) => harness.connect(service.url, key)));
-  const get = async (connection: string | undefined, file: string, signal?: AbortSignal) =>
+  const [first, second, third] = await Promise.all(["1", "2", "3"].map((key) => harness.connect(service.url, key)));
+  const getStatus = async (connection: string | undefined, file: string, signal?: AbortSignal) =>
     (await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${file}&edge=256`, { as: "viewer", signal })).status;
-  const large = [first, two].flatMap((each) => Array.from({ length: 6 }, (_, at) => get(each, `${at}.png`)));
-  await until("twelve are asked for", () => pending.length === 12);
-  let responded: number | undefined;
+  const largeRequests = [first, second].flatMap((connection) =>
+    Array.from({ length: 6 }, (_, index) => getStatus(connection, `${index}.png`)),
+  );
+  await until("twelve requests arrive", () => pending.length === 12);
+  let wholeStatus: number | undefined;
   const controller = new AbortController();
-  const waiting = get(three, "whole.png").then((status) => (responded = status));
-  const abandoned = get(three, "whole-too.png", controller.signal);
-  await until("the others are asked for", () => service.requests.length === 14);
-  for (let at = 0; at < 10; at += 1) expect(await get(three, `small${at}.png`)).toBe(200);
-  expect(responded).toBeUndefined();
+  const wholeRequest = getStatus(third, "whole.png").then((status) => (wholeStatus = status));
+  const abandonedRequest = getStatus(third, "whole-too.png", controller.signal);
+  await until("the other requests arrive", () => service.requests.length === 14);
+  for (let index = 0; index < 10; index += 1) expect(await getStatus(third, `small${index}.png`)).toBe(200);
+  expect(wholeStatus).toBeUndefined();
   controller.abort();
   pending.shift()?.();
-  expect(await waiting).toBe(200);
-  expect(await abandoned).toBe(499);
-  for (const end of pending) end();
-  expect(await Promise.all(large)).toEqual(Array(12).fill(200));
+  expect(await wholeRequest).toBe(200);
+  expect(await abandonedRequest).toBe(499);
+  for (const finishResponse of pending) finishResponse();
+  expect(await Promise.all(largeRequests)).toEqual(Array(12).fill(200));
 }, 30_000);
 
-test("skips abandoned pictures when their turn comes", async () => {
-  const heavy = await sharp({ create: { width: 5200, height: 5200, channels: 3, background: "red" } })
+test("skips queued images whose request was aborted", async () => {
+  const largeImage = await sharp({ create: { width: 5200, height: 5200, channels: 3, background: "red" } })
     .png({ compressionLevel: 1 })
     .toBuffer();
-  const [staying, controller] = [new AbortController(), new AbortController()];
-  const thumbnails = [staying, controller].map(({ signal }) => toThumbnail(heavy, { edge: 128, signal }));
+  const [activeController, controller] = [new AbortController(), new AbortController()];
+  const thumbnails = [activeController, controller].map(({ signal }) => renderThumbnail(largeImage, { edge: 128, signal }));
   controller.abort();
   expect(await Promise.all(thumbnails)).toEqual([{ thumbnail: expect.any(Uint8Array) }, undefined]);
 }, 30_000);

@@ -1,4 +1,4 @@
-// Thumbnails while a service is unresponsive, returns nonsense or disconnects: aborted early, reported as an outage, never cached.
+// Outages while loading thumbnails are detected early, reported as such and never cached.
 import sharp from "sharp";
 import { afterEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
@@ -8,7 +8,7 @@ import { until } from "@/tests/support/until";
 
 let nowMs = Date.now();
 const defaults = { readMs: 30_000, firstRetryMs: 400 };
-/** Read again for each call. */
+/** The console reads these limits again for each request. */
 const limits = { ...defaults };
 const harness = await createHarness({ upstreamLimits: limits, now: () => nowMs });
 const png = await sharp({ create: { width: 80, height: 40, channels: 3, background: "red" } })
@@ -16,79 +16,79 @@ const png = await sharp({ create: { width: 80, height: 40, channels: 3, backgrou
   .toBuffer();
 afterEach(() => void Object.assign(limits, defaults));
 
-/** A short read time-out, only while the service is silent, since a slow machine would look silent too. */
-async function silently<T>(produce: () => Promise<T>): Promise<T> {
+/** Shortens the read time-out only for requests that must time out, so that a slow machine can't fail the others. */
+async function withShortTimeout<T>(sendRequest: () => Promise<T>): Promise<T> {
   limits.readMs = 200;
-  return produce().finally(() => (limits.readMs = defaults.readMs));
+  return sendRequest().finally(() => (limits.readMs = defaults.readMs));
 }
 
-async function startPictures() {
-  const world = { isUnresponsive: true };
+async function startImageService() {
+  const state = { isUnresponsive: true };
   const service = await openTestServer(({ url }, response) => {
     if (url.startsWith("/api/jobs"))
       return sendJsonResponse(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
-    if (!world.isUnresponsive) response.writeHead(200, { "content-type": "image/png" }).end(png);
+    if (!state.isUnresponsive) response.writeHead(200, { "content-type": "image/png" }).end(png);
   });
   const connection = await harness.connect(service.url, "k");
-  const at = (path: string, signal?: AbortSignal) => harness.request(`${path}&connection=${connection}`, { as: "viewer", signal });
+  const request = (path: string, signal?: AbortSignal) => harness.request(`${path}&connection=${connection}`, { as: "viewer", signal });
   return {
-    world,
+    state,
     service,
-    at,
-    ask: (name: string) => at(`/api/console/thumbnail?filename=${name}&type=output`),
+    request,
+    requestThumbnail: (name: string) => request(`/api/console/thumbnail?filename=${name}&type=output`),
     countRequests: () => service.requests.filter(({ url }) => url.startsWith("/api/view")).length,
   };
 }
 
-test("responds immediately with Retry-After after four timed-out pictures", async () => {
-  const { world, ask, countRequests: countRequests } = await startPictures();
+test("responds immediately with Retry-After after four timed-out images", async () => {
+  const { state, requestThumbnail, countRequests } = await startImageService();
   for (const name of ["a.png", "b.png", "c.png", "d.png"]) {
-    const response = await silently(() => ask(name));
+    const response = await withShortTimeout(() => requestThumbnail(name));
     expect([response.status, response.headers.get("cache-control")]).toEqual([504, "no-store"]);
   }
   const before = countRequests();
-  const reply = await ask("e.png");
-  expect([reply.status, reply.headers.get("retry-after"), reply.headers.get("cache-control"), countRequests()]).toEqual([
-    503,
-    "5",
-    "no-store",
-    before,
-  ]);
-  world.isUnresponsive = false;
+  const nextResponse = await requestThumbnail("e.png");
+  expect([
+    nextResponse.status,
+    nextResponse.headers.get("retry-after"),
+    nextResponse.headers.get("cache-control"),
+    countRequests(),
+  ]).toEqual([503, "5", "no-store", before]);
+  state.isUnresponsive = false;
   nowMs += 5_000;
-  // Of the requests that arrive then, one is sent; the others wait for its outcome.
-  const together = await Promise.all(["e.png", "f.png"].map(ask));
-  expect(together.map(({ status }) => status)).toEqual([200, 503]);
-  expect((await ask("f.png")).status).toBe(200);
+  // Only one of the parallel requests is sent. The others wait for its outcome.
+  const responses = await Promise.all(["e.png", "f.png"].map(requestThumbnail));
+  expect(responses.map(({ status }) => status)).toEqual([200, 503]);
+  expect((await requestThumbnail("f.png")).status).toBe(200);
 });
 
 test("resets the time-out count after any other response", async () => {
-  const { world, at, ask } = await startPictures();
-  for (const name of ["a.png", "b.png", "c.png"]) expect((await silently(() => ask(name))).status).toBe(504);
-  world.isUnresponsive = false;
-  expect((await ask("d.png")).status).toBe(200);
-  world.isUnresponsive = true;
-  for (const name of ["e.png", "f.png", "g.png", "h.png"]) expect((await silently(() => ask(name))).status).toBe(504);
-  expect((await ask("i.png")).status).toBe(503);
-  world.isUnresponsive = false;
-  expect((await at("/api/jobs?limit=1")).status).toBe(200);
-  expect((await ask("i.png")).status).toBe(200);
+  const { state, request, requestThumbnail } = await startImageService();
+  for (const name of ["a.png", "b.png", "c.png"]) expect((await withShortTimeout(() => requestThumbnail(name))).status).toBe(504);
+  state.isUnresponsive = false;
+  expect((await requestThumbnail("d.png")).status).toBe(200);
+  state.isUnresponsive = true;
+  for (const name of ["e.png", "f.png", "g.png", "h.png"]) expect((await withShortTimeout(() => requestThumbnail(name))).status).toBe(504);
+  expect((await requestThumbnail("i.png")).status).toBe(503);
+  state.isUnresponsive = false;
+  expect((await request("/api/jobs?limit=1")).status).toBe(200);
+  expect((await requestThumbnail("i.png")).status).toBe(200);
 });
 
-test("forwards a service's Retry-After and asks again on the next request", async () => {
+test("forwards a service's Retry-After and calls it again on the next request", async () => {
   let refusal = { code: "RATE_LIMITED", status: 429 };
   const service = await openTestServer(({ url }, response) => {
     if (url.startsWith("/api/view")) return void response.writeHead(200, { "content-type": "image/png" }).end(png);
     sendJsonResponse(response, { code: refusal.code, message: "slower" }, refusal.status, { "retry-after": "1" });
   });
   const connection = await harness.connect(service.url, "k");
-  const requestThumbnail = async (subject: string) => {
-    const { status, headers } = await harness.request(`/api/console/thumbnail?connection=${connection}&${subject}`, { as: "viewer" });
+  const requestThumbnail = async (query: string) => {
+    const { status, headers } = await harness.request(`/api/console/thumbnail?connection=${connection}&${query}`, { as: "viewer" });
     return [status, headers.get("retry-after"), service.requests.length];
   };
-  for (let each = 1; each <= 5; each += 1) expect(await requestThumbnail(`asset=limited${each}`)).toEqual([429, "1", each]);
+  for (let count = 1; count <= 5; count += 1) expect(await requestThumbnail(`asset=limited${count}`)).toEqual([429, "1", count]);
   refusal = { code: "SERVICE_UNAVAILABLE", status: 503 };
-  for (let each = 6; each <= 10; each += 1) expect(await requestThumbnail(`asset=out${each}`)).toEqual([503, "1", each]);
+  for (let count = 6; count <= 10; count += 1) expect(await requestThumbnail(`asset=out${count}`)).toEqual([503, "1", count]);
   expect(await requestThumbnail("filename=here.png")).toEqual([200, null, 11]);
 });
 
@@ -98,65 +98,69 @@ test("doesn't count a second lookup of an asset as a time-out", async () => {
     sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
   });
   const connection = await harness.connect(service.url, "k");
-  // Longer than the wait for a picture.
+  // Longer than the time limit of an image.
   limits.firstRetryMs = 3_200;
   const requestThumbnail = (asset: string) =>
     harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
   expect((await requestThumbnail("gone")).status).toBe(404);
 });
 
-test("doesn't count abandoned pictures against a service", async () => {
-  const { at, ask, countRequests: countRequests } = await startPictures();
-  for (let each = 1; each <= 5; each += 1) {
+test("doesn't count aborted requests against a service", async () => {
+  const { request, requestThumbnail, countRequests } = await startImageService();
+  for (let count = 1; count <= 5; count += 1) {
     const controller = new AbortController();
-    const abandoned = at(`/api/console/thumbnail?filename=${each}.png&type=output`, controller.signal);
-    await until("it is asked for", () => countRequests() === each);
+    const abandonedRequest = request(`/api/console/thumbnail?filename=${count}.png&type=output`, controller.signal);
+    await until("the request arrives", () => countRequests() === count);
     controller.abort();
-    expect((await abandoned).status).toBe(499);
+    expect((await abandonedRequest).status).toBe(499);
   }
-  expect((await silently(() => ask("z.png"))).status).toBe(504);
+  expect((await withShortTimeout(() => requestThumbnail("z.png"))).status).toBe(504);
 });
 
-test("treats non-pictures as final only after a whole file", async () => {
-  const fixed = (letter: string) => `${letter.repeat(64)}.png`;
+test("caches a missing preview only after a complete response", async () => {
+  const createHashName = (letter: string) => `${letter.repeat(64)}.png`;
   const service = await openTestServer(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename") ?? "";
-    if (name === fixed("a")) return void response.writeHead(500, { "content-type": "image/png" }).end("oh");
-    if (name === fixed("b")) return void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<h1>Soon</h1>");
-    if (name === fixed("c")) return void response.writeHead(200, { "content-length": png.length + 1 }).write(png, () => response.destroy());
-    if (name === fixed("d")) {
-      // Neither a length nor chunks: the body ends where the connection ends.
+    if (name === createHashName("a")) return void response.writeHead(500, { "content-type": "image/png" }).end("oh");
+    if (name === createHashName("b"))
+      return void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<h1>Soon</h1>");
+    if (name === createHashName("c"))
+      return void response.writeHead(200, { "content-length": png.length + 1 }).write(png, () => response.destroy());
+    if (name === createHashName("d")) {
+      // Without a length or chunks, the body ends when the connection closes.
       response.useChunkedEncodingByDefault = false;
       return void response.writeHead(200, { connection: "close" }).end(png.subarray(0, 60));
     }
     response.writeHead(200, { "content-type": "image/png", "content-length": 4 }).end("nope");
   });
   const connection = await harness.connect(service.url, "k");
-  const waitFor = async (letter: string) => {
-    const response = await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${fixed(letter)}`, { as: "viewer" });
+  const requestPreview = async (letter: string) => {
+    const response = await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${createHashName(letter)}`, {
+      as: "viewer",
+    });
     return [letter, response.status, response.headers.get("cache-control")];
   };
-  expect(await waitFor("a")).toEqual(["a", 502, "no-store"]);
-  expect(await waitFor("b")).toEqual(["b", 502, "no-store"]);
-  expect(await waitFor("c")).toEqual(["c", 502, "no-store"]);
-  expect(await waitFor("d")).toEqual(["d", 404, "no-store"]);
-  expect(await waitFor("e")).toEqual(["e", 204, "private, max-age=86400, immutable"]);
+  expect(await requestPreview("a")).toEqual(["a", 502, "no-store"]);
+  expect(await requestPreview("b")).toEqual(["b", 502, "no-store"]);
+  expect(await requestPreview("c")).toEqual(["c", 502, "no-store"]);
+  expect(await requestPreview("d")).toEqual(["d", 404, "no-store"]);
+  expect(await requestPreview("e")).toEqual(["e", 204, "private, max-age=86400, immutable"]);
 });
 
-test("falls back to the file when its preview is useless", async () => {
+test("falls back to the file when its preview is unusable", async () => {
   const previews = {
     error: "/shown/error",
     page: "/shown/page",
     gone: "/shown/gone",
-    film: "/shown/error",
+    clip: "/shown/error",
     broken: "/shown/broken",
     limited: "/shown/limited",
   };
   const service = await openTestServer(({ url }, response) => {
-    const at = new URL(url, "http://x");
-    const id = /^\/api\/assets\/(\w+)$/.exec(at.pathname)?.[1];
+    const requestUrl = new URL(url, "http://x");
+    const id = /^\/api\/assets\/(\w+)$/.exec(requestUrl.pathname)?.[1];
     if (id) {
-      const mime = id === "film" ? "video/mp4" : "image/png";
+      const mime = id === "clip" ? "video/mp4" : "image/png";
       return sendJsonResponse(response, {
         id,
         name: `${id}.png`,
@@ -164,23 +168,23 @@ test("falls back to the file when its preview is useless", async () => {
         preview_url: Object.entries(previews).find(([name]) => name === id)?.[1],
       });
     }
-    if (at.pathname === "/shown/error") return void response.writeHead(500).end();
-    if (at.pathname === "/shown/page") return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
-    if (at.pathname === "/shown/broken") return void response.writeHead(200, { "content-length": 4 }).end("nope");
-    if (at.pathname === "/shown/limited") return sendJsonResponse(response, { code: "RATE_LIMITED", message: "slower" }, 429);
+    if (requestUrl.pathname === "/shown/error") return void response.writeHead(500).end();
+    if (requestUrl.pathname === "/shown/page") return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
+    if (requestUrl.pathname === "/shown/broken") return void response.writeHead(200, { "content-length": 4 }).end("nope");
+    if (requestUrl.pathname === "/shown/limited") return sendJsonResponse(response, { code: "RATE_LIMITED", message: "slower" }, 429);
     if (url.includes("broken.png")) return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
-    if (at.pathname === "/shown/gone") return void response.writeHead(404).end();
+    if (requestUrl.pathname === "/shown/gone") return void response.writeHead(404).end();
     response.writeHead(200, { "content-type": "image/png" }).end(png);
   });
   const connection = await harness.connect(service.url, "k");
-  const waitFor = async (asset: string) => {
+  const requestPreview = async (asset: string) => {
     const { status } = await harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
     return [asset, status];
   };
-  for (const asset of ["error", "page", "gone"]) expect(await waitFor(asset)).toEqual([asset, 200]);
-  expect(await waitFor("film")).toEqual(["film", 502]);
-  // Its file didn't arrive, which doesn't determine its type.
-  expect(await waitFor("broken")).toEqual(["broken", 502]);
-  expect(await waitFor("limited")).toEqual(["limited", 429]);
-  expect(service.requests.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);
+  for (const asset of ["error", "page", "gone"]) expect(await requestPreview(asset)).toEqual([asset, 200]);
+  expect(await requestPreview("clip")).toEqual(["clip", 502]);
+  // A failed download doesn't determine the file's type.
+  expect(await requestPreview("broken")).toEqual(["broken", 502]);
+  expect(await requestPreview("limited")).toEqual(["limited", 429]);
+  expect(service.requests.filter(({ url }) => /clip\.png|limited\.png/.test(url))).toEqual([]);
 });

@@ -1,165 +1,169 @@
-// The thumbnail route: generated and cached pictures.
+// The thumbnail route: generated and cached images.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
-import { startThumbnailWorld } from "./thumbnail-world";
+import { startThumbnailHarness } from "./thumbnail-harness";
 
-const world = await startThumbnailWorld();
+const fixture = await startThumbnailHarness();
 
 test("creates a WebP of the requested edge once and serves it from disk", async () => {
   const name = `${"d".repeat(64)}.png`;
-  world.files.set(name, { type: "image/png", bytes: world.png });
-  const before = world.service.requests.length;
-  const responses = await Promise.all(Array.from({ length: 8 }, () => world.ask(`filename=${name}&edge=256`)));
+  fixture.files.set(name, { type: "image/png", bytes: fixture.png });
+  const before = fixture.service.requests.length;
+  const responses = await Promise.all(Array.from({ length: 8 }, () => fixture.requestThumbnail(`filename=${name}&edge=256`)));
   expect(responses.map(({ status }) => status)).toEqual(Array(8).fill(200));
   const first = Buffer.from((await responses[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
   expect(await sharp(first).metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
-  expect(world.service.requests.length).toBe(before + 1);
-  await world.ask(`filename=${name}&edge=256`);
-  expect(world.service.requests.length).toBe(before + 1);
-  await world.ask(`filename=${name}&edge=128`);
-  expect(world.service.requests.length).toBe(before + 2);
+  expect(fixture.service.requests.length).toBe(before + 1);
+  await fixture.requestThumbnail(`filename=${name}&edge=256`);
+  expect(fixture.service.requests.length).toBe(before + 1);
+  await fixture.requestThumbnail(`filename=${name}&edge=128`);
+  expect(fixture.service.requests.length).toBe(before + 2);
 });
 
-test("makes previews of TIFF and AVIF files of every layout", async () => {
+test("creates previews of TIFF and AVIF files of every layout", async () => {
   const [width, height] = [120, 60];
-  const noise = Buffer.from(Array.from({ length: width * height * 3 }, (_, at) => (at * 7919) % 251));
-  const picture = () => sharp(noise, { raw: { width, height, channels: 3 } });
-  const tiff = await picture().tiff({ compression: "none" }).toBuffer();
+  const noise = Buffer.from(Array.from({ length: width * height * 3 }, (_, index) => (index * 7919) % 251));
+  const createImage = () => sharp(noise, { raw: { width, height, channels: 3 } });
+  const tiff = await createImage().tiff({ compression: "none" }).toBuffer();
   expect(tiff.readUInt32LE(4)).toBeGreaterThan(5000);
-  const bigTiff = await picture().tiff({ compression: "none", bigtiff: true }).toBuffer();
+  const bigTiff = await createImage().tiff({ compression: "none", bigtiff: true }).toBuffer();
   expect(bigTiff.subarray(0, 4).toString("latin1")).toBe("II+\0");
-  const avif = await picture().avif({ effort: 0 }).toBuffer();
+  const avif = await createImage().avif({ effort: 0 }).toBuffer();
   avif.write("mif1", 8, "latin1");
   for (const [name, bytes] of Object.entries({ tiff, bigTiff, avif })) {
-    world.files.set(name, { type: "application/octet-stream", bytes });
-    const response = await world.ask(`filename=${name}&edge=128`);
+    fixture.files.set(name, { type: "application/octet-stream", bytes });
+    const response = await fixture.requestThumbnail(`filename=${name}&edge=128`);
     expect([name, response.status]).toEqual([name, 200]);
     expect(await sharp(Buffer.from(await response.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width, height });
   }
 });
 
 test("shows the current file when a local server reuses a name", async () => {
-  const colour = async () => {
-    const response = await world.ask("filename=photo.png&type=input&edge=128");
+  const getColour = async () => {
+    const response = await fixture.requestThumbnail("filename=photo.png&type=input&edge=128");
     const { data } = await sharp(Buffer.from(await response.arrayBuffer()))
       .raw()
       .toBuffer({ resolveWithObject: true });
     return (data[2] ?? 0) > 128 ? "blue" : "red";
   };
-  world.files.set("photo.png", { type: "image/png", bytes: world.png });
-  expect(await colour()).toBe("red");
+  fixture.files.set("photo.png", { type: "image/png", bytes: fixture.png });
+  expect(await getColour()).toBe("red");
   const blue = sharp({ create: { width: 800, height: 400, channels: 3, background: "blue" } });
-  world.files.set("photo.png", { type: "image/png", bytes: await blue.png().toBuffer() });
-  expect(await colour()).toBe("blue");
+  fixture.files.set("photo.png", { type: "image/png", bytes: await blue.png().toBuffer() });
+  expect(await getColour()).toBe("blue");
 });
 
-test("crops a very long picture sharply although its service shrinks it", async () => {
+test("crops a very long image sharply when the service shrinks it", async () => {
   const banner = await sharp({ create: { width: 4000, height: 200, channels: 3, background: "red" } })
     .composite([{ input: { create: { width: 200, height: 200, channels: 3, background: "blue" } }, left: 1900, top: 0 }])
     .png()
     .toBuffer();
-  const resizing = await openTestServer(async ({ url }, response) => {
+  const resizingService = await openTestServer(async ({ url }, response) => {
     const edge = Number(new URL(url, "http://x").searchParams.get("res") ?? 4000);
     const bytes = await sharp(banner).resize({ width: edge, height: edge, fit: "inside" }).png().toBuffer();
     response.writeHead(200, { "content-type": "image/png" }).end(bytes);
   });
-  const connection = await world.harness.connect(resizing.url, "sk-secret-key");
+  const connection = await fixture.harness.connect(resizingService.url, "sk-secret-key");
   const requestThumbnail = async (query: string) => {
-    const response = await world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=banner.png&${query}`, {
+    const response = await fixture.harness.request(`/api/console/thumbnail?connection=${connection}&filename=banner.png&${query}`, {
       as: "viewer",
     });
     return sharp(Buffer.from(await response.arrayBuffer()));
   };
   expect(await (await requestThumbnail("edge=256")).metadata()).toMatchObject({ width: 256, height: 13 });
-  const filled = await requestThumbnail("edge=256&fit=fill");
-  expect(await filled.metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
-  const { data } = await filled
+  const croppedImage = await requestThumbnail("edge=256&fit=fill");
+  expect(await croppedImage.metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
+  const { data } = await croppedImage
     .extract({ left: 128, top: 64, width: 1, height: 1 })
     .removeAlpha()
     .raw()
     .toBuffer({ resolveWithObject: true });
   expect([...data].map((value) => value > 128)).toEqual([false, false, true]);
-  // A smaller edge needs only the size that the service shrinks to; a small picture is requested once.
-  expect(resizing.requests.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
+  // The fitted thumbnail uses the shrunk image. The cropped one also needs the original.
+  expect(resizingService.requests.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
 });
 
 test("limits a gallery's thumbnails to sixteen files in memory", async () => {
-  let [open, maxOpen] = [0, 0];
+  let [openCount, maxOpen] = [0, 0];
   const pending: (() => void)[] = [];
-  const slow = await openTestServer((_, response) => {
-    open += 1;
-    maxOpen = Math.max(maxOpen, open);
-    response.on("close", () => (open -= 1));
-    pending.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(world.png));
+  const pausedService = await openTestServer((_, response) => {
+    openCount += 1;
+    maxOpen = Math.max(maxOpen, openCount);
+    response.on("close", () => (openCount -= 1));
+    pending.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(fixture.png));
   });
-  const connection = await world.harness.connect(slow.url, "sk-secret-key");
+  const connection = await fixture.harness.connect(pausedService.url, "sk-secret-key");
   const requests = Array.from({ length: 48 }, (_, index) =>
-    world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=${index}.png&edge=128`, { as: "viewer" }),
+    fixture.harness.request(`/api/console/thumbnail?connection=${connection}&filename=${index}.png&edge=128`, { as: "viewer" }),
   );
-  for (let answeredCount = 0; answeredCount < 48; answeredCount += 16) {
-    await until("sixteen are asked for", () => pending.length === 16);
+  for (let respondedCount = 0; respondedCount < 48; respondedCount += 16) {
+    await until("sixteen requests arrive", () => pending.length === 16);
     for (const respond of pending.splice(0)) respond();
   }
   expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(Array(48).fill(200));
   expect(maxOpen).toBe(16);
 });
 
-test("returns 304 for unchanged and immutable for content-addressed thumbnails", async () => {
+test("returns 304 for unchanged thumbnails and marks hashed ones as immutable", async () => {
   const name = `${"a".repeat(64)}.png`;
-  world.files.set(name, { type: "image/png", bytes: world.png });
-  const first = await world.ask(`filename=${name}&edge=128`);
+  fixture.files.set(name, { type: "image/png", bytes: fixture.png });
+  const first = await fixture.requestThumbnail(`filename=${name}&edge=128`);
   expect(first.headers.get("cache-control")).toContain("immutable");
-  const secondResponse = await world.ask(`filename=${name}&edge=128`, { "if-none-match": first.headers.get("etag") ?? "" });
+  const secondResponse = await fixture.requestThumbnail(`filename=${name}&edge=128`, { "if-none-match": first.headers.get("etag") ?? "" });
   expect([secondResponse.status, await secondResponse.text()]).toEqual([304, ""]);
-  // Like a proxy that compresses responses.
-  const weakly = await world.ask(`filename=${name}&edge=128`, { "if-none-match": `"other", W/${first.headers.get("etag")}` });
-  expect(weakly.status).toBe(304);
+  // A proxy that compresses responses weakens the ETag.
+  const weakResponse = await fixture.requestThumbnail(`filename=${name}&edge=128`, {
+    "if-none-match": `"other", W/${first.headers.get("etag")}`,
+  });
+  expect(weakResponse.status).toBe(304);
 });
 
-test("caches a versioned asset for good and revalidates an unversioned one", async () => {
-  world.files.set("/shown/v.png", { type: "image/png", bytes: world.png });
-  world.previews.set("v", "/shown/v.png");
-  const countRequests = () => world.service.requests.filter(({ url }) => url === "/shown/v.png").length;
-  const response = await world.ask("asset=v&edge=128&version=blake3:1");
+test("caches a versioned asset permanently and revalidates an unversioned one", async () => {
+  fixture.files.set("/shown/v.png", { type: "image/png", bytes: fixture.png });
+  fixture.previews.set("v", "/shown/v.png");
+  const countRequests = () => fixture.service.requests.filter(({ url }) => url === "/shown/v.png").length;
+  const response = await fixture.requestThumbnail("asset=v&edge=128&version=blake3:1");
   expect([response.headers.get("cache-control"), countRequests()]).toEqual(["private, max-age=31536000, immutable", 1]);
-  await world.ask("asset=v&edge=128&version=blake3:1");
+  await fixture.requestThumbnail("asset=v&edge=128&version=blake3:1");
   expect(countRequests()).toBe(1);
-  await world.ask("asset=v&edge=128&version=blake3:2");
+  await fixture.requestThumbnail("asset=v&edge=128&version=blake3:2");
   expect(countRequests()).toBe(2);
-  expect((await world.ask("asset=v&edge=128")).headers.get("cache-control")).toBe("private, no-cache");
+  expect((await fixture.requestThumbnail("asset=v&edge=128")).headers.get("cache-control")).toBe("private, no-cache");
 });
 
-test("makes thumbnails of the embedded service's pictures", async () => {
-  const { assets } = await (await world.harness.request("/api/assets?include_tags=input&connection=embedded", { as: "viewer" })).json();
-  const response = await world.harness.request(`/api/console/thumbnail?asset=${assets[0].id}&edge=256`, { as: "viewer" });
+test("creates thumbnails of the embedded service's images", async () => {
+  const { assets } = await (await fixture.harness.request("/api/assets?include_tags=input&connection=embedded", { as: "viewer" })).json();
+  const response = await fixture.harness.request(`/api/console/thumbnail?asset=${assets[0].id}&edge=256`, { as: "viewer" });
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });
 
-test("shrinks pictures locally that the service finds too large", async () => {
-  const proud = await openTestServer(({ url }, response) => {
+test("shrinks images locally when the service rejects them as too large", async () => {
+  const limitedService = await openTestServer(({ url }, response) => {
     if (new URL(url, "http://x").searchParams.has("res")) return sendJsonResponse(response, { code: "TOO_LARGE", message: "no" }, 422);
-    response.writeHead(200, { "content-type": "image/png" }).end(world.png);
+    response.writeHead(200, { "content-type": "image/png" }).end(fixture.png);
   });
-  const connection = await world.harness.connect(proud.url, "sk-secret-key");
-  const reply = await world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=x&edge=128`, { as: "viewer" });
-  expect(reply.status).toBe(200);
-  expect(await sharp(Buffer.from(await reply.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 128 });
+  const connection = await fixture.harness.connect(limitedService.url, "sk-secret-key");
+  const thumbnailResponse = await fixture.harness.request(`/api/console/thumbnail?connection=${connection}&filename=x&edge=128`, {
+    as: "viewer",
+  });
+  expect(thumbnailResponse.status).toBe(200);
+  expect(await sharp(Buffer.from(await thumbnailResponse.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 128 });
 });
 
-test("finds a preview with and without the service's path in its address", async () => {
+test("finds a preview with and without the service's path in its URL", async () => {
   const previews: Record<string, string> = { without: "/made/one.png", written: "/below/made/one.png" };
   const service = await openTestServer(({ url }, response) => {
-    if (url === "/below/made/one.png") return void response.writeHead(200, { "content-type": "image/png" }).end(world.png);
+    if (url === "/below/made/one.png") return void response.writeHead(200, { "content-type": "image/png" }).end(fixture.png);
     const id = url.match(/^\/below\/api\/assets\/(\w+)$/)?.[1];
     if (id === undefined) return sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
     return sendJsonResponse(response, { id, name: id, mime_type: "application/x", preview_url: previews[id] });
   });
-  const connection = await world.harness.connect(`${service.url}/below`, "sk-secret-key");
+  const connection = await fixture.harness.connect(`${service.url}/below`, "sk-secret-key");
   for (const asset of Object.keys(previews)) {
-    const response = await world.harness.request(`/api/console/thumbnail?asset=${asset}&edge=128&connection=${connection}`, {
+    const response = await fixture.harness.request(`/api/console/thumbnail?asset=${asset}&edge=128&connection=${connection}`, {
       as: "viewer",
     });
     expect([asset, response.status]).toEqual([asset, 200]);

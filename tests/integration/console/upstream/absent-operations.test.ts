@@ -1,4 +1,4 @@
-// Distinguishes a missing operation from a missing item: every route returns 501 NOT_IMPLEMENTED.
+// A missing operation returns 501 NOT_IMPLEMENTED, a missing item 404 NOT_FOUND.
 import { beforeEach, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
@@ -7,17 +7,17 @@ import { sendJsonResponse } from "@/tests/support/test-server";
 let connection: string;
 /** The existing paths. All others return 404 without naming what is missing. */
 let bodies: Record<string, unknown>;
-/** The only supported change. */
-let acceptedContent: string | undefined;
+/** The URL of the only supported change. */
+let deletableUrl: string | undefined;
 const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 const server = await openTestServer(({ method, url }, response) => {
-  if (method === "DELETE" && url === acceptedContent) return void response.writeHead(204).end();
+  if (method === "DELETE" && url === deletableUrl) return void response.writeHead(204).end();
   const body = method === "GET" ? bodies[url.split("?")[0] ?? ""] : undefined;
   sendJsonResponse(response, body ?? { code: "NOT_FOUND", message: "404" }, body === undefined ? 404 : 200);
 });
 beforeEach(async () => {
   bodies = {};
-  acceptedContent = undefined;
+  deletableUrl = undefined;
   server.requests.length = 0;
   connection = await harness.connect(server.url, "k");
 });
@@ -36,7 +36,7 @@ async function request(method: string, path: string, json?: unknown) {
   return [response.status, code];
 }
 
-test.each(cases)("reports %s %s of an existing item as absent and of a missing one as 404", async (method, path, json, items) => {
+test.each(cases)("returns 501 for %s %s of an existing item and 404 for a missing one", async (method, path, json, items) => {
   expect(await request(method, path, json)).toEqual([404, "NOT_FOUND"]);
   bodies = items;
   expect(await request(method, path, json)).toEqual([501, "NOT_IMPLEMENTED"]);
@@ -44,7 +44,7 @@ test.each(cases)("reports %s %s of an existing item as absent and of a missing o
 
 const countRequests = (path: string) => server.requests.filter(({ url }) => url.startsWith(path)).length;
 
-test("doesn't resend an absent change", async () => {
+test("doesn't resend a change that isn't implemented", async () => {
   bodies = { "/api/jobs/a": { id: "a", status: "pending" }, "/api/jobs/b": { id: "b", status: "pending" }, "/api/jobs": jobs };
   for (const id of ["a", "b"]) expect(await request("POST", `/api/jobs/${id}/cancel`)).toEqual([501, "NOT_IMPLEMENTED"]);
   expect(countRequests("/api/jobs/b")).toBe(0);
@@ -55,8 +55,8 @@ const changes: [string, string, unknown][] = [
   ["PUT", "", { name: "b" }],
   ["DELETE", "/tags", { tags: ["x"] }],
 ];
-test.each(changes)("marks %s of an asset%s absent after two refusals of existing assets", async (method, under, json) => {
-  const change = (id: string) => request(method, `/api/assets/${id}${under}`, json);
+test.each(changes)("marks %s of an asset%s missing after a 404 for two existing assets", async (method, subpath, json) => {
+  const change = (id: string) => request(method, `/api/assets/${id}${subpath}`, json);
   bodies = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
   // The asset may belong to another user, which the response doesn't reveal.
   for (const _ of ["once", "again"]) expect(await change("a")).toEqual([404, "NOT_FOUND"]);
@@ -68,22 +68,22 @@ test.each(changes)("marks %s of an asset%s absent after two refusals of existing
 test.each([
   ["DELETE", ""],
   ["POST", "/move/z.json"],
-])("marks %s of a file%s absent after two refusals of listed files", async (method, under) => {
-  const change = (file: string) => request(method, `/api/userdata/${encodeURIComponent(file)}${under}`);
+])("marks %s of a file%s missing after a 404 for two listed files", async (method, subpath) => {
+  const change = (file: string) => request(method, `/api/userdata/${encodeURIComponent(file)}${subpath}`);
   bodies = { "/api/userdata": ["x/a.json", { path: "b.json" }] };
   for (const file of ["x/a.json", "x/gone.json", "x/a.json"]) expect(await change(file)).toEqual([404, "NOT_FOUND"]);
   expect(await change("x/b.json")).toEqual([501, "NOT_IMPLEMENTED"]);
 });
 
-test.each(changes)("draws no conclusion from %s of a locked or missing asset%s", async (method, under, json) => {
+test.each(changes)("draws no conclusion from %s of a locked or missing asset%s", async (method, subpath, json) => {
   bodies = Object.fromEntries(["a", "b", "c"].map((id) => [`/api/assets/${id}`, { id, is_immutable: true }]));
   for (const id of ["a", "b", "c", "gone", "gone too"])
-    expect(await request(method, `/api/assets/${encodeURIComponent(id)}${under}`, json)).toEqual([404, "NOT_FOUND"]);
+    expect(await request(method, `/api/assets/${encodeURIComponent(id)}${subpath}`, json)).toEqual([404, "NOT_FOUND"]);
 });
 
 test("keeps an operation available after it once succeeded", async () => {
   bodies = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
-  acceptedContent = "/api/assets/mine";
+  deletableUrl = "/api/assets/mine";
   expect((await harness.request(`/api/assets/mine?connection=${connection}`, { as: "operator", method: "DELETE" })).status).toBe(204);
   for (const id of ["a", "b"]) expect(await request("DELETE", `/api/assets/${id}`)).toEqual([404, "NOT_FOUND"]);
 });
@@ -91,8 +91,8 @@ test("keeps an operation available after it once succeeded", async () => {
 test.each([
   ["/api/jobs/j/cancel", undefined],
   ["/api/interrupt", { prompt_id: "j" }],
-])("treats a 404 of POST %s for an ended job as no missing operation", async (path, json) => {
-  for (const status of ["completed", "failed", "cancelled", "lost", "dreaming"]) {
+])("doesn't mark POST %s missing after a 404 for an ended job", async (path, json) => {
+  for (const status of ["completed", "failed", "cancelled", "lost", "unknown"]) {
     bodies = { "/api/jobs/j": { id: "j", status } };
     expect(await request("POST", path, json)).toEqual([404, "NOT_FOUND"]);
   }
@@ -109,7 +109,7 @@ test("returns 404 for lost content whose asset still exists", async () => {
   }
 });
 
-test("treats unknown ids as no missing operation", async () => {
+test("doesn't mark an operation missing after a 404 for an unknown id", async () => {
   const submit = async () => {
     const prompt = {
       "1": { class_type: "Wait", inputs: { seconds: 600 } },

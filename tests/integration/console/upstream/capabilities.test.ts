@@ -1,4 +1,4 @@
-// Detects capabilities beyond the core by cached facts or reads, without errors in the browser's log.
+// Optional capabilities are detected from cached facts or reads, without errors in the browser's log.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
@@ -19,16 +19,16 @@ const server = await openTestServer(({ url }, response) => {
   response.writeHead(status).end(status < 300 ? "x" : "no");
 });
 
-async function has(connection: string, of: readonly string[], dir = "") {
-  const path = `/api/console/capabilities?of=${of.join()}${dir && `&dir=${dir}`}&connection=${connection}`;
+async function getCapabilities(connection: string, names: readonly string[], dir = "") {
+  const path = `/api/console/capabilities?of=${names.join()}${dir && `&dir=${dir}`}&connection=${connection}`;
   const response = await harness.request(path, { as: "viewer" });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-async function probe(operationNames: string[], response: number, then: () => void = () => undefined) {
-  [files, status, onRead] = [operationNames, response, then];
+async function probe(fileNames: string[], responseStatus: number, onRequest: () => void = () => undefined) {
+  [files, status, onRead] = [fileNames, responseStatus, onRequest];
   const connection = await harness.connect(server.url, "k");
-  const result = await has(connection, ["userdata.read"], "a/");
+  const result = await getCapabilities(connection, ["userdata.read"], "a/");
   return [result.status, result.body.code ?? result.body["userdata.read"]];
 }
 
@@ -54,28 +54,34 @@ test("draws no conclusion from a missing file or an outage", async () => {
 });
 
 test("infers related capabilities from one read until one is refused", async () => {
-  const all = ["tags.list", "tags.remove", "assets.edit", "assets.delete", "jobs.stop", "interrupt", "view"];
-  expect((await has("embedded", all)).body).toEqual({ ...Object.fromEntries(all.map((value) => [value, true])), view: null });
+  const capabilities = ["tags.list", "tags.remove", "assets.edit", "assets.delete", "jobs.stop", "interrupt", "view"];
+  expect((await getCapabilities("embedded", capabilities)).body).toEqual({
+    ...Object.fromEntries(capabilities.map((value) => [value, true])),
+    view: null,
+  });
   [files, status, onRead] = [[], 404, () => undefined];
   const connection = await harness.connect(server.url, "k");
   server.requests.length = 0;
-  expect((await has(connection, all)).body).toEqual({ ...Object.fromEntries(all.map((value) => [value, false])), view: null });
+  expect((await getCapabilities(connection, capabilities)).body).toEqual({
+    ...Object.fromEntries(capabilities.map((value) => [value, false])),
+    view: null,
+  });
   expect(server.requests.map(({ method, url }) => `${method} ${url.split("?")[0]}`)).toEqual(["GET /api/tags", "GET /api/prompt"]);
 });
 
-test("refuses unknown capabilities and connections", async () => {
-  expect(await has("embedded", ["tags.list", "fly"])).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
-  expect((await has("gone", ["tags.list"])).status).toBe(404);
+test("rejects unknown capabilities and connections", async () => {
+  expect(await getCapabilities("embedded", ["tags.list", "fly"])).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
+  expect((await getCapabilities("gone", ["tags.list"])).status).toBe(404);
 });
 
-test("names the capability of a refused action and stops sending it", async () => {
+test("reports the capability of an unsupported action and stops sending it", async () => {
   [files, status, onRead] = [[], 405, () => undefined];
   const connection = await harness.connect(server.url, "k");
   const move = () =>
     harness.request(`/api/userdata/a.json/move/b.json?connection=${connection}`, { as: "operator", method: "POST", json: undefined });
   server.requests.length = 0;
-  for (let time = 0; time < 2; time += 1)
+  for (let attempt = 0; attempt < 2; attempt += 1)
     expect(await (await move()).json()).toMatchObject({ code: "NOT_IMPLEMENTED", details: { capability: "userdata.move" } });
-  // The index of jobs is read on meanwhile.
+  // The job index keeps sending reads meanwhile.
   expect(server.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-// Connections as used by the settings page, with real HTTP services, correct and faulty ones.
+// Connections as the settings page manages them, with working and faulty HTTP services.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
@@ -6,13 +6,13 @@ import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness({ upstreamLimits: { readMs: 500, firstRetryMs: 1 } });
 
-type Answer = Parameters<typeof openTestServer>[0];
-const user =
-  (status: string, code = 200): Answer =>
+type Responder = Parameters<typeof openTestServer>[0];
+const respondWithUser =
+  (status: string, code = 200): Responder =>
   (_, response) =>
     sendJsonResponse(response, { status }, code);
 
-async function save(baseUrl: string, as: "owner" | "operator" = "operator", overrides: object = {}) {
+async function saveConnection(baseUrl: string, as: "owner" | "operator" = "operator", overrides: object = {}) {
   const response = await harness.request("/api/console/connections", {
     as,
     method: "POST",
@@ -26,17 +26,17 @@ async function listConnections(): Promise<{ id: string; baseUrl: string; fingerp
   return (await response.json()).connections;
 }
 
-test.each<[string, Answer, string]>([
-  ["an active account", user("active"), "active"],
-  ["an account on the waiting list", user("waitlisted"), "waitlisted"],
-  ["a word that is not known", user("trial"), "active"],
+test.each<[string, Responder, string]>([
+  ["an active account", respondWithUser("active"), "active"],
+  ["an account on the waiting list", respondWithUser("waitlisted"), "waitlisted"],
+  ["an unknown account status", respondWithUser("trial"), "active"],
   ["a refused key", (_, response) => sendJsonResponse(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
   ["a key that lacks a permission", (_, response) => sendJsonResponse(response, { code: "FORBIDDEN", message: "no" }, 403), "forbidden"],
   ["a web page", (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"), "strange"],
   ["a redirect", (_, response) => void response.writeHead(302, { location: "/login" }).end(), "strange"],
   ["a proxy without its service", (_, response) => void response.writeHead(502).end("<html>Bad gateway"), "failing"],
   [
-    "an account that must pay",
+    "an account without credits",
     (_, response) => sendJsonResponse(response, { error: { code: "insufficient_credits", message: "no" } }, 402),
     "unpaid",
   ],
@@ -46,17 +46,17 @@ test.each<[string, Answer, string]>([
     "unpaid",
   ],
   [
-    "a service that wants fewer requests",
+    "a service that limits requests",
     (_, response) => sendJsonResponse(response, { code: "RATE_LIMITED", message: "slower" }, 429),
     "failing",
   ],
   ["a service that is busy", (_, response) => sendJsonResponse(response, {}, 503), "failing"],
   ["a service without users", (_, response) => sendJsonResponse(response, {}, 404), "strange"],
   ["a service that is broken", (_, response) => sendJsonResponse(response, {}, 500), "failing"],
-  ["silence", () => undefined, "unreachable"],
-])("returns the service's message when a connection to %s is saved anyway", async (_name, respond, outcome) => {
+  ["an unresponsive service", () => undefined, "unreachable"],
+])("reports the outcome when a connection to %s is saved anyway", async (_name, respond, outcome) => {
   const server = await openTestServer(respond);
-  const { status, body } = await save(`${server.url}/`, "operator", { keep: true });
+  const { status, body } = await saveConnection(`${server.url}/`, "operator", { keep: true });
   expect(status).toBe(201);
   expect(body.check.outcome).toBe(outcome);
   expect(body.check.message).toMatch(/.{10,}/);
@@ -72,73 +72,73 @@ test.each<[string, Answer, string]>([
   expect(server.requests[0]?.headers["x-api-key"]).toBe("sk-very-secret");
 });
 
-test("recognizes a service by an address with /api", async () => {
-  const server = await openTestServer(user("active"));
-  const { status, body } = await save(`${server.url}/api/`);
+test("accepts a base URL that ends in /api", async () => {
+  const server = await openTestServer(respondWithUser("active"));
+  const { status, body } = await saveConnection(`${server.url}/api/`);
   expect([status, body.check.outcome, body.connection.baseUrl]).toEqual([201, "active", server.url]);
   expect(server.requests.map(({ url }) => url)).toEqual(["/api/user"]);
 });
 
-test("returns how long a postponed check must wait", async () => {
+test("returns the retry delay of a rate-limited check", async () => {
   const server = await openTestServer((_, response) => {
     response.setHeader("retry-after", "30");
     sendJsonResponse(response, { code: "RATE_LIMITED", message: "slower" }, 429);
   });
-  const { body } = await save(server.url);
+  const { body } = await saveConnection(server.url);
   expect(body.check).toMatchObject({ outcome: "failing", retryAfterMs: 30_000 });
 });
 
-test.each<[string, Answer, string]>([
+test.each<[string, Responder, string]>([
   ["a refused key", (_, response) => sendJsonResponse(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
   ["a service that is broken", (_, response) => sendJsonResponse(response, {}, 500), "failing"],
 ])("stores nothing after a failed connection to %s", async (_name, respond, outcome) => {
   const server = await openTestServer(respond);
   const before = await listConnections();
-  const { status, body } = await save(server.url);
+  const { status, body } = await saveConnection(server.url);
   expect([status, body.check.outcome]).toEqual([200, outcome]);
   expect(body).not.toHaveProperty("connection");
   expect(await listConnections()).toEqual(before);
 });
 
-test("saves an accepted connection immediately, also from the waiting list", async () => {
-  for (const word of ["active", "waitlisted"]) {
-    const server = await openTestServer(user(word));
-    const { status, body } = await save(server.url);
-    expect([status, body.connection.status, server.requests.length]).toEqual([201, word, 1]);
+test("saves a working connection immediately, even when waitlisted", async () => {
+  for (const accountStatus of ["active", "waitlisted"]) {
+    const server = await openTestServer(respondWithUser(accountStatus));
+    const { status, body } = await saveConnection(server.url);
+    expect([status, body.connection.status, server.requests.length]).toEqual([201, accountStatus, 1]);
     await server.close();
   }
 });
 
-test("keeps stored key and address when new ones are refused, but saves a new name", async () => {
-  const good = await openTestServer(({ headers }, response) =>
+test("keeps the stored key and URL when new ones fail, but saves a new name", async () => {
+  const server = await openTestServer(({ headers }, response) =>
     headers["x-api-key"] === "sk-very-secret" ? sendJsonResponse(response, { status: "active" }) : sendJsonResponse(response, {}, 401),
   );
-  const { id, fingerprint } = (await save(good.url)).body.connection;
+  const { id, fingerprint } = (await saveConnection(server.url)).body.connection;
   const change = async (json: object) =>
     (await harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json })).json();
-  const now = async () => (await listConnections()).find((connection) => connection.id === id);
+  const getCurrent = async () => (await listConnections()).find((connection) => connection.id === id);
   expect(await change({ key: "wrong" })).toMatchObject({ check: { outcome: "refused" } });
   expect(await change({ baseUrl: "http://127.0.0.1:9", key: "wrong" })).toMatchObject({ check: { outcome: "unreachable" } });
-  expect(await now()).toMatchObject({ baseUrl: good.url, fingerprint, status: "active" });
+  expect(await getCurrent()).toMatchObject({ baseUrl: server.url, fingerprint, status: "active" });
   expect((await change({ key: "wrong", keep: true })).connection.fingerprint).not.toBe(fingerprint);
-  expect(await now()).toMatchObject({ status: "refused" });
+  expect(await getCurrent()).toMatchObject({ status: "refused" });
   expect((await change({ name: "Renamed" })).connection).toMatchObject({ name: "Renamed", status: "refused" });
 });
 
 test("doesn't overwrite a connection changed during its check", async () => {
-  const slow: (() => void)[] = [];
+  const pendingResponses: (() => void)[] = [];
   const server = await openTestServer(({ headers }, response) => {
     const respond = () => sendJsonResponse(response, { status: "active" });
-    if (headers["x-api-key"] === "first") slow.push(respond);
+    if (headers["x-api-key"] === "first") pendingResponses.push(respond);
     else respond();
   });
-  const { id } = (await save(server.url)).body.connection;
+  const { id } = (await saveConnection(server.url)).body.connection;
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
-  const first = change({ key: "first" });
-  await expect.poll(() => slow.length).toBe(1);
+  const firstChange = change({ key: "first" });
+  await expect.poll(() => pendingResponses.length).toBe(1);
   expect((await change({ key: "second" })).status).toBe(200);
-  slow[0]?.();
-  expect((await first).status).toBe(409);
+  pendingResponses[0]?.();
+  expect((await firstChange).status).toBe(409);
 });
 
 test.each([
@@ -149,14 +149,14 @@ test.each([
   [{ key: "a key with spaces" }, "key"],
   [{ key: "line\nbreak" }, "key"],
 ])("names an invalid field: %j", async (fields, field) => {
-  const { status, body } = await save("http://127.0.0.1:9", "operator", fields);
+  const { status, body } = await saveConnection("http://127.0.0.1:9", "operator", fields);
   expect([status, body.code, body.details[0].path]).toEqual([400, "INVALID_BODY", field]);
 });
 
 test("shows personal connections to their member and shared ones to all", async () => {
-  const ownConnection = (await save("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
-  expect((await save("http://127.0.0.1:9", "operator", { shared: true })).status).toBe(403);
-  const sharedConnection = (await save("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
+  const ownConnection = (await saveConnection("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
+  expect((await saveConnection("http://127.0.0.1:9", "operator", { shared: true })).status).toBe(403);
+  const sharedConnection = (await saveConnection("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
   const getIds = async (as: "viewer" | "operator") => {
     const { connections } = await (await harness.request("/api/console/connections", { as })).json();
     return connections.map(({ id }: { id: string }) => id);
@@ -169,16 +169,16 @@ test("shows personal connections to their member and shared ones to all", async 
 });
 
 test("requires the key again when the base URL changes", async () => {
-  const [old, young] = [await openTestServer(user("active")), await openTestServer(user("active"))];
-  const { id } = (await save(old.url)).body.connection;
+  const [oldServer, newServer] = [await openTestServer(respondWithUser("active")), await openTestServer(respondWithUser("active"))];
+  const { id } = (await saveConnection(oldServer.url)).body.connection;
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
-  const refusal = await change({ baseUrl: young.url });
+  const refusal = await change({ baseUrl: newServer.url });
   expect([refusal.status, (await refusal.json()).details[0].path]).toEqual([400, "key"]);
-  expect(young.requests).toEqual([]);
+  expect(newServer.requests).toEqual([]);
   expect((await change({ name: "Renamed" })).status).toBe(200);
-  expect((await change({ baseUrl: young.url, key: "another-key" })).status).toBe(200);
-  expect(young.requests[0]?.headers["x-api-key"]).toBe("another-key");
-  await Promise.all([old.close(), young.close()]);
+  expect((await change({ baseUrl: newServer.url, key: "another-key" })).status).toBe(200);
+  expect(newServer.requests[0]?.headers["x-api-key"]).toBe("another-key");
+  await Promise.all([oldServer.close(), newServer.close()]);
 });
 
 test("uses the member's last connection and does not forward the parameter", async () => {
@@ -222,10 +222,10 @@ test("logs a change with the service's actual response, and no reads", async () 
   expect((await harness.console.store.audit.listNewest(100)).map(({ action }) => action)).not.toContain("getUser");
 });
 
-test("remembers a missing capability but not a missing item", async () => {
+test("caches a missing capability but not a missing item", async () => {
   const server = await openTestServer((_, response) => sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404));
   const id = await harness.connect(server.url, "k");
-  for (const _ of ["asked", "remembered"]) {
+  for (const _ of ["first", "repeated"]) {
     const response = await harness.request(`/api/queue?connection=${id}`, { as: "viewer" });
     expect([response.status, (await response.json()).code, server.requests.length]).toEqual([501, "NOT_IMPLEMENTED", 1]);
   }
@@ -246,7 +246,7 @@ test.each([
   "http://127.0.0.1:9/#part",
   "http://name:word@127.0.0.1:9",
 ])("rejects %s as a base URL", async (baseUrl) => {
-  const { status, body } = await save(baseUrl);
+  const { status, body } = await saveConnection(baseUrl);
   expect([status, body.code, body.details?.[0]?.path]).toEqual([400, "INVALID_BODY", "baseUrl"]);
 });
 
@@ -254,11 +254,11 @@ test("never opens a connection that resolves to a metadata address", async () =>
   const id = await harness.connect("http://169.254.169.254", "k");
   const response = await harness.request(`/api/user?connection=${id}`, { as: "viewer" });
   const body = await response.json();
-  expect([body.code, body.message]).toEqual(["UPSTREAM_UNREACHABLE", expect.stringContaining("this address is never opened")]);
+  expect([body.code, body.message]).toEqual(["UPSTREAM_UNREACHABLE", expect.stringContaining("this address is not allowed")]);
 });
 
 test("shows only a short excerpt of a response that isn't from a service", async () => {
   const server = await openTestServer((_, response) => void response.writeHead(500).end(`secret\n\u0007${"x".repeat(400)}`));
-  const { body } = await save(server.url);
-  expect(body.check.message).toMatch(/^The service answers 500: secret x{112}…$/);
+  const { body } = await saveConnection(server.url);
+  expect(body.check.message).toMatch(/^The service responded with 500: secret x{112}…$/);
 });

@@ -1,4 +1,4 @@
-// Optional reads: a service without one is no error, but an unreachable service is.
+// Optional reads return null if the service lacks them and an error if it is unreachable.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { createLocalFiles } from "@/tests/support/local-files";
@@ -31,7 +31,7 @@ test("reports an outage, a refused key and a missing connection as failures", as
   expect(await request("tags", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
-test("replaces a local server's own refusal of a metadata filter", async () => {
+test("explains that a local server can't filter assets by metadata", async () => {
   const local = await startLocalServer(createLocalFiles());
   const response = await harness.request("/api/console/connections", {
     as: "owner",

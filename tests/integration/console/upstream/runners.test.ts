@@ -1,8 +1,8 @@
-// Runners through the admin routes: additions, refusals with reasons, and the audit log.
+// Runner administration through the API, with validation errors and the audit log.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
-import { gpuClasses } from "@/tests/support/gpu-classes";
+import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { openTestServer, startRunnerServer } from "@/tests/support/servers";
 import { sendJsonResponse, type TestServer } from "@/tests/support/test-server";
@@ -25,9 +25,9 @@ beforeAll(async () => {
 afterAll(() => Promise.all([harness.dispose(), server.close()]));
 
 const path = "/api/console/runners";
-const request = (where: string, method: string, json?: object) => harness.request(where, { as: "admin", method, json });
-const list = async (): Promise<Runner[]> => (await (await harness.request(path, { as: "admin" })).json()).runners;
-async function lastActs(count: number) {
+const request = (url: string, method: string, json?: object) => harness.request(url, { as: "admin", method, json });
+const listRunners = async (): Promise<Runner[]> => (await (await harness.request(path, { as: "admin" })).json()).runners;
+async function listAuditEntries(count: number) {
   const page: AuditPage = await (await harness.request(`/api/console/audit?limit=${count}`, { as: "admin" })).json();
   return page.entries.map(({ action, target, outcome, status }) => ({ action, target, outcome, status }));
 }
@@ -35,24 +35,24 @@ async function lastActs(count: number) {
 test("checks, adds, changes, pauses and removes a runner, with audit entries", async () => {
   const { check }: { check: RunnerCheck } = await (await request(`${path}/check`, "POST", { address: server.url })).json();
   expect(check).toMatchObject({ ok: true, facts: { version: "0.27.0", classes: 1, devices: [{ vramTotal: 24_000_000_000 }] } });
-  expect(await list()).toHaveLength(1);
+  expect(await listRunners()).toHaveLength(1);
 
   const addResponse = await request(path, "POST", { address: `${server.url}/`, label: " Studio GPU ", tags: ["fast", "fast"], slots: 2 });
   expect(addResponse.status).toBe(201);
   const { runner }: RunnerSaved = await addResponse.json();
   expect(runner).toMatchObject({ address: server.url, label: "Studio GPU", tags: ["fast"], slots: 2, state: "ready", version: "0.27.0" });
-  expect((await list()).map(({ label }) => label)).toContain("Studio GPU");
+  expect((await listRunners()).map(({ label }) => label)).toContain("Studio GPU");
   expect((await request(path, "POST", { address: server.url })).status, "the same address again").toBe(409);
 
   const runnerPath = `${path}/${runner?.id}`;
   const changedRunner: RunnerSaved = await (await request(runnerPath, "PATCH", { label: "Studio", tags: [] })).json();
   expect(changedRunner.runner).toMatchObject({ label: "Studio", tags: [], slots: 2 });
-  const paused: RunnerSaved = await (await request(`${runnerPath}/state`, "PUT", { state: "paused" })).json();
-  expect(paused.runner).toMatchObject({ state: "paused" });
+  const pausedRunner: RunnerSaved = await (await request(`${runnerPath}/state`, "PUT", { state: "paused" })).json();
+  expect(pausedRunner.runner).toMatchObject({ state: "paused" });
   expect((await request(runnerPath, "DELETE")).status).toBe(204);
-  expect(await list()).toHaveLength(1);
+  expect(await listRunners()).toHaveLength(1);
   expect((await request(runnerPath, "DELETE")).status).toBe(404);
-  expect((await lastActs(7)).reverse()).toEqual([
+  expect((await listAuditEntries(7)).reverse()).toEqual([
     { action: "checkRunner", target: server.url, outcome: "fine", status: 200 },
     { action: "addRunner", target: "Studio GPU", outcome: server.url, status: 201 },
     expect.objectContaining({ action: "addRunner", status: 409 }),
@@ -68,8 +68,8 @@ test("adds an unresponsive runner only on demand", async () => {
   const refusal = await request(path, "POST", { address, label: "Asleep" });
   expect(refusal.status).toBe(200);
   expect(await refusal.json()).toMatchObject({ problem: { code: "not_reachable", message: expect.any(String) } });
-  expect(await list()).toHaveLength(1);
-  expect(await lastActs(1)).toMatchObject([{ action: "checkRunner", target: address, outcome: "not_reachable, not saved" }]);
+  expect(await listRunners()).toHaveLength(1);
+  expect(await listAuditEntries(1)).toMatchObject([{ action: "checkRunner", target: address, outcome: "not_reachable, not saved" }]);
 
   const savedRunner: RunnerSaved = await (await request(path, "POST", { address, label: "Asleep", keep: true })).json();
   expect(savedRunner.runner).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
@@ -77,43 +77,43 @@ test("adds an unresponsive runner only on demand", async () => {
     await request(`${path}/${savedRunner.runner?.id}`, "PATCH", { address: "http://127.0.0.1:11" })
   ).json();
   expect(movedRunner.problem?.code).toBe("not_reachable");
-  expect((await list()).map((runner) => runner.address)).toEqual([null, address]);
+  expect((await listRunners()).map((runner) => runner.address)).toEqual([null, address]);
 });
 
-test("names a wrong field and keeps the built-in runner", async () => {
+test("names the invalid field and keeps the built-in runner", async () => {
   const response = await request(path, "POST", { address: "ftp://10.0.0.12", label: "x" });
   expect(response.status).toBe(400);
   expect((await response.json()).message).toMatch(/^address: /);
   expect((await request(path, "POST", { address: "http://me:secret@10.0.0.12" })).status).toBe(400);
-  const [builtIn] = await list();
+  const [builtIn] = await listRunners();
   expect(builtIn).toMatchObject({ address: null, state: "ready" });
   expect((await request(`${path}/${builtIn?.id}`, "DELETE")).status).toBe(400);
 });
 
-test("names a job's runner even if removed, and what a job waits for", async () => {
-  const gpu = await startRunnerServer({ objectInfo: gpuClasses(["house.safetensors"]) });
-  const graph = (seed: number) => ({
+test("reports a job's runner, even if removed, and the runner a job waits for", async () => {
+  const gpu = await startRunnerServer({ objectInfo: createGpuClasses(["house.safetensors"]) });
+  const createGraph = (seed: number) => ({
     "1": { class_type: "LoadModel", inputs: { model: "house.safetensors" } },
     "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "a house" } },
     "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "house" } },
   });
   const submit = async (seed: number): Promise<string> =>
-    (await (await harness.request("/api/prompt", { as: "owner", method: "POST", json: { prompt: graph(seed) } })).json()).prompt_id;
+    (await (await harness.request("/api/prompt", { as: "owner", method: "POST", json: { prompt: createGraph(seed) } })).json()).prompt_id;
   const readJob = async (id: string) => (await harness.request(`/api/jobs/${id}`, { as: "owner" })).json();
   try {
     const { runner }: RunnerSaved = await (await request(path, "POST", { address: gpu.address, label: "GPU" })).json();
     const jobId = await submit(1);
-    await until("it has run", async () => (await readJob(jobId)).status === "completed");
+    await until("the job completes", async () => (await readJob(jobId)).status === "completed");
     expect(await readJob(jobId)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
-    expect(await list()).toContainEqual(expect.objectContaining({ label: "GPU", done: 1, failed: 0 }));
+    expect(await listRunners()).toContainEqual(expect.objectContaining({ label: "GPU", done: 1, failed: 0 }));
 
     await request(`${path}/${runner?.id}/state`, "PUT", { state: "paused" });
-    const waiting = await submit(2);
+    const waitingId = await submit(2);
     const waits = { state: "paused", runners: ["GPU"] };
-    expect(await readJob(waiting)).toMatchObject({ status: "pending", waits });
+    expect(await readJob(waitingId)).toMatchObject({ status: "pending", waits });
     const queue = await (await harness.request("/api/console/queue", { as: "owner" })).json();
-    expect(queue.pending).toMatchObject([{ id: waiting, waits }]);
-    await harness.request(`/api/jobs/${waiting}/cancel`, { as: "owner", method: "POST" });
+    expect(queue.pending).toMatchObject([{ id: waitingId, waits }]);
+    await harness.request(`/api/jobs/${waitingId}/cancel`, { as: "owner", method: "POST" });
 
     expect((await request(`${path}/${runner?.id}`, "DELETE")).status).toBe(204);
     expect(await readJob(jobId)).toMatchObject({ runner: { label: "GPU" } });

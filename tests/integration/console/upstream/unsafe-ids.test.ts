@@ -1,4 +1,4 @@
-// Ids that would change the URL never reach a service, and lists refuse unknown filters.
+// Ids that would change the URL never reach a service, and lists reject unknown filters.
 import { expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
@@ -14,21 +14,21 @@ test.each(["a/b", "..", "a%2Fb", "a\\b", "a?b", "a#b", "%2e%2e", "a\u0000b", "a\
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
   const before = server.requests.length;
-  const access = await openForJobs(harness.contextOf("owner"), connection);
+  const access = await openForJobs(harness.getContext("owner"), connection);
   if (!access.ok) throw new Error(access.failure.message);
   for (const operation of [operations.getJob, operations.cancelJob, operations.listJobAssets])
     expect(await access.value.upstream.call(operation, { params: { job_id: id } })).toMatchObject({ failure: { status: 404 } });
   expect(server.requests.length).toBe(before);
 });
 
-test.each(["job-1", "0b6c7e9e-0000-4000-8000-000000000001", "über alles (2)"])("requests the id %j", async (id) => {
+test.each(["job-1", "0b6c7e9e-0000-4000-8000-000000000001", "Größe (2)"])("requests the id %j", async (id) => {
   const response = await harness.request(`/api/jobs/${encodeURIComponent(id)}?connection=${connection}`, { as: "viewer" });
   expect(response.status).toBe(200);
   expect(server.requests.at(-1)?.url).toBe(`/api/jobs/${encodeURIComponent(id)}`);
 });
 
 const lists = ["/api/jobs", "/api/assets", "/api/history_v2", "/api/history", "/api/userdata?dir=workflows/", "/api/tags", "/api/tasks"];
-test.each(lists)("%s rejects an unsupported filter", async (path) => {
+test.each(lists)("rejects an unsupported filter of %s", async (path) => {
   const before = server.requests.length;
   for (const name of ["tags_any", "after", "constructor"]) {
     const response = await harness.request(`${path}${path.includes("?") ? "&" : "?"}${name}=x&connection=${connection}`, { as: "viewer" });

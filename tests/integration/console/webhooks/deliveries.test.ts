@@ -1,37 +1,28 @@
-// Deliveries to a receiver that succeeds, fails, redirects, is slow or forbidden, and webhook settings.
+// Webhook settings, and deliveries to receivers that succeed, fail, redirect, hang or are forbidden.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createDeliverer } from "@/lib/server/webhooks/deliver";
 import { startTestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
-import { createWebhookWorld } from "./webhook-world";
+import { createWebhookHarness } from "./webhook-harness";
 
-let world: Awaited<ReturnType<typeof createWebhookWorld>>;
-beforeAll(async () => void (world = await createWebhookWorld()));
-afterAll(() => world.dispose());
+let fixture: Awaited<ReturnType<typeof createWebhookHarness>>;
+beforeAll(async () => void (fixture = await createWebhookHarness()));
+afterAll(() => fixture.dispose());
 beforeEach(() => {
-  world.receiver.requests.length = 0;
-  world.responses.length = 0;
+  fixture.receiver.requests.length = 0;
+  fixture.responses.length = 0;
 });
 
 const HOUR_MS = 60 * 60_000;
 
-it("shows a secret once and stores secret and address sealed", async () => {
-  const { webhook, secret } = await world.add();
-  expect(secret).toMatch(/^whsec_[\w+/=]{44}$/);
-  expect(webhook.origin).toBe(world.receiver.url);
-  const listText = await (await world.request("/api/console/webhooks", { as: "admin" })).text();
-  const storedText = await world.harness.stored();
-  for (const text of [listText, storedText]) expect([text.includes(secret), text.includes("of-the-receiver")]).toEqual([false, false]);
-});
-
-it("signs a test and records its request and response", async () => {
-  world.responses.push({ status: 200, body: `thanks\n${"x".repeat(5000)}` });
-  const { webhook, secret } = await world.add();
-  const delivery = await world.sendTest(webhook.id);
-  const [request] = world.receiver.requests;
+it("signs a test delivery and records its request and response", async () => {
+  fixture.responses.push({ status: 200, body: `thanks\n${"x".repeat(5000)}` });
+  const { webhook, secret } = await fixture.add();
+  const delivery = await fixture.sendTest(webhook.id);
+  const [request] = fixture.receiver.requests;
   expect(request).toMatchObject({ method: "POST", url: "/hook?token=of-the-receiver", headers: { "content-type": "application/json" } });
   expect(request?.headers["webhook-id"]).toBe(delivery.eventId);
-  const [payload] = world.received(secret);
+  const [payload] = fixture.listPayloads(secret);
   expect(payload).toMatchObject({ type: "webhook.test", data: { webhook: { id: webhook.id } } });
   expect(JSON.parse(delivery.request)).toEqual(payload);
   expect(delivery).toMatchObject({
@@ -39,74 +30,80 @@ it("signs a test and records its request and response", async () => {
     attempts: 1,
     last: { status: 200, response: expect.stringMatching(/^thanks x{2041}$/) },
   });
-  expect(await world.deliveries(webhook.id)).toEqual([delivery]);
+  expect(await fixture.listDeliveries(webhook.id)).toEqual([delivery]);
 });
 
-it("retries with growing waits and the same event id until the receiver recovers", async () => {
-  const { webhook, secret } = await world.add();
-  const event = await addEvent(webhook.id);
-  world.responses.push({ status: 500, body: "out of order" }, { status: 500 }, { status: 503, headers: { "retry-after": "150" } });
-  world.harness.console.webhooks.changed(world.connection);
-  const state = async () => (await world.deliveries(webhook.id))[0];
-  const waits: number[] = [];
+it("retries with growing delays and the same event id until it succeeds", async () => {
+  const { webhook, secret } = await fixture.add();
+  const eventId = await addEvent(webhook.id);
+  fixture.responses.push({ status: 500, body: "out of order" }, { status: 500 }, { status: 503, headers: { "retry-after": "150" } });
+  fixture.harness.console.webhooks.refresh(fixture.connection);
+  const getDelivery = async () => (await fixture.listDeliveries(webhook.id))[0];
+  const delays: number[] = [];
   for (const attempts of [1, 2, 3]) {
-    const failed = await until(`attempt ${attempts}`, async () => ((await state())?.attempts === attempts ? state() : undefined));
-    expect(failed).toMatchObject({ state: "pending", last: { problem: "status" } });
-    waits.push((failed.nextAt ?? 0) - world.harness.console.now());
-    world.pass(waits.at(-1) ?? 0);
+    const failedDelivery = await until(`attempt ${attempts}`, async () =>
+      (await getDelivery())?.attempts === attempts ? getDelivery() : undefined,
+    );
+    expect(failedDelivery).toMatchObject({ state: "pending", last: { problem: "status" } });
+    delays.push((failedDelivery.nextAt ?? 0) - fixture.harness.console.now());
+    fixture.advanceClock(delays.at(-1) ?? 0);
   }
-  const delivery = await until("it is delivered", async () => ((await state())?.state === "delivered" ? state() : undefined));
+  const delivery = await until("the delivery succeeds", async () =>
+    (await getDelivery())?.state === "delivered" ? getDelivery() : undefined,
+  );
   expect(delivery).toMatchObject({ attempts: 4, last: { status: 204 } });
-  expect(waits[1]).toBeGreaterThan(2 * (waits[0] ?? 0));
-  expect(waits[2]).toBe(150_000);
-  expect(world.receiver.requests.map(({ headers }) => headers["webhook-id"])).toEqual([event, event, event, event]);
-  expect(() => world.received(secret)).not.toThrow();
+  expect(delays[1]).toBeGreaterThan(2 * (delays[0] ?? 0));
+  expect(delays[2]).toBe(150_000);
+  expect(fixture.receiver.requests.map(({ headers }) => headers["webhook-id"])).toEqual([eventId, eventId, eventId, eventId]);
+  expect(() => fixture.listPayloads(secret)).not.toThrow();
 });
 
 it("stops retrying after 24 hours", async () => {
-  // Its clock advances by a day, and the library accepts no signature from tomorrow.
-  const ownWorld = await createWebhookWorld();
-  const { webhook } = await ownWorld.add();
-  await addEvent(webhook.id, ownWorld);
-  const state = async () => (await ownWorld.deliveries(webhook.id))[0];
-  ownWorld.responses.push(...Array.from({ length: 60 }, () => ({ status: 500 })));
-  ownWorld.harness.console.webhooks.changed(ownWorld.connection);
+  // The clock advances by a day, and the signature library rejects future timestamps.
+  const separateFixture = await createWebhookHarness();
+  const { webhook } = await separateFixture.add();
+  await addEvent(webhook.id, separateFixture);
+  const getDelivery = async () => (await separateFixture.listDeliveries(webhook.id))[0];
+  separateFixture.responses.push(...Array.from({ length: 60 }, () => ({ status: 500 })));
+  separateFixture.harness.console.webhooks.refresh(separateFixture.connection);
   let attempts = 0;
-  const failedDelivery = await until("it is given up", async () => {
-    const now = await state();
-    // Once per attempt: a later one may be running.
-    if (now?.state === "pending" && now.attempts > attempts) {
-      attempts = now.attempts;
-      ownWorld.pass((now.nextAt ?? 0) - ownWorld.harness.console.now());
+  const failedDelivery = await until("the delivery fails", async () => {
+    const currentDelivery = await getDelivery();
+    // Advances once per attempt, since the next one may be running.
+    if (currentDelivery?.state === "pending" && currentDelivery.attempts > attempts) {
+      attempts = currentDelivery.attempts;
+      separateFixture.advanceClock((currentDelivery.nextAt ?? 0) - separateFixture.harness.console.now());
     }
-    return now?.state === "failed" ? now : undefined;
+    return currentDelivery?.state === "failed" ? currentDelivery : undefined;
   });
   expect(failedDelivery.attempts).toBeGreaterThan(5);
   expect(failedDelivery.attempts).toBeLessThan(25);
   expect((failedDelivery.last?.at ?? 0) - failedDelivery.createdAt).toBe(24 * HOUR_MS);
-  await ownWorld.dispose();
+  await separateFixture.dispose();
 });
 
 it("stops retrying when the receiver returns 410", async () => {
-  const { webhook } = await world.add();
+  const { webhook } = await fixture.add();
   await addEvent(webhook.id);
-  world.responses.push({ status: 410 });
-  world.harness.console.webhooks.changed(world.connection);
-  const failed = await until("it is given up", async () => (await world.deliveries(webhook.id)).find(({ state }) => state === "failed"));
+  fixture.responses.push({ status: 410 });
+  fixture.harness.console.webhooks.refresh(fixture.connection);
+  const failed = await until("the delivery fails", async () =>
+    (await fixture.listDeliveries(webhook.id)).find(({ state }) => state === "failed"),
+  );
   expect(failed).toMatchObject({ attempts: 1, last: { status: 410 } });
 });
 
 it("follows no redirect", async () => {
-  const inside = await startTestServer((_request, response) => void response.end("secret"));
+  const internalServer = await startTestServer((_request, response) => void response.end("secret"));
   try {
-    const { webhook } = await world.add();
+    const { webhook } = await fixture.add();
     for (const status of [301, 302, 307, 308]) {
-      world.responses.push({ status, headers: { location: `${inside.url}/metadata` } });
-      expect(await world.sendTest(webhook.id)).toMatchObject({ state: "failed", last: { status, problem: "redirected" } });
+      fixture.responses.push({ status, headers: { location: `${internalServer.url}/metadata` } });
+      expect(await fixture.sendTest(webhook.id)).toMatchObject({ state: "failed", last: { status, problem: "redirected" } });
     }
-    expect(inside.requests).toEqual([]);
+    expect(internalServer.requests).toEqual([]);
   } finally {
-    await inside.close();
+    await internalServer.close();
   }
 });
 
@@ -117,8 +114,8 @@ it.each([
   "https://169.254.169.254/latest",
   "https://localhost/hook",
 ])("opens no connection to %s", async (url) => {
-  const { webhook } = await world.add({ url });
-  expect(await world.sendTest(webhook.id)).toMatchObject({ state: "failed", last: { problem: "forbidden" } });
+  const { webhook } = await fixture.add({ url });
+  expect(await fixture.sendTest(webhook.id)).toMatchObject({ state: "failed", last: { problem: "forbidden" } });
 });
 
 it.each([
@@ -131,199 +128,182 @@ it.each([
   ["https://example.com/hook", { events: ["job.renamed"] }],
   ["https://example.com/hook", { connection: "another" }],
 ])("rejects the settings %s %j", async (url, change) => {
-  await expect(world.add({ url, ...change })).rejects.toThrow("INVALID_BODY");
+  await expect(fixture.add({ url, ...change })).rejects.toThrow("INVALID_BODY");
 });
 
 it("reports a receiver that doesn't respond in time", async () => {
-  const { store, ring, log, now } = world.harness.console;
-  const never = (request: Request) =>
+  const { store, keyRing, log, now } = fixture.harness.console;
+  const sendNever = (request: Request) =>
     new Promise<Response>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("late"))));
-  const deliverer = createDeliverer({ webhooks: store.webhooks, ring, log, now, send: never, timeoutMs: 20 });
-  const { webhook } = await world.add({ isEnabled: false });
-  const delivery = { webhookId: webhook.id, eventId: "evt_slow", type: "queue.idle", body: bodyOfEvent(), createdAt: now() };
-  const claimed = await store.webhooks.addClaimed({ ...delivery, giveUpAt: now() + HOUR_MS }, now());
-  expect(claimed && (await deliverer.attempt(claimed))).toMatchObject({ state: "pending", problem: "timeout", attempts: 1 });
+  const deliverer = createDeliverer({ webhooks: store.webhooks, ring: keyRing, log, now, send: sendNever, timeoutMs: 20 });
+  const { webhook } = await fixture.add({ isEnabled: false });
+  const delivery = { webhookId: webhook.id, eventId: "evt_slow", type: "queue.idle", body: createEventBody(), createdAt: now() };
+  const claimedDelivery = await store.webhooks.addClaimed({ ...delivery, giveUpAt: now() + HOUR_MS }, now());
+  expect(claimedDelivery && (await deliverer.attempt(claimedDelivery))).toMatchObject({
+    state: "pending",
+    problem: "timeout",
+    attempts: 1,
+  });
   await deliverer.stop();
 });
 
 it("delivers to other receivers while one hangs", async () => {
   const pendingResponses: (() => void)[] = [];
-  const slow = await startTestServer((_request, response) =>
+  const slowReceiver = await startTestServer((_request, response) =>
     new Promise<void>((resolve) => pendingResponses.push(resolve)).then(() => response.end()),
   );
-  const ownWorld = await createWebhookWorld({ LIGHTDESK_TRUSTED_HOSTS: `${slow.host},${world.receiver.host}` });
+  const separateFixture = await createWebhookHarness({ LIGHTDESK_TRUSTED_HOSTS: `${slowReceiver.host},${fixture.receiver.host}` });
   try {
-    const { webhook: hanging } = await ownWorld.add({ url: slow.url });
-    const { webhook } = await ownWorld.add({ url: world.receiver.url });
-    for (let count = 0; count < 20; count += 1) await addEvent(hanging.id, ownWorld);
-    await addEvent(webhook.id, ownWorld);
-    ownWorld.harness.console.webhooks.changed(ownWorld.connection);
-    await until("the other one is delivered", async () => (await ownWorld.deliveries(webhook.id))[0]?.state === "delivered");
-    expect(slow.requests.length).toBeLessThanOrEqual(2);
+    const { webhook: slowWebhook } = await separateFixture.add({ url: slowReceiver.url });
+    const { webhook } = await separateFixture.add({ url: fixture.receiver.url });
+    for (let count = 0; count < 20; count += 1) await addEvent(slowWebhook.id, separateFixture);
+    await addEvent(webhook.id, separateFixture);
+    separateFixture.harness.console.webhooks.refresh(separateFixture.connection);
+    await until("the other delivery succeeds", async () => (await separateFixture.listDeliveries(webhook.id))[0]?.state === "delivered");
+    expect(slowReceiver.requests.length).toBeLessThanOrEqual(2);
   } finally {
     for (const release of pendingResponses) release();
-    await ownWorld.dispose();
-    await slow.close();
+    await separateFixture.dispose();
+    await slowReceiver.close();
   }
 });
 
 it("signs with both secrets for a day after a renewal", async () => {
-  const { webhook, secret: first } = await world.add();
-  const renewed = await (await world.change(webhook.id, { renewSecret: "keep-old" })).json();
-  await world.sendTest(webhook.id);
-  for (const secret of [first, renewed.secret]) expect(() => world.received(secret)).not.toThrow();
-  world.receiver.requests.length = 0;
-  const last = await (await world.change(webhook.id, { renewSecret: "at-once" })).json();
+  const { webhook, secret: first } = await fixture.add();
+  const renewed = await (await fixture.change(webhook.id, { renewSecret: "keep-old" })).json();
+  await fixture.sendTest(webhook.id);
+  for (const secret of [first, renewed.secret]) expect(() => fixture.listPayloads(secret)).not.toThrow();
+  fixture.receiver.requests.length = 0;
+  const last = await (await fixture.change(webhook.id, { renewSecret: "at-once" })).json();
   expect(last.webhook.oldSecretUntil).toBeUndefined();
-  await world.sendTest(webhook.id);
-  expect(() => world.received(last.secret)).not.toThrow();
-  expect(() => world.received(renewed.secret)).toThrow("No matching signature");
+  await fixture.sendTest(webhook.id);
+  expect(() => fixture.listPayloads(last.secret)).not.toThrow();
+  expect(() => fixture.listPayloads(renewed.secret)).toThrow("No matching signature");
 });
 
-it("keeps address and secret when only the name changes", async () => {
-  const { webhook, secret } = await world.add();
-  const response = await world.change(webhook.id, { name: "Another name" });
-  expect(await response.json()).toEqual({ webhook: { ...webhook, name: "Another name" } });
-  await world.sendTest(webhook.id);
-  expect(world.receiver.requests[0]?.url).toBe("/hook?token=of-the-receiver");
-  expect(() => world.received(secret)).not.toThrow();
-});
-
-it("makes one attempt on demand and keeps the schedule", async () => {
-  const { webhook } = await world.add();
+it("makes one manual attempt and keeps the schedule", async () => {
+  const { webhook } = await fixture.add();
   const eventId = await addEvent(webhook.id);
-  const state = async () => (await world.deliveries(webhook.id)).find((delivery) => delivery.eventId === eventId);
-  world.responses.push({ status: 500 }, { status: 500 });
-  world.harness.console.webhooks.changed(world.connection);
-  const waiting = await until("the first attempt", async () => ((await state())?.attempts === 1 ? state() : undefined));
-  const resentDelivery = await world.sendAgain(webhook.id, waiting.id);
-  expect(resentDelivery).toMatchObject({ state: "pending", attempts: 2, nextAt: waiting.nextAt, last: { status: 500 } });
-  const delivered = await world.sendAgain(webhook.id, waiting.id);
+  const getDelivery = async () => (await fixture.listDeliveries(webhook.id)).find((delivery) => delivery.eventId === eventId);
+  fixture.responses.push({ status: 500 }, { status: 500 });
+  fixture.harness.console.webhooks.refresh(fixture.connection);
+  const pendingDelivery = await until("the first attempt", async () => ((await getDelivery())?.attempts === 1 ? getDelivery() : undefined));
+  const resentDelivery = await fixture.resend(webhook.id, pendingDelivery.id);
+  expect(resentDelivery).toMatchObject({ state: "pending", attempts: 2, nextAt: pendingDelivery.nextAt, last: { status: 500 } });
+  const delivered = await fixture.resend(webhook.id, pendingDelivery.id);
   expect([delivered.state, delivered.attempts, delivered.nextAt]).toEqual(["delivered", 3, undefined]);
-  world.responses.push({ status: 500 });
-  const failed = await world.sendAgain(webhook.id, waiting.id);
+  fixture.responses.push({ status: 500 });
+  const failed = await fixture.resend(webhook.id, pendingDelivery.id);
   expect([failed.state, failed.attempts, failed.nextAt]).toEqual(["failed", 4, undefined]);
-  expect(await world.sendAgain(webhook.id, waiting.id)).toMatchObject({ state: "delivered", attempts: 5, eventId });
-  world.responses.push({ status: 500 });
-  expect(await world.sendAgain(webhook.id, waiting.id)).toMatchObject({ state: "failed", attempts: 6 });
+  expect(await fixture.resend(webhook.id, pendingDelivery.id)).toMatchObject({ state: "delivered", attempts: 5, eventId });
+  fixture.responses.push({ status: 500 });
+  expect(await fixture.resend(webhook.id, pendingDelivery.id)).toMatchObject({ state: "failed", attempts: 6 });
   // Longer than any wait between attempts.
-  const { store, now } = world.harness.console;
+  const { store, now } = fixture.harness.console;
   expect(await store.webhooks.claimDue(now() + 12 * HOUR_MS, [])).toBeUndefined();
 });
 
-it("doesn't repeat an attempt on demand when its process ends", async () => {
-  const { webhook } = await world.add();
-  const delivery = await world.sendTest(webhook.id);
-  const { store, now } = world.harness.console;
+it("doesn't repeat a manual attempt when its process ends", async () => {
+  const { webhook } = await fixture.add();
+  const delivery = await fixture.sendTest(webhook.id);
+  const { store, now } = fixture.harness.console;
   expect(await store.webhooks.claim(webhook.id, delivery.id, now())).toMatchObject({ scheduledAt: undefined });
   expect(await store.webhooks.claimDue(now() + HOUR_MS, [])).toBeUndefined();
-  expect((await world.deliveries(webhook.id))[0]).toEqual(delivery);
+  expect((await fixture.listDeliveries(webhook.id))[0]).toEqual(delivery);
 });
 
 describe("a disabled webhook", () => {
   const createDelivery = (webhookId: string, eventId: string, createdAt: number) => ({
     ...{ webhookId, eventId, type: "queue.idle", body: "{}", createdAt, giveUpAt: createdAt + 24 * HOUR_MS },
   });
-  /** Like a check that began while all were enabled. */
-  async function record(connection: string, deliveries: ReturnType<typeof createDelivery>[], at: number): Promise<void> {
-    const { webhooks } = world.harness.console.store;
-    await webhooks.takeWatch(connection, { holder: "test", ms: 0, now: at });
-    await webhooks.recordWatch(connection, { holder: "test", state: "{}", deliveries, now: at });
+  /** Stores deliveries like a check that started while all webhooks were enabled. */
+  async function storeDeliveries(connection: string, deliveries: ReturnType<typeof createDelivery>[], nowMs: number): Promise<void> {
+    const { webhooks } = fixture.harness.console.store;
+    await webhooks.acquireWatch(connection, { holder: "test", ms: 0, now: nowMs });
+    await webhooks.recordWatch(connection, { holder: "test", state: "{}", deliveries, now: nowMs });
   }
-  const begin = async (change: Record<string, unknown>) => {
-    const connection = await world.harness.connect("http://127.0.0.1:9", undefined);
-    return { connection, ...(await world.add({ connection, ...change })) };
+  const addWithConnection = async (change: Record<string, unknown>) => {
+    const connection = await fixture.harness.connect("http://127.0.0.1:9", undefined);
+    return { connection, ...(await fixture.add({ connection, ...change })) };
   };
 
   it("receives no event that was detected while it was disabled", async () => {
-    const { connection, webhook } = await begin({ isEnabled: false });
-    await record(connection, [createDelivery(webhook.id, "evt_disabled", world.harness.console.now())], world.harness.console.now());
-    expect(await world.deliveries(webhook.id)).toEqual([]);
+    const { connection, webhook } = await addWithConnection({ isEnabled: false });
+    await storeDeliveries(
+      connection,
+      [createDelivery(webhook.id, "evt_disabled", fixture.harness.console.now())],
+      fixture.harness.console.now(),
+    );
+    expect(await fixture.listDeliveries(webhook.id)).toEqual([]);
   });
 
-  it("restarts when enabled after another process stored its state", async () => {
-    const { connection, webhook } = await begin({ isEnabled: false });
-    const { console: desk } = world.harness;
-    await record(connection, [], desk.now());
-    await world.change(webhook.id, { isEnabled: true });
+  it("discards the stored watch state when enabled", async () => {
+    const { connection, webhook } = await addWithConnection({ isEnabled: false });
+    const { console: desk } = fixture.harness;
+    await storeDeliveries(connection, [], desk.now());
+    await fixture.change(webhook.id, { isEnabled: true });
     const { webhooks } = desk.store;
-    expect(await webhooks.takeWatch(connection, { holder: "another", ms: 0, now: desk.now() + HOUR_MS })).not.toBe("{}");
+    expect(await webhooks.acquireWatch(connection, { holder: "another", ms: 0, now: desk.now() + HOUR_MS })).not.toBe("{}");
   });
 
   it.each([
     ["sends", 1, "delivered"],
     ["gives up", -1, "failed"],
-  ])("%s a pending delivery when enabled %s h before its expiry", async (_what, hours, expected) => {
-    const { webhook } = await world.add({ isEnabled: false });
-    const { store, now } = world.harness.console;
-    const delivery = { webhookId: webhook.id, eventId: "evt_waiting", type: "queue.idle", body: bodyOfEvent(), createdAt: now() };
-    const claimed = await store.webhooks.addClaimed({ ...delivery, giveUpAt: now() + hours * HOUR_MS }, now());
-    if (claimed) await store.webhooks.release(claimed, now());
-    await world.change(webhook.id, { isEnabled: true });
-    await until(`it is ${expected}`, async () => (await world.deliveries(webhook.id))[0]?.state === expected);
+  ])("%s a pending delivery when enabled %s h before its expiry", async (_label, hours, expected) => {
+    const { webhook } = await fixture.add({ isEnabled: false });
+    const { store, now } = fixture.harness.console;
+    const delivery = { webhookId: webhook.id, eventId: "evt_waiting", type: "queue.idle", body: createEventBody(), createdAt: now() };
+    const claimedDelivery = await store.webhooks.addClaimed({ ...delivery, giveUpAt: now() + hours * HOUR_MS }, now());
+    if (claimedDelivery) await store.webhooks.release(claimedDelivery, now());
+    await fixture.change(webhook.id, { isEnabled: true });
+    await until(`it is ${expected}`, async () => (await fixture.listDeliveries(webhook.id))[0]?.state === expected);
   });
 
   it("is deleted with its deliveries when its connection is removed", async () => {
-    const { connection, webhook } = await begin({ isEnabled: false });
+    const { connection, webhook } = await addWithConnection({ isEnabled: false });
     await addEvent(webhook.id);
-    await world.request(`/api/console/connections/${connection}`, { as: "admin", method: "DELETE" });
-    const response = await world.request(`/api/console/webhooks/${webhook.id}/deliveries`, { as: "admin" });
-    expect([response.status, await world.harness.console.store.webhooks.listDeliveries(webhook.id, 10)]).toEqual([404, []]);
-    expect(world.receiver.requests).toEqual([]);
+    await fixture.request(`/api/console/connections/${connection}`, { as: "admin", method: "DELETE" });
+    const response = await fixture.request(`/api/console/webhooks/${webhook.id}/deliveries`, { as: "admin" });
+    expect([response.status, await fixture.harness.console.store.webhooks.listDeliveries(webhook.id, 10)]).toEqual([404, []]);
+    expect(fixture.receiver.requests).toEqual([]);
   });
 });
 
 it("keeps the newest 1,000 deliveries for 7 days", async () => {
-  const ownWorld = await createWebhookWorld();
-  const { store, now, webhooks } = ownWorld.harness.console;
-  const { webhook } = await ownWorld.add();
-  const at = now();
+  const separateFixture = await createWebhookHarness();
+  const { store, now, webhooks } = separateFixture.harness.console;
+  const { webhook } = await separateFixture.add();
+  const startMs = now();
   for (let index = 0; index < 1003; index += 1) {
-    const delivery = { webhookId: webhook.id, eventId: `evt_${index}`, type: "queue.idle", body: "{}", createdAt: at + index };
-    await store.webhooks.addClaimed({ ...delivery, giveUpAt: at }, at);
+    const delivery = { webhookId: webhook.id, eventId: `evt_${index}`, type: "queue.idle", body: "{}", createdAt: startMs + index };
+    await store.webhooks.addClaimed({ ...delivery, giveUpAt: startMs }, startMs);
   }
   const deliveries = await store.webhooks.listDeliveries(webhook.id, 2000);
   expect([deliveries.length, deliveries.at(-1)?.eventId]).toEqual([1000, "evt_3"]);
-  ownWorld.pass(8 * 24 * HOUR_MS);
-  webhooks.changed(ownWorld.connection);
+  separateFixture.advanceClock(8 * 24 * HOUR_MS);
+  webhooks.refresh(separateFixture.connection);
   await until("they are deleted", async () => (await store.webhooks.listDeliveries(webhook.id, 1)).length === 0);
-  await ownWorld.dispose();
+  await separateFixture.dispose();
 });
 
-it("audits each action and rejects changes while read-only", async () => {
-  const { webhook } = await world.add({ name: "Audited" });
-  const delivery = await world.sendTest(webhook.id);
-  await world.sendAgain(webhook.id, delivery.id);
-  await world.change(webhook.id, { name: "Audited" });
-  await world.request(`/api/console/webhooks/${webhook.id}`, { as: "admin", method: "DELETE" });
-  const { entries } = await (await world.request("/api/console/audit?limit=5", { as: "owner" })).json();
-  const rows: { action: string; target?: string }[] = entries;
-  expect(rows.map(({ action, target }) => `${action} ${target}`)).toEqual(
-    ["removeWebhook", "changeWebhook", "resendWebhook", "testWebhook", "addWebhook"].map((action) => `${action} Audited`),
-  );
-  await world.request("/api/console/read-only", { as: "owner", method: "PUT", json: {} });
-  await expect(world.add()).rejects.toThrow("READ_ONLY");
-  await world.request("/api/console/read-only", { as: "owner", method: "DELETE" });
-});
-
-function bodyOfEvent(): string {
-  const { now } = world.harness.console;
-  const data = { connection: { id: world.connection, name: "Another service" }, url: "https://desk.example.com/queue" };
+function createEventBody(): string {
+  const { now } = fixture.harness.console;
+  const data = { connection: { id: fixture.connection, name: "Another service" }, url: "https://desk.example.com/queue" };
   return JSON.stringify({ type: "queue.idle", timestamp: new Date(now()).toISOString(), data });
 }
 
-/** An event that is due now; its id. */
-async function addEvent(webhookId: string, { harness: { console: desk } } = world): Promise<string> {
+/** Adds a delivery that is due now and returns its event id. */
+async function addEvent(webhookId: string, { harness: { console: desk } } = fixture): Promise<string> {
   const eventId = `evt_${crypto.randomUUID()}`;
   const delivery = {
     webhookId,
     eventId,
     type: "queue.idle",
-    body: bodyOfEvent(),
+    body: createEventBody(),
     createdAt: desk.now(),
     giveUpAt: desk.now() + 24 * HOUR_MS,
   };
-  const claimed = await desk.store.webhooks.addClaimed(delivery, desk.now());
-  if (claimed) await desk.store.webhooks.release(claimed, desk.now());
+  const claimedDelivery = await desk.store.webhooks.addClaimed(delivery, desk.now());
+  if (claimedDelivery) await desk.store.webhooks.release(claimedDelivery, desk.now());
   return eventId;
 }

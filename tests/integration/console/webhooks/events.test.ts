@@ -5,228 +5,231 @@ import { checkConnection } from "@/lib/server/webhooks/detect-events";
 import { findEndedJobs, type JobsState } from "@/lib/server/webhooks/detect-jobs";
 import { createWatcher } from "@/lib/server/webhooks/watch";
 import { until } from "@/tests/support/until";
-import { createWebhookWorld } from "./webhook-world";
+import { createWebhookHarness } from "./webhook-harness";
 
-let world: Awaited<ReturnType<typeof createWebhookWorld>>;
-let savedWebhook: Awaited<ReturnType<typeof world.add>>;
-const ALL = ["job.completed", "job.failed", "queue.idle", "connection.down", "connection.up", "runner.down", "runner.up"];
+let fixture: Awaited<ReturnType<typeof createWebhookHarness>>;
+let savedWebhook: Awaited<ReturnType<typeof fixture.add>>;
+const ALL_EVENTS = ["job.completed", "job.failed", "queue.idle", "connection.down", "connection.up", "runner.down", "runner.up"];
 const PROMPT = "a secret garden in the first light";
 
 beforeAll(async () => {
-  world = await createWebhookWorld({ LIGHTDESK_PUBLIC_URL: "http://desk.test" });
-  world.jobs.push(job("old", { status: "completed" }));
-  savedWebhook = await world.add({ events: ALL });
-  await world.looked();
+  fixture = await createWebhookHarness({ LIGHTDESK_PUBLIC_URL: "http://desk.test" });
+  fixture.jobs.push(createJob("old", { status: "completed" }));
+  savedWebhook = await fixture.add({ events: ALL_EVENTS });
+  await fixture.waitForCheck();
 });
-afterAll(() => world.dispose());
-beforeEach(() => void (world.receiver.requests.length = 0));
+afterAll(() => fixture.dispose());
+beforeEach(() => void (fixture.receiver.requests.length = 0));
 
 let count = 0;
-function job(id: string, change: Record<string, unknown>) {
-  const at = world.harness.console.now() + (count += 1);
+function createJob(id: string, change: Record<string, unknown>) {
+  const createdAt = fixture.harness.console.now() + (count += 1);
   return {
-    ...{ id, status: "pending", create_time: at, workflow_id: "w", outputs_count: 2 },
+    ...{ id, status: "pending", create_time: createdAt, workflow_id: "w", outputs_count: 2 },
     workflow: { prompt: { "1": { class_type: "CLIPTextEncode", inputs: { text: PROMPT } } } },
     ...change,
   };
 }
-const look = () => world.harness.console.webhooks.changed(world.connection);
-const getPayload = (type: string) => world.received(savedWebhook.secret).find((payload) => payload.type === type);
+const checkNow = () => fixture.harness.console.webhooks.refresh(fixture.connection);
+const getPayload = (type: string) => fixture.listPayloads(savedWebhook.secret).find((payload) => payload.type === type);
 
 it("reports the end of a job and of the queue", async () => {
-  const item = job("one", {});
-  world.jobs.push(item);
-  look();
-  const start = world.harness.console.now();
+  const item = createJob("one", {});
+  fixture.jobs.push(item);
+  checkNow();
+  const start = fixture.harness.console.now();
   Object.assign(item, { status: "completed", execution_start_time: start, execution_end_time: start + 4200 });
-  await until("both arrive", () => (look(), world.types().length === 2));
-  expect(world.types().sort()).toEqual(["job.completed", "queue.idle"]);
+  await until("both arrive", () => (checkNow(), fixture.listEventTypes().length === 2));
+  expect(fixture.listEventTypes().sort()).toEqual(["job.completed", "queue.idle"]);
   expect(getPayload("job.completed")).toMatchObject({
     data: {
-      connection: { id: world.connection, name: "Another service" },
+      connection: { id: fixture.connection, name: "Another service" },
       job: { id: "one", state: "completed", name: "one", runMs: 4200, outputs: 2 },
-      url: `http://desk.test/jobs/one?connection=${world.connection}`,
+      url: `http://desk.test/jobs/one?connection=${fixture.connection}`,
     },
   });
 });
 
-it("reports a failure without the prompt that its reason quotes", async () => {
+it("reports a failure without the prompt quoted in its message", async () => {
   const message = `Could not parse '${PROMPT}' at line 1`;
-  world.jobs.push(job("bad", { status: "failed", execution_error: { node_id: "1", node_type: "CLIPTextEncode", exception_type: "ValueError", exception_message: message } })); // prettier-ignore
-  await until("it arrives", () => (look(), getPayload("job.failed")));
+  fixture.jobs.push(createJob("bad", { status: "failed", execution_error: { node_id: "1", node_type: "CLIPTextEncode", exception_type: "ValueError", exception_message: message } })); // prettier-ignore
+  await until("it arrives", () => (checkNow(), getPayload("job.failed")));
   expect(getPayload("job.failed")).toMatchObject({
     data: { job: { failure: { code: "ValueError", message: "CLIPTextEncode: Could not parse '…" } } },
   });
-  for (const { body } of world.receiver.requests) expect(body.toString()).not.toContain("secret garden");
+  for (const { body } of fixture.receiver.requests) expect(body.toString()).not.toContain("secret garden");
 });
 
-it("includes the prompt only where the webhook is set to", async () => {
-  const { webhook } = await world.add({ events: ["job.completed"], includesPrompts: true, url: `${world.receiver.url}/prompts` });
-  await world.looked();
-  world.jobs.push(job("prompted", { status: "completed" }));
-  await until("both arrive", () => (look(), getPayload("job.completed") && world.types("/prompts").length === 1));
-  const [withPrompt] = await world.deliveries(webhook.id);
-  const [without] = (await world.deliveries(savedWebhook.webhook.id)).filter(({ type }) => type === "job.completed");
+it("includes the prompt only when the webhook is set to", async () => {
+  const { webhook } = await fixture.add({ events: ["job.completed"], includesPrompts: true, url: `${fixture.receiver.url}/prompts` });
+  await fixture.waitForCheck();
+  fixture.jobs.push(createJob("prompted", { status: "completed" }));
+  await until("both arrive", () => (checkNow(), getPayload("job.completed") && fixture.listEventTypes("/prompts").length === 1));
+  const [withPrompt] = await fixture.listDeliveries(webhook.id);
+  const [without] = (await fixture.listDeliveries(savedWebhook.webhook.id)).filter(({ type }) => type === "job.completed");
   expect([withPrompt?.request, without?.request].map((text) => text?.includes(PROMPT))).toEqual([true, false]);
-  await world.request(`/api/console/webhooks/${webhook.id}`, { as: "admin", method: "DELETE" });
+  await fixture.request(`/api/console/webhooks/${webhook.id}`, { as: "admin", method: "DELETE" });
 });
 
 it("ignores cancelled, removed and earlier jobs", async () => {
-  const [cancelled, removed] = [job("cancelled", {}), job("removed", {})];
-  world.jobs.push(cancelled, removed);
-  look();
+  const [cancelled, removed] = [createJob("cancelled", {}), createJob("removed", {})];
+  fixture.jobs.push(cancelled, removed);
+  checkNow();
   cancelled.status = "cancelled";
-  world.jobs.splice(world.jobs.indexOf(removed), 1);
-  world.jobs.push(job("after", { status: "completed" }));
-  await until("the one after them arrives", () => (look(), getPayload("job.completed")));
-  const ids = world.received(savedWebhook.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
+  fixture.jobs.splice(fixture.jobs.indexOf(removed), 1);
+  fixture.jobs.push(createJob("after", { status: "completed" }));
+  await until("the later job arrives", () => (checkNow(), getPayload("job.completed")));
+  const ids = fixture.listPayloads(savedWebhook.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
   expect(ids).toEqual(["after"]);
 });
 
-/** Jobs of a separate service, `everyMs` apart, and checks of them. */
+/** Starts a separate service with jobs created `everyMs` apart, to be checked on demand. */
 async function startChecks(length: number, everyMs: number) {
-  const ownWorld = await createWebhookWorld();
-  const access = await openForConsole(ownWorld.harness.console, ownWorld.connection);
+  const separateFixture = await createWebhookHarness();
+  const access = await openForConsole(separateFixture.harness.console, separateFixture.connection);
   if (!access.ok) throw new Error(access.failure.message);
   const create_time = 1_767_225_600_000;
-  const queue = Array.from({ length }, (_, index) => ({ ...job(`q${index}`, {}), create_time: create_time + index * everyMs }));
-  ownWorld.jobs.push(...queue);
+  const queue = Array.from({ length }, (_, index) => ({ ...createJob(`q${index}`, {}), create_time: create_time + index * everyMs }));
+  separateFixture.jobs.push(...queue);
   let before: JobsState | undefined;
-  const lookOnce = async (...ended: number[]) => {
+  const checkOnce = async (...ended: number[]) => {
     for (const index of ended) Object.assign(queue[index] ?? {}, { status: "completed" });
     // These checks run faster than shared responses expire.
-    ownWorld.harness.console.jobAnswers.changed();
-    const requests = ownWorld.upstream.requests.length;
+    separateFixture.harness.console.jobResponses.invalidate();
+    const requests = separateFixture.upstream.requests.length;
     const result = await findEndedJobs(access.value, before, new AbortController().signal);
     if (!result.ok) throw new Error(result.failure.message);
     before = result.value.state;
-    return { requests: ownWorld.upstream.requests.length - requests, ended: result.value.ended.map(({ id }) => id) };
+    return { requests: separateFixture.upstream.requests.length - requests, ended: result.value.ended.map(({ id }) => id) };
   };
-  return { own: ownWorld, queue, lookOnce, openCount: () => before?.open.length ?? 0 };
+  return { separateFixture, queue, checkOnce, openCount: () => before?.open.length ?? 0 };
 }
 
 it("reports each job of a burst once", async () => {
-  const { own, queue, lookOnce } = await startChecks(250, 1);
-  await lookOnce();
-  const { ended } = await lookOnce(...queue.keys());
-  for (const _check of [1, 2, 3]) ended.push(...(await lookOnce()).ended);
+  const { separateFixture, queue, checkOnce } = await startChecks(250, 1);
+  await checkOnce();
+  const { ended } = await checkOnce(...queue.keys());
+  for (const _check of [1, 2, 3]) ended.push(...(await checkOnce()).ended);
   expect(ended.sort()).toEqual(queue.map(({ id }) => id).sort());
-  expect(await lookOnce()).toEqual({ requests: 1, ended: [] });
-  own.jobs.push({ ...job("next", { status: "completed" }), create_time: 1_767_225_601_000 });
-  expect((await lookOnce()).ended).toEqual(["next"]);
-  await own.dispose();
+  expect(await checkOnce()).toEqual({ requests: 1, ended: [] });
+  separateFixture.jobs.push({ ...createJob("next", { status: "completed" }), create_time: 1_767_225_601_000 });
+  expect((await checkOnce()).ended).toEqual(["next"]);
+  await separateFixture.dispose();
 });
 
 it("reports a job that ends out of order among more than 1,000", async () => {
-  const { own, lookOnce } = await startChecks(1500, 120_000);
-  await lookOnce();
-  await lookOnce();
-  expect((await lookOnce(500)).ended).toEqual(["q500"]);
-  await own.dispose();
+  const { separateFixture, checkOnce } = await startChecks(1500, 120_000);
+  await checkOnce();
+  await checkOnce();
+  expect((await checkOnce(500)).ended).toEqual(["q500"]);
+  await separateFixture.dispose();
 });
 
-it("reads a long queue in few requests and misses no end", async () => {
-  const { own, queue, lookOnce, openCount } = await startChecks(900, 120_000);
-  await lookOnce();
-  expect(await lookOnce()).toEqual({ requests: 2, ended: [] });
-  expect(await lookOnce(0)).toEqual({ requests: 3, ended: ["q0"] });
-  expect(await lookOnce(...Array.from({ length: 60 }, (_, index) => index + 1))).toMatchObject({ requests: 3, ended: { length: 60 } });
+it("reads a long queue in few requests and reports every ended job", async () => {
+  const { separateFixture, queue, checkOnce, openCount } = await startChecks(900, 120_000);
+  await checkOnce();
+  expect(await checkOnce()).toEqual({ requests: 2, ended: [] });
+  expect(await checkOnce(0)).toEqual({ requests: 3, ended: ["q0"] });
+  expect(await checkOnce(...Array.from({ length: 60 }, (_, index) => index + 1))).toMatchObject({ requests: 3, ended: { length: 60 } });
   // Out of order: all pages are read until the totals agree.
-  expect((await lookOnce(500)).ended).toEqual(["q500"]);
-  expect(await lookOnce(899)).toEqual({ requests: 2, ended: ["q899"] });
+  expect((await checkOnce(500)).ended).toEqual(["q500"]);
+  expect(await checkOnce(899)).toEqual({ requests: 2, ended: ["q899"] });
   queue.splice(70, 1);
-  own.jobs.splice(70, 1);
-  expect((await lookOnce()).ended).toEqual([]);
-  const rest = queue.flatMap(({ status }, index) => (status === "pending" ? [index] : []));
-  const last = [await lookOnce(...rest)];
-  while (openCount() > 0) last.push(await lookOnce());
-  expect(last.flatMap(({ ended }) => ended)).toHaveLength(rest.length);
-  for (const { requests } of last) expect(requests).toBeLessThanOrEqual(53);
-  await own.dispose();
+  separateFixture.jobs.splice(70, 1);
+  expect((await checkOnce()).ended).toEqual([]);
+  const remainingIndexes = queue.flatMap(({ status }, index) => (status === "pending" ? [index] : []));
+  const lastChecks = [await checkOnce(...remainingIndexes)];
+  while (openCount() > 0) lastChecks.push(await checkOnce());
+  expect(lastChecks.flatMap(({ ended }) => ended)).toHaveLength(remainingIndexes.length);
+  for (const { requests } of lastChecks) expect(requests).toBeLessThanOrEqual(53);
+  await separateFixture.dispose();
 });
 
 it("sends an event once when several processes detect it", async () => {
-  const { console: desk } = world.harness;
+  const { console: desk } = fixture.harness;
   const watchers = [1, 2, 3].map(() => createWatcher(desk, () => undefined));
   for (const watcher of watchers) watcher.start();
-  world.jobs.push(...["a", "b", "c"].map((id) => job(id, { status: "completed" })));
-  const all = [
+  fixture.jobs.push(...["a", "b", "c"].map((id) => createJob(id, { status: "completed" })));
+  const wakeFunctions = [
     ...watchers.map(
       ({ wake }) =>
         () =>
-          wake(world.connection),
+          wake(fixture.connection),
     ),
-    look,
+    checkNow,
   ];
-  await until("they arrive", () => (all.forEach((wake) => wake()), world.types().filter((type) => type === "job.completed").length >= 3));
-  await Promise.all(watchers.map((other) => other.stop()));
-  world.jobs.push(job("d", { status: "completed" }));
-  await until("the next arrives", () => (look(), world.types().filter((type) => type === "job.completed").length >= 4));
-  const ids = world.received(savedWebhook.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
+  await until(
+    "they arrive",
+    () => (wakeFunctions.forEach((wake) => wake()), fixture.listEventTypes().filter((type) => type === "job.completed").length >= 3),
+  );
+  await Promise.all(watchers.map((watcher) => watcher.stop()));
+  fixture.jobs.push(createJob("d", { status: "completed" }));
+  await until("the next arrives", () => (checkNow(), fixture.listEventTypes().filter((type) => type === "job.completed").length >= 4));
+  const ids = fixture.listPayloads(savedWebhook.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
   expect(ids.sort()).toEqual(["a", "b", "c", "d"]);
 });
 
 it("runs one check per connection at a time", async () => {
   let release = (): void => undefined;
-  world.service.answers = new Promise((resolve) => (release = resolve));
-  const before = world.upstream.requests.length;
-  const reads = () => world.upstream.requests.length - before;
-  await until("the check waits", () => (look(), reads() > 0));
-  const checksBefore = world.checks();
+  fixture.service.responseGate = new Promise((resolve) => (release = resolve));
+  const before = fixture.upstream.requests.length;
+  const countReads = () => fixture.upstream.requests.length - before;
+  await until("the check waits", () => (checkNow(), countReads() > 0));
+  const checksBefore = fixture.getCheckCount();
   for (let count = 0; count < 5; count += 1) {
-    look();
+    checkNow();
     // A request through the same store triggers the watcher.
-    await world.deliveries(savedWebhook.webhook.id);
+    await fixture.listDeliveries(savedWebhook.webhook.id);
   }
-  expect([reads(), world.checks()]).toEqual([1, checksBefore]);
+  expect([countReads(), fixture.getCheckCount()]).toEqual([1, checksBefore]);
   release();
 });
 
-it("reports an outage once after three failures, and its end", async () => {
-  world.service.isDown = true;
-  await until("it is reported", () => (look(), getPayload("connection.down")));
+it("reports an outage after three failures and its end, each once", async () => {
+  fixture.service.isDown = true;
+  await until("it is reported", () => (checkNow(), getPayload("connection.down")));
   expect(getPayload("connection.down")).toMatchObject({
-    data: { connection: { id: world.connection }, failure: { message: "The database is away." } },
+    data: { connection: { id: fixture.connection }, failure: { message: "The database is unavailable." } },
   });
-  world.service.isDown = false;
-  await until("its end is reported", () => (look(), getPayload("connection.up")));
-  expect(world.types()).toEqual(["connection.down", "connection.up"]);
+  fixture.service.isDown = false;
+  await until("its end is reported", () => (checkNow(), getPayload("connection.up")));
+  expect(fixture.listEventTypes()).toEqual(["connection.down", "connection.up"]);
 });
 
 it("doesn't report the end of an unreported outage", async () => {
-  const { console: desk } = world.harness;
-  const access = await openForConsole(desk, world.connection);
+  const { console: desk } = fixture.harness;
+  const access = await openForConsole(desk, fixture.connection);
   if (!access.ok) throw new Error(access.failure.message);
   const failing = { sinceMs: desk.now(), count: 2, isTold: false };
   const before = { atMs: desk.now(), place: "", runners: {}, failing };
   const input = { composition: desk, webhooks: await desk.store.webhooks.list(), before, signal: new AbortController().signal };
-  expect((await checkConnection(input, access.value)).detected).toEqual([]);
+  expect((await checkConnection(input, access.value)).detectedEvents).toEqual([]);
 });
 
 it("reports jobs of the built-in service without their prompts", async () => {
-  const { webhook, secret } = await world.add({ connection: "embedded", events: ALL, url: `${world.receiver.url}/built-in` });
-  await world.looked("embedded");
+  const { webhook, secret } = await fixture.add({ connection: "embedded", events: ALL_EVENTS, url: `${fixture.receiver.url}/built-in` });
+  await fixture.waitForCheck("embedded");
   const prompt = {
     "1": { class_type: "PrimitiveString", inputs: { value: PROMPT } },
     "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
   };
   const json = { prompt, extra_data: { extra_pnginfo: { workflow: { id: crypto.randomUUID(), name: "Poster" } } } };
-  await world.request("/api/prompt?connection=embedded", { as: "operator", method: "POST", json });
-  const delivered = async (type: string) =>
-    (await world.deliveries(webhook.id)).find((delivery) => delivery.type === type && delivery.state === "delivered");
-  const done = await until("it is delivered", () => delivered("job.completed"));
-  expect(JSON.parse(done.request).data).toMatchObject({
+  await fixture.request("/api/prompt?connection=embedded", { as: "operator", method: "POST", json });
+  const findDelivered = async (type: string) =>
+    (await fixture.listDeliveries(webhook.id)).find((delivery) => delivery.type === type && delivery.state === "delivered");
+  const completedDelivery = await until("the event is delivered", () => findDelivered("job.completed"));
+  expect(JSON.parse(completedDelivery.request).data).toMatchObject({
     connection: { id: "embedded" },
     job: { state: "completed", name: "Poster", workflow: "Poster", member: "operator", outputs: expect.any(Number) },
     url: expect.stringMatching(/^http:\/\/desk\.test\/jobs\/[\w-]+\?connection=embedded$/),
   });
-  expect(done.request).not.toContain("secret garden");
-  await until("the queue is reported empty", () => delivered("queue.idle"));
-  expect(() => world.received(secret, "/built-in")).not.toThrow();
+  expect(completedDelivery.request).not.toContain("secret garden");
+  await until("the queue is reported empty", () => findDelivered("queue.idle"));
+  expect(() => fixture.listPayloads(secret, "/built-in")).not.toThrow();
 });
 
-it("reports once that a runner is down, and that it is up", async () => {
-  const { console: desk } = world.harness;
+it("reports a runner's outage and its end, each once", async () => {
+  const { console: desk } = fixture.harness;
   const access = await openForConsole(desk, "embedded");
   const webhooks = await desk.store.webhooks.list();
   if (!access.ok) throw new Error(access.failure.message);
@@ -238,15 +241,19 @@ it("reports once that a runner is down, and that it is up", async () => {
     const runner = { ...builtIn, id: "gpu", label: "GPU", state, reason: null };
     const composition = { ...desk, serviceRunners: () => ({ ...desk.serviceRunners(), list: async () => [runner] }) };
     const checkResult = await checkConnection({ composition, webhooks, before, signal: new AbortController().signal }, access.value);
-    batches.push(checkResult.detected.map(({ payload }) => payload.type).filter((type) => type.startsWith("runner")));
+    batches.push(checkResult.detectedEvents.map(({ payload }) => payload.type).filter((type) => type.startsWith("runner")));
     before = checkResult.state;
   }
   expect(batches).toEqual([[], ["runner.down"], [], [], ["runner.up"], [], ["runner.down"]]);
 });
 
-it("reports a batch once, after its last job or a minute after its sender stopped", async () => {
-  const { webhook, secret } = await world.add({ connection: "embedded", events: ["batch.ended"], url: `${world.receiver.url}/batches` });
-  await world.looked("embedded");
+it("reports a batch once, after its last job or a minute without jobs", async () => {
+  const { webhook, secret } = await fixture.add({
+    connection: "embedded",
+    events: ["batch.ended"],
+    url: `${fixture.receiver.url}/batches`,
+  });
+  await fixture.waitForCheck("embedded");
   const workflow = { id: crypto.randomUUID(), name: "Poster" };
   const submit = async (batch: string, size: number, message: string) => {
     const nodes = message === "" ? {} : { "2": { class_type: "Fail", inputs: { message, anything: ["1", 0] } } };
@@ -257,39 +264,42 @@ it("reports a batch once, after its last job or a minute after its sender stoppe
     };
     const headers = { "idempotency-key": crypto.randomUUID(), "x-lightdesk-batch": `${batch}; size=${size}` };
     const json = { prompt, extra_data: { extra_pnginfo: { workflow } } };
-    const response = await world.request("/api/prompt?connection=embedded", { as: "operator", method: "POST", json, headers });
+    const response = await fixture.request("/api/prompt?connection=embedded", { as: "operator", method: "POST", json, headers });
     const { prompt_id: id } = await response.json();
     const path = `/api/jobs/${id}?connection=embedded`;
-    const status = async () => (await (await world.request(path, { as: "operator" })).json()).status;
-    await until("it ended", async () => ["completed", "failed"].includes(await status()));
-    await world.looked("embedded");
+    const getStatus = async () => (await (await fixture.request(path, { as: "operator" })).json()).status;
+    await until("the job ends", async () => ["completed", "failed"].includes(await getStatus()));
+    await fixture.waitForCheck("embedded");
   };
-  const [whole, abandoned] = [crypto.randomUUID(), crypto.randomUUID()];
-  const delivered = async () => (await world.deliveries(webhook.id)).filter(({ state }) => state === "delivered");
-  for (const message of ["", "no such file"]) await submit(whole, 3, message);
-  expect(await delivered()).toEqual([]);
-  await submit(whole, 3, "");
-  await until("the batch is reported", async () => (await delivered()).length === 1);
-  await submit(abandoned, 2, "");
-  expect(await delivered()).toHaveLength(1);
-  world.pass(60_000);
-  await until("the other is reported", async () => (await world.looked("embedded"), (await delivered()).length === 2));
-  const batches = world.received(secret, "/batches").map(({ data }) => ("batch" in data ? { ...data.batch, url: data.url } : {}));
+  const [completeBatch, incompleteBatch] = [crypto.randomUUID(), crypto.randomUUID()];
+  const listDelivered = async () => (await fixture.listDeliveries(webhook.id)).filter(({ state }) => state === "delivered");
+  for (const message of ["", "no such file"]) await submit(completeBatch, 3, message);
+  expect(await listDelivered()).toEqual([]);
+  await submit(completeBatch, 3, "");
+  await until("the batch is reported", async () => (await listDelivered()).length === 1);
+  await submit(incompleteBatch, 2, "");
+  expect(await listDelivered()).toHaveLength(1);
+  fixture.advanceClock(60_000);
+  await until(
+    "the incomplete batch is reported",
+    async () => (await fixture.waitForCheck("embedded"), (await listDelivered()).length === 2),
+  );
+  const batches = fixture.listPayloads(secret, "/batches").map(({ data }) => ("batch" in data ? { ...data.batch, url: data.url } : {}));
   const url = `http://desk.test/jobs?workflow_id=${workflow.id}&connection=embedded`;
-  const about = { name: "Poster", member: "operator", url };
+  const expectedFields = { name: "Poster", member: "operator", url };
   expect(batches).toEqual([
-    { ...about, id: whole, jobs: 3, completed: 2, failed: 1 },
-    { ...about, id: abandoned, jobs: 1, completed: 1, failed: 0 },
+    { ...expectedFields, id: completeBatch, jobs: 3, completed: 2, failed: 1 },
+    { ...expectedFields, id: incompleteBatch, jobs: 1, completed: 1, failed: 0 },
   ]);
 });
 
 it("logs the sent chat message without the ntfy topic", async () => {
-  const [slack, ntfy] = [await world.add({ format: "slack" }), await world.add({ format: "ntfy" })];
-  const [message, topic] = [await world.sendTest(slack.webhook.id), await world.sendTest(ntfy.webhook.id)];
-  const sentBody = ({ eventId }: { eventId: string }) =>
-    world.receiver.requests.find(({ headers }) => headers["webhook-id"] === eventId)?.body.toString("utf8") ?? "";
-  expect(message.request).toBe(sentBody(message));
-  const sent: unknown = JSON.parse(sentBody(topic));
-  expect(sent).toMatchObject({ topic: "hook" });
-  expect(JSON.parse(topic.request)).toEqual({ ...Object(sent), topic: "…" });
+  const [slack, ntfy] = [await fixture.add({ format: "slack" }), await fixture.add({ format: "ntfy" })];
+  const [message, topic] = [await fixture.sendTest(slack.webhook.id), await fixture.sendTest(ntfy.webhook.id)];
+  const getSentBody = ({ eventId }: { eventId: string }) =>
+    fixture.receiver.requests.find(({ headers }) => headers["webhook-id"] === eventId)?.body.toString("utf8") ?? "";
+  expect(message.request).toBe(getSentBody(message));
+  const sentMessage: unknown = JSON.parse(getSentBody(topic));
+  expect(sentMessage).toMatchObject({ topic: "hook" });
+  expect(JSON.parse(topic.request)).toEqual({ ...Object(sentMessage), topic: "…" });
 });

@@ -4,10 +4,10 @@ import { JobActionResult, JobActions, useJobActions } from "@/components/jobs/jo
 import { type JobFacts } from "@/components/jobs/job/job-facts";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { renderInApp } from "../render";
-import { factsOf, graph } from "./sample-job";
+import { createFacts, graph } from "./sample-job";
 
-describe("actions of a job's page", () => {
-  function Acts({ facts, connection = "c1" }: { facts: JobFacts; connection?: string }) {
+describe("job actions", () => {
+  function ActionsView({ facts, connection = "c1" }: { facts: JobFacts; connection?: string }) {
     const actions = useJobActions({ jobId: "job-1", connection, onDone: () => undefined });
     return (
       <>
@@ -16,44 +16,48 @@ describe("actions of a job's page", () => {
       </>
     );
   }
-  const names = () => [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map((element) => element.textContent);
-  /** Replaces `fetch`: records requests and returns these responses. */
-  function answering(answers: Record<string, unknown>) {
+  const getActionNames = () => [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map((element) => element.textContent);
+  /** Replaces `fetch`. Records POST requests and returns the given responses. */
+  function mockResponses(responses: Record<string, unknown>) {
     const requests: { path: string; json: unknown }[] = [];
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
       if (init.method === "POST") requests.push({ path, json: JSON.parse(String(init.body)) });
-      const response = Object.entries(answers).find(([start]) => path.startsWith(start))?.[1];
+      const response = Object.entries(responses).find(([pathPrefix]) => path.startsWith(pathPrefix))?.[1];
       return response instanceof Response ? response : Response.json(response);
     });
     return requests;
   }
   const press = async (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
-  it("depends on its state", () => {
-    const offered = (extra: object) => {
-      renderInApp(<Acts facts={factsOf(extra)} />);
-      const namesBefore = names();
+  it("offers actions by the job's state", () => {
+    const getOfferedActions = (extra: object) => {
+      renderInApp(<ActionsView facts={createFacts(extra)} />);
+      const actionNames = getActionNames();
       cleanup();
-      return namesBefore;
+      return actionNames;
     };
-    expect(offered({ status: "pending" })).toEqual(["Cancel job", "New seeds", "Run again", "Create an app", "Edit & run"]);
-    expect(offered({ status: "executing" })).toEqual(["Stop job", "New seeds", "Run again", "Create an app", "Edit & run"]);
-    expect(offered({ status: "completed" })).toEqual(["New seeds", "Run again", "Create an app", "Edit & run"]);
-    expect(offered({ status: "failed", workflow: { prompt: { "1": graph["1"] } } })).toEqual(["Run again", "Create an app", "Edit & run"]);
-    expect(offered({ status: "completed", workflow: undefined })).toEqual([]);
+    expect(getOfferedActions({ status: "pending" })).toEqual(["Cancel job", "New seeds", "Run again", "Create an app", "Edit & run"]);
+    expect(getOfferedActions({ status: "executing" })).toEqual(["Stop job", "New seeds", "Run again", "Create an app", "Edit & run"]);
+    expect(getOfferedActions({ status: "completed" })).toEqual(["New seeds", "Run again", "Create an app", "Edit & run"]);
+    expect(getOfferedActions({ status: "failed", workflow: { prompt: { "1": graph["1"] } } })).toEqual([
+      "Run again",
+      "Create an app",
+      "Edit & run",
+    ]);
+    expect(getOfferedActions({ status: "completed", workflow: undefined })).toEqual([]);
   });
 
-  it("explains why Stop is missing", async () => {
-    answering({ "/api/console/capabilities": { "jobs.stop": false } });
-    renderInApp(<Acts facts={factsOf({ status: "executing" })} connection="core-1" />);
+  it("shows a message when the service can't stop jobs", async () => {
+    mockResponses({ "/api/console/capabilities": { "jobs.stop": false } });
+    renderInApp(<ActionsView facts={createFacts({ status: "executing" })} connection="core-1" />);
     expect(await screen.findByText("This service cannot stop running jobs")).toBeDefined();
     expect(screen.queryByRole("button", { name: "Stop job" })).toBeNull();
   });
 
-  it("delays a cancel by five seconds with Undo", async () => {
+  it("cancels a job when the Undo window ends", async () => {
     vi.useFakeTimers();
-    const requests = answering({ "/api/queue": { deleted: ["job-1"] } });
-    renderInApp(<Acts facts={factsOf({ status: "pending" })} />);
+    const requests = mockResponses({ "/api/queue": { deleted: ["job-1"] } });
+    renderInApp(<ActionsView facts={createFacts({ status: "pending" })} />);
     await press("Cancel job");
     await press("Undo");
     await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS * 2));
@@ -64,19 +68,19 @@ describe("actions of a job's page", () => {
     expect(screen.getByText("1 cancelled")).toBeDefined();
   });
 
-  it("reports what the service really stopped", async () => {
+  it("shows the result of stopping a job", async () => {
     vi.useFakeTimers();
     const none = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
-    const summary = [
+    const cases = [
       [{ stopped: ["job-1"] }, "1 stopped"],
       [{ stopping: ["job-1"] }, "stop requested for 1"],
       [{ over: ["job-1"] }, "1 had already finished"],
       [{ unable: ["job-1"] }, "1 still running"],
       [{ unable: ["job-1"], together: 3 }, "1 still running"],
     ] as const;
-    for (const [result, text] of summary) {
-      answering({ "/api/console/jobs/stop": { ...none, ...result } });
-      renderInApp(<Acts facts={factsOf({ status: "in_progress" })} />);
+    for (const [result, text] of cases) {
+      mockResponses({ "/api/console/jobs/stop": { ...none, ...result } });
+      renderInApp(<ActionsView facts={createFacts({ status: "in_progress" })} />);
       await press("Stop job");
       await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS + 1));
       expect(screen.getByText(text)).toBeDefined();
@@ -85,42 +89,48 @@ describe("actions of a job's page", () => {
     }
   });
 
-  it("looks up a job's outcome after a lost cancel or stop response", async () => {
+  it("looks up the job when a cancel or stop response is lost", async () => {
     vi.useFakeTimers();
-    const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
-    const clear = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
-    const summary = [
-      ["pending", "/api/queue", cut(), { status: "cancelled" }, "1 cancelled"],
-      ["pending", "/api/queue", cut(), { status: "executing" }, "1 had already started"],
-      ["pending", "/api/queue", cut(), { status: "pending" }, "1 failed"],
-      ["pending", "/api/queue", cut(), Response.json({ code: "NOT_FOUND", message: "" }, { status: 404 }), "1 no longer on the service"],
-      ["pending", "/api/queue", cut(), cut(), "1 with an unknown result"],
-      ["in_progress", "/api/console/jobs/stop", cut(), { status: "cancelled" }, "1 stopped"],
-      ["in_progress", "/api/console/jobs/stop", cut(), { status: "in_progress" }, "1 with an unknown result"],
-      ["in_progress", "/api/console/jobs/stop", { ...clear, unsure: ["job-1"] }, { status: "completed" }, "1 had already finished"],
+    const createLostResponse = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
+    const noResult = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
+    const cases = [
+      ["pending", "/api/queue", createLostResponse(), { status: "cancelled" }, "1 cancelled"],
+      ["pending", "/api/queue", createLostResponse(), { status: "executing" }, "1 had already started"],
+      ["pending", "/api/queue", createLostResponse(), { status: "pending" }, "1 failed"],
+      [
+        "pending",
+        "/api/queue",
+        createLostResponse(),
+        Response.json({ code: "NOT_FOUND", message: "" }, { status: 404 }),
+        "1 no longer on the service",
+      ],
+      ["pending", "/api/queue", createLostResponse(), createLostResponse(), "1 with an unknown result"],
+      ["in_progress", "/api/console/jobs/stop", createLostResponse(), { status: "cancelled" }, "1 stopped"],
+      ["in_progress", "/api/console/jobs/stop", createLostResponse(), { status: "in_progress" }, "1 with an unknown result"],
+      ["in_progress", "/api/console/jobs/stop", { ...noResult, unsure: ["job-1"] }, { status: "completed" }, "1 had already finished"],
     ] as const;
-    for (const [status, path, response, detail, text] of summary) {
-      const requests = answering({ [path]: response, "/api/jobs/job-1": detail });
-      renderInApp(<Acts facts={factsOf({ status })} />);
+    for (const [status, path, response, detail, text] of cases) {
+      const requests = mockResponses({ [path]: response, "/api/jobs/job-1": detail });
+      renderInApp(<ActionsView facts={createFacts({ status })} />);
       await press(status === "pending" ? "Cancel job" : "Stop job");
       await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS + 1));
-      // Only then is the look-up loaded.
+      // The lookup code is loaded after the response is lost.
       await act(() => vi.dynamicImportSettled());
       expect(screen.getByText(new RegExp(`^${text}`))).toBeDefined();
-      // Nothing is resent automatically.
+      // The request is not resent automatically.
       expect(requests).toHaveLength(1);
       cleanup();
     }
   });
 
-  it("runs a job again and reports a lost response as unknown", async () => {
+  it("links the new job, or reports an unknown result on a lost response", async () => {
     const detail = { id: "job-1", status: "completed", workflow: { prompt: graph } };
-    const requests = answering({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
-    renderInApp(<Acts facts={factsOf()} />);
+    const requests = mockResponses({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
+    renderInApp(<ActionsView facts={createFacts()} />);
     await press("Run again");
     expect(requests).toMatchObject([{ json: { prompt: graph } }]);
     expect(screen.getByRole("link", { name: "Open new-job-" }).getAttribute("href")).toBe("/jobs/new-job-1");
-    answering({
+    mockResponses({
       "/api/jobs/job-1": detail,
       "/api/prompt": Response.json({ error: { code: "UPSTREAM_TIMEOUT", message: "no" } }, { status: 504 }),
     });
@@ -128,10 +138,10 @@ describe("actions of a job's page", () => {
     expect(screen.getByText(/did not confirm a new job/)).toBeDefined();
   });
 
-  it("creates one job on a double click", async () => {
+  it("creates one job when the button is double-clicked", async () => {
     const detail = { id: "job-1", status: "completed", workflow: { prompt: graph } };
-    const requests = answering({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
-    renderInApp(<Acts facts={factsOf()} />);
+    const requests = mockResponses({ "/api/jobs/job-1": detail, "/api/prompt": { prompt_id: "new-job-1" } });
+    renderInApp(<ActionsView facts={createFacts()} />);
     for (const name of ["Run again", "New seeds"]) {
       const button = screen.getByRole("button", { name });
       await act(async () => void fireEvent.click(button, { detail: 1 }));
@@ -141,10 +151,10 @@ describe("actions of a job's page", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("requests masked inputs instead of sending them", async () => {
-    const masked = { "4": { class_type: "Call", inputs: { api_key: "[REDACTED]" } } };
-    const requests = answering({ "/api/jobs/job-1": { id: "job-1", status: "completed", workflow: { prompt: masked } } });
-    renderInApp(<Acts facts={factsOf()} />);
+  it("lists masked inputs instead of submitting the job", async () => {
+    const maskedGraph = { "4": { class_type: "Call", inputs: { api_key: "[REDACTED]" } } };
+    const requests = mockResponses({ "/api/jobs/job-1": { id: "job-1", status: "completed", workflow: { prompt: maskedGraph } } });
+    renderInApp(<ActionsView facts={createFacts()} />);
     await press("Run again");
     expect(requests).toEqual([]);
     const dialog = screen.getByRole("dialog");

@@ -3,12 +3,12 @@ import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { getPreviewText, type NodeState, withTitles } from "@/components/graph/node-search";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
-import { nameOfClass } from "@/components/jobs/job/job-facts";
+import { getClassDisplayName } from "@/components/jobs/job/job-facts";
 import { getNodeMarks, JobGraph } from "@/components/jobs/job/job-graph";
 import { renderInApp } from "../render";
-import { factsOf, graph } from "./sample-job";
+import { createFacts, graph } from "./sample-job";
 
-describe("the graph of a job", () => {
+describe("job graph", () => {
   beforeEach(() =>
     vi.stubGlobal(
       "ResizeObserver",
@@ -18,13 +18,13 @@ describe("the graph of a job", () => {
       },
     ),
   );
-  const facts = factsOf({
+  const facts = createFacts({
     status: "failed",
     execution_status: { messages: [["execution_cached", { nodes: ["1"], timestamp: 1_700_000_001_000 }]] },
     execution_error: { node_id: "2", node_type: "KSampler", exception_message: "out of memory", exception_type: "OOM" },
   });
 
-  it("marks cached, failed and unreached nodes and opens inputs", () => {
+  it("marks cached, failed and unreached nodes and shows inputs", () => {
     renderInApp(<WorkflowGraph graph={graph} marks={getNodeMarks(facts, graph)} json={{}} fileName="w.json" />);
     fireEvent.click(screen.getByRole("button", { name: "List" }));
     const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
@@ -40,24 +40,24 @@ describe("the graph of a job", () => {
     expect(within(screen.getByRole("region", { name: "Node 2: KSampler" })).getByText("OOM: out of memory")).toBeDefined();
   });
 
-  it("labels nodes by title, else by the catalogue's name, else by class", () => {
+  it("labels nodes by title, then by the catalogue's name, then by class", () => {
     const class_names = { LoadImage: "Load Image", KSampler: "KSampler (Advanced)" };
-    const { timeline } = factsOf({
+    const { timeline } = createFacts({
       class_names,
       execution_status: { messages: [["execution_cached", { nodes: ["1", "2", "3"], timestamp: 1_700_000_001_000 }]] },
     });
     const names = ["The photo", "KSampler (Advanced)", "SaveImage"];
     expect(timeline.map(({ name }) => name)).toEqual(names);
-    const titledGraph = withTitles(graph, (className) => nameOfClass(class_names, className));
+    const titledGraph = withTitles(graph, (className) => getClassDisplayName(class_names, className));
     renderInApp(<WorkflowGraph graph={titledGraph} marks={new Map()} json={{}} fileName="w.json" />);
     fireEvent.click(screen.getByRole("button", { name: "List" }));
     const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
     expect(rows.map((row) => row.textContent)).toEqual(names.map((name) => expect.stringContaining(name)));
-    expect(nameOfClass(class_names, "constructor")).toBeUndefined();
+    expect(getClassDisplayName(class_names, "constructor")).toBeUndefined();
   });
 
-  it("draws no node that a late refusal left unnamed and hides masks", () => {
-    const lateFacts = factsOf({
+  it("omits an unnamed failed node and masked text", () => {
+    const lateFacts = createFacts({
       status: "failed",
       execution_error: { node_id: "", node_type: "", exception_message: "refused", exception_type: "ValidationError" },
     });
@@ -76,8 +76,8 @@ describe("the graph of a job", () => {
     expect(screen.getByText("No node")).toBeDefined();
   });
 
-  it("shows finished and waiting nodes of a running job and a refused job's node", () => {
-    const running = factsOf({
+  it("marks the nodes of a running job and of a refused job", () => {
+    const running = createFacts({
       status: "in_progress",
       progress: { current_node: "2" },
     });
@@ -87,14 +87,14 @@ describe("the graph of a job", () => {
       ["3", "waiting"],
     ]);
     const progress = { current_node: "2", outputs: { "3": { images: [{ filename: "early.png" }] } } };
-    expect(getNodeMarks(factsOf({ status: "in_progress", progress }), graph).get("3")?.state).toBe("done");
-    // If a service reports no progress, no node is shown as waiting.
-    expect([...getNodeMarks(factsOf({ status: "in_progress" }), graph)]).toEqual([]);
+    expect(getNodeMarks(createFacts({ status: "in_progress", progress }), graph).get("3")?.state).toBe("done");
+    // When a service reports no progress, no node is marked as waiting.
+    expect([...getNodeMarks(createFacts({ status: "in_progress" }), graph)]).toEqual([]);
     const refusal = {
       error: { type: "x", message: "m" },
       node_errors: { 2: { errors: [{ message: "Value not in list", details: "steps" }] } },
     };
-    const refused = factsOf({
+    const refused = createFacts({
       status: "failed",
       execution_error: { exception_message: JSON.stringify(refusal), exception_type: "ValidationError" },
     });
@@ -106,15 +106,15 @@ describe("job drawing", () => {
   const readFixture = (name: string) => JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.json`, "utf8"));
   const prompt = readFixture("19-subgraph.api");
   const drawing = readFixture("19-subgraph.editor");
-  const toSubmitted = (workflow: object) => ({ prompt, extra_data: { extra_pnginfo: { workflow } } });
+  const createSubmission = (workflow: object) => ({ prompt, extra_data: { extra_pnginfo: { workflow } } });
 
   beforeEach(() => {
     vi.stubGlobal(
       "ResizeObserver",
       class {
-        constructor(private readonly changed: () => void) {}
+        constructor(private readonly onResize: () => void) {}
         observe() {
-          this.changed();
+          this.onResize();
         }
         disconnect() {}
       },
@@ -130,55 +130,55 @@ describe("job drawing", () => {
     vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1200);
     vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(800);
   });
-  const boxes = () => [...document.querySelectorAll("[data-node]")].map((box) => box.getAttribute("data-node"));
+  const getNodeIds = () => [...document.querySelectorAll("[data-node]")].map((box) => box.getAttribute("data-node"));
 
-  /** Responses are cached by job, so each test needs a new id. */
+  /** Renders the graph of a job. Responses are cached by job id, so each test needs a new id. */
   function showJob(id: string, workflow: object) {
     vi.stubGlobal("fetch", async () => Response.json({ id, status: "completed", create_time: 1_700_000_000, workflow }));
-    const facts = factsOf({ id, workflow });
+    const facts = createFacts({ id, workflow });
     renderInApp(<JobGraph facts={facts} canSave={false} nodeRequest={{ id: "5:3", serial: 1 }} />);
   }
 
-  test("shows a requested node in its subgraph under the editor's names", async () => {
-    showJob("job-own", toSubmitted(drawing));
-    const trail = await screen.findByRole("navigation", { name: "Path to this drawing" });
-    expect(boxes()).toContain("5:3");
+  test("shows the requested node in its subgraph", async () => {
+    showJob("job-own", createSubmission(drawing));
+    const breadcrumbs = await screen.findByRole("navigation", { name: "Path to this drawing" });
+    expect(getNodeIds()).toContain("5:3");
     expect(screen.getByRole("region", { name: /^Node 5:3/ })).toBeDefined();
-    fireEvent.click(within(trail).getAllByRole("button")[0] ?? document.body);
-    expect(boxes()).toContain("5");
+    fireEvent.click(within(breadcrumbs).getAllByRole("button")[0] ?? document.body);
+    expect(getNodeIds()).toContain("5");
   });
 
-  test("rejects a drawing of another graph", async () => {
-    showJob("job-other", toSubmitted(readFixture("11-notes-and-groups.editor")));
+  test("computes a layout when the drawing belongs to another graph", async () => {
+    showJob("job-other", createSubmission(readFixture("11-notes-and-groups.editor")));
     expect(await screen.findByText(/created a new one/)).toBeDefined();
-    // The layout is computed after the note is shown.
-    await vi.waitFor(() => expect(boxes()).toContain("5:3"));
+    // The layout is computed after the message is shown.
+    await vi.waitFor(() => expect(getNodeIds()).toContain("5:3"));
   });
 
-  test("shows the most severe state of a subgraph's nodes on its box", () => {
-    const stateOfBox = (states: readonly NodeState[]) => {
-      const inner = Object.keys(prompt).filter((id) => id.startsWith("5:"));
-      const marks = new Map(inner.map((id, at) => [id, { state: states[at] ?? "done" }]));
+  test("shows the most severe state of its nodes on a subgraph box", () => {
+    const getBoxText = (states: readonly NodeState[]) => {
+      const innerIds = Object.keys(prompt).filter((id) => id.startsWith("5:"));
+      const marks = new Map(innerIds.map((id, at) => [id, { state: states[at] ?? "done" }]));
       renderInApp(<WorkflowGraph graph={prompt} drawing={drawing} marks={marks} json={{}} fileName="w.json" />);
       const text = document.querySelector('[data-node="5"]')?.textContent;
       cleanup();
       return text;
     };
-    expect(stateOfBox(["done", "failed"])).toContain("failed");
-    expect(stateOfBox(["done", "running"])).toContain("running");
-    expect(stateOfBox(["done", "waiting"])).toContain("waiting");
-    expect(stateOfBox(["cached", "done"])).toContain("done");
+    expect(getBoxText(["done", "failed"])).toContain("failed");
+    expect(getBoxText(["done", "running"])).toContain("running");
+    expect(getBoxText(["done", "waiting"])).toContain("waiting");
+    expect(getBoxText(["cached", "done"])).toContain("done");
   });
 
-  test("shows a small drawing's node name and state under the pointer", () => {
-    const far = {
+  test("shows the node and its state under the pointer when zoomed out", () => {
+    const wideDrawing = {
       ...drawing,
       nodes: drawing.nodes.map((node: object, at: number) => ({ ...node, pos: [at * 3000, 0], size: [200, 100] })),
     };
     const marks = new Map([["5:3", { state: "failed" as NodeState }]]);
-    const { container } = renderInApp(<WorkflowGraph graph={prompt} marks={marks} json={prompt} fileName="x" drawing={far} />);
+    const { container } = renderInApp(<WorkflowGraph graph={prompt} marks={marks} json={prompt} fileName="x" drawing={wideDrawing} />);
     fireEvent.click(screen.getByRole("button", { name: "Fit" }));
-    expect(boxes()).toEqual([]);
+    expect(getNodeIds()).toEqual([]);
     const frame = screen.getByRole("group", { name: /^Workflow graph:/ });
     for (let x = 0; x < 1200; x += 5) {
       fireEvent(frame, new MouseEvent("pointermove", { bubbles: true, clientX: x, clientY: 400 }));

@@ -10,22 +10,22 @@ import { JobError } from "@/components/jobs/job/job-error";
 import { type JobFacts, toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobOutputs, JobScreen, JobTitle, RunBars } from "@/components/jobs/job/job-screen";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
-import { readList } from "@/components/jobs/list/list-address";
-import { jobsAddress } from "@/components/jobs/list/use-job-list";
+import { parseListQuery } from "@/components/jobs/list/list-urls";
+import { createJobListAddress } from "@/components/jobs/list/use-job-list";
 import { useStartedJob } from "@/components/run/submit/use-started-job";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { failed } from "@/lib/shared/result";
-import { AtPage } from "@/tests/support/at-page";
+import { PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../render";
-import { factsOf } from "./sample-job";
+import { createFacts } from "./sample-job";
 
-it("shows the refusal instead of a job whose id can't be opened", async () => {
-  const refused = failed({ code: "NOT_FOUND", message: "This id contains characters that are not allowed in a URL.", status: 404 });
+it("shows an error when the job id can't be opened", async () => {
+  const failure = failed({ code: "NOT_FOUND", message: "This id contains characters that are not allowed in a URL.", status: 404 });
   await act(async () =>
     renderInApp(
       <Suspense>
-        <JobScreen jobId="../settings" canRun job={Promise.resolve(refused)} />
+        <JobScreen jobId="../settings" canRun job={Promise.resolve(failure)} />
       </Suspense>,
     ),
   );
@@ -33,39 +33,39 @@ it("shows the refusal instead of a job whose id can't be opened", async () => {
   expect(screen.getByRole("link", { name: "Go to Jobs" }).getAttribute("href")).toBe("/jobs");
 });
 
-describe("contents of a job's page", () => {
-  it("links an error to its node if the graph has it", () => {
+describe("job page", () => {
+  it("links an error to its node when the graph contains the node", () => {
     const onShowNode = vi.fn();
-    const failing = (node_id: string) =>
-      factsOf({ status: "failed", execution_error: { node_id, node_type: "KSampler", exception_message: "m", exception_type: "E" } });
+    const createFailedFacts = (node_id: string) =>
+      createFacts({ status: "failed", execution_error: { node_id, node_type: "KSampler", exception_message: "m", exception_type: "E" } });
     const show = (facts: JobFacts) =>
       renderInApp(facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onShowNode} /> : null);
-    show(failing("2"));
+    show(createFailedFacts("2"));
     fireEvent.click(screen.getByRole("button", { name: "Show in graph" }));
     expect(onShowNode).toHaveBeenCalledWith("2");
     cleanup();
-    show(failing("99"));
+    show(createFailedFacts("99"));
     expect(screen.queryByRole("button", { name: "Show in graph" })).toBeNull();
   });
 
-  it("shows the service's status only when it adds to the state", () => {
-    const status = (word: string, statusWord?: string) => {
-      renderInApp(<JobDetails facts={factsOf({ status: word }, statusWord)} />);
+  it("shows the service's status only when it differs from the state", () => {
+    const renderStatus = (jobStatus: string, endpointStatus?: string) => {
+      renderInApp(<JobDetails facts={createFacts({ status: jobStatus }, endpointStatus)} />);
       const value = screen.queryByText("Status")?.nextElementSibling?.textContent;
       cleanup();
       return value;
     };
-    expect(status("completed", "completed")).toBeUndefined();
-    expect(status("failed", "non_retryable_error")).toBeUndefined();
-    expect(status("failed")).toBeUndefined();
-    expect(status("dreaming")).toBe("dreaming");
-    const both = "Details: in_progress, Status endpoint: success";
-    expect(status("in_progress", "success")).toBe(`${both}The service reports two different states for this job.`);
+    expect(renderStatus("completed", "completed")).toBeUndefined();
+    expect(renderStatus("failed", "non_retryable_error")).toBeUndefined();
+    expect(renderStatus("failed")).toBeUndefined();
+    expect(renderStatus("dreaming")).toBe("dreaming");
+    const both = "Details endpoint: in_progress, Status endpoint: success";
+    expect(renderStatus("in_progress", "success")).toBe(`${both}The service reports two different states for this job.`);
   });
 
-  it("shows its workflow by name or id, or none", () => {
+  it("shows the workflow's name, or its id when it has no name", () => {
     const renderDetails = (extra: object) => {
-      renderInApp(<JobDetails facts={factsOf(extra)} />);
+      renderInApp(<JobDetails facts={createFacts(extra)} />);
       const value = screen.queryByText("Workflow")?.nextElementSibling?.textContent;
       cleanup();
       return value;
@@ -75,9 +75,9 @@ describe("contents of a job's page", () => {
     expect(renderDetails({})).toBeUndefined();
   });
 
-  it("shows the submission time, with the day if long ago", () => {
+  it("shows the submission time with the date when it is long ago", () => {
     const renderSubmitted = (createdMs: number) => {
-      renderInApp(<JobDetails facts={factsOf({ create_time: createdMs })} />);
+      renderInApp(<JobDetails facts={createFacts({ create_time: createdMs })} />);
       const value = screen.getByText("Submitted").nextElementSibling?.textContent;
       cleanup();
       return value;
@@ -86,22 +86,22 @@ describe("contents of a job's page", () => {
     expect(renderSubmitted(Date.now() - 3_000)).not.toContain(",");
   });
 
-  it("shows the waiting time, as an upper bound below a second", () => {
-    const waited = (create_time: number, execution_start_time: number) => {
-      renderInApp(<JobDetails facts={factsOf({ status: "completed", create_time, execution_start_time })} />);
+  it("shows an upper bound when the waiting time has only whole seconds", () => {
+    const renderWaitingTime = (create_time: number, execution_start_time: number) => {
+      renderInApp(<JobDetails facts={createFacts({ status: "completed", create_time, execution_start_time })} />);
       const value = screen.getByText("Waited").nextElementSibling?.textContent;
       cleanup();
       return value;
     };
-    const second = 1_760_000_000_000;
-    expect(waited(second, second + 960)).toBe("up to 1.0 s");
-    expect(waited(second + 912, second + 960)).toBe("0.0 s");
-    expect(waited(second, second + 42_000)).toBe("42.0 s");
+    const submittedMs = 1_760_000_000_000;
+    expect(renderWaitingTime(submittedMs, submittedMs + 960)).toBe("up to 1.0 s");
+    expect(renderWaitingTime(submittedMs + 912, submittedMs + 960)).toBe("0.0 s");
+    expect(renderWaitingTime(submittedMs, submittedMs + 42_000)).toBe("42.0 s");
   });
 
   it("shows percent, node and step of a running job", () => {
     const progress = { value: 0.4, nodes_done: 1, nodes_total: 3, current_node: "1", step: 5, steps: 20 };
-    renderInApp(<JobProgress facts={factsOf({ status: "in_progress", progress })} />);
+    renderInApp(<JobProgress facts={createFacts({ status: "in_progress", progress })} />);
     for (const text of ["40%", "1 of 3 nodes done", "now The photo, step 5 of 20"]) expect(screen.getByText(text)).toBeDefined();
   });
 
@@ -109,34 +109,34 @@ describe("contents of a job's page", () => {
     ["2", "KSampler #2"],
     [2, "KSampler #2"],
     ["", undefined],
-  ])("shows the node in which a cancelled job was stopped (%j)", (node_id, text) => {
+  ])("shows the node where a cancelled job stopped (%j)", (node_id, text) => {
     const messages = [["execution_interrupted", { node_id, node_type: "KSampler", executed: [] }]];
-    renderInApp(<JobDetails facts={factsOf({ status: "cancelled", execution_status: { status_str: "error", messages } })} />);
+    renderInApp(<JobDetails facts={createFacts({ status: "cancelled", execution_status: { status_str: "error", messages } })} />);
     expect(screen.queryByText("Stopped in")?.nextElementSibling?.textContent).toBe(text);
   });
 
-  it("uses the workflow's name as the title, never a bare id", () => {
-    const renderTitled = (extra: object) => {
-      const { container } = renderInApp(<JobTitle facts={factsOf(extra)} />);
+  it("uses the workflow's name as the title, never its id", () => {
+    const renderTitle = (extra: object) => {
+      const { container } = renderInApp(<JobTitle facts={createFacts(extra)} />);
       const pageText = container.textContent;
       cleanup();
       return pageText;
     };
-    expect(renderTitled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444", workflow_name: "product-hero-v4" })).toBe("product-hero-v4");
-    expect(renderTitled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("Job");
-    expect(renderTitled({})).toBe("Job");
+    expect(renderTitle({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444", workflow_name: "product-hero-v4" })).toBe("product-hero-v4");
+    expect(renderTitle({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("Job");
+    expect(renderTitle({})).toBe("Job");
   });
 
-  it("lists the last runs oldest first, linked with outcome", () => {
+  it("links the last runs from oldest to newest with their results", () => {
     const runs = [
       { id: "newest-1", state: "failed", runMs: 500 },
       { id: "middle-1", state: "pending" },
       { id: "job-1", state: "completed", runMs: 12_300 },
     ] as const;
     renderInApp(
-      <AtPage search={new URLSearchParams("connection=c1")}>
+      <PageProvider search={new URLSearchParams("connection=c1")}>
         <RunBars runs={runs} jobId="job-1" />
-      </AtPage>,
+      </PageProvider>,
     );
     const links = screen.getAllByRole("link");
     expect(links.map((link) => link.getAttribute("aria-label"))).toEqual([
@@ -148,11 +148,11 @@ describe("contents of a job's page", () => {
     expect(links[2]?.getAttribute("href")).toBe("/jobs/newest-1?connection=c1");
     expect(screen.getByText("1 completed, 1 failed, 1 pending")).toBeDefined();
     cleanup();
-    const createEnded = (state: "completed" | "cancelled", id: string) => ({ id, state });
-    renderInApp(<RunBars runs={[createEnded("cancelled", "a"), createEnded("completed", "b")]} jobId="a" />);
+    const createEndedRun = (state: "completed" | "cancelled", id: string) => ({ id, state });
+    renderInApp(<RunBars runs={[createEndedRun("cancelled", "a"), createEndedRun("completed", "b")]} jobId="a" />);
     expect(screen.getByText("1 completed, 1 cancelled")).toBeDefined();
     cleanup();
-    renderInApp(<RunBars runs={[createEnded("completed", "a"), createEnded("completed", "b")]} jobId="a" />);
+    renderInApp(<RunBars runs={[createEndedRun("completed", "a"), createEndedRun("completed", "b")]} jobId="a" />);
     expect(screen.getByText("All 2 runs completed")).toBeDefined();
   });
 
@@ -162,7 +162,7 @@ describe("contents of a job's page", () => {
       9: { images: [file("a.png"), file("film.mp4"), null] },
       14: { audio: [file("tone.flac")], "3d": [file("thing.glb")], text: ["a cat"], files: [file("notes.txt")], odd: [{ x: 1 }] },
     };
-    const { container } = renderInApp(<JobOutputs facts={factsOf({ outputs })} connection="c1" />);
+    const { container } = renderInApp(<JobOutputs facts={createFacts({ outputs })} connection="c1" />);
     expect(screen.getByRole("img", { name: "Open a.png" })).toBeDefined();
     expect(container.querySelector("video")?.getAttribute("src")).toContain("filename=film.mp4");
     expect(container.querySelector("audio")?.getAttribute("src")).toContain("filename=tone.flac");
@@ -177,35 +177,35 @@ const job = { id: "a", status: "completed", create_time: 1_767_225_600_000, outp
 
 const result = { jobId: "a", name: "", atMs: 0, nodesRefused: 0 };
 
-function OnRun() {
+function StartedJobView() {
   const { job } = useStartedJob(result, "c");
   return <p aria-label="on Run">{job?.outputs ? "has ended" : "runs"}</p>;
 }
 
-function OnItsPage() {
+function JobPageView() {
   const { value } = useLive(withQuery("/api/jobs/a", { connection: "c" }), { read: toJobFacts });
-  return <p aria-label="on its page">{value === undefined ? "is read" : Object.keys(value.words ?? {}).join(" ")}</p>;
+  return <p aria-label="on its page">{value === undefined ? "is read" : Object.keys(value.rawStates ?? {}).join(" ")}</p>;
 }
 
-test("links the job's full page in Run's copy", async () => {
+test("keeps its own data when Run has loaded the same job", async () => {
   vi.stubGlobal("fetch", (path: string) => {
     const pagination = { offset: 0, limit: 20, total: 1, has_more: false };
     return Promise.resolve(Response.json(path.startsWith("/api/jobs/a") ? job : { jobs: [job], pagination }));
   });
   const cache = new Map();
-  const parts = (isOpen: boolean) => (
+  const createTree = (isOpen: boolean) => (
     <SWRConfig value={{ provider: () => cache }}>
-      <OnRun />
-      {isOpen && <OnItsPage />}
+      <StartedJobView />
+      {isOpen && <JobPageView />}
     </SWRConfig>
   );
-  const { rerender } = render(parts(false));
+  const { rerender } = render(createTree(false));
   expect(await screen.findByText("has ended")).toBeTruthy();
-  rerender(parts(true));
+  rerender(createTree(true));
   expect(await screen.findByText(/details/)).toBeTruthy();
 });
 
-describe("unaddressable rows", () => {
+describe("rows whose id can't be opened", () => {
   const onOpen = vi.fn(() => true);
 
   beforeEach(() => {
@@ -219,13 +219,13 @@ describe("unaddressable rows", () => {
       get: () => undefined,
       has: () => false,
       close: () => undefined,
-      settle: () => undefined,
+      syncWithUrl: () => undefined,
     };
     renderInApp(
       <JobListTable
         caption="Jobs"
-        rows={[{ id, word: "failed", state: "failed", outputs: 0, error: "It broke" }]}
-        state={createListState(readList("jobs", new URLSearchParams()).query, jobsAddress("jobs", {}))}
+        rows={[{ id, rawStatus: "failed", state: "failed", outputs: 0, error: "It broke" }]}
+        state={createListState(parseListQuery("jobs", new URLSearchParams()).query, createJobListAddress("jobs", {}))}
         connection="c1"
         selection={createSelection()}
         choice={DEFAULT_CHOICE}
@@ -234,7 +234,7 @@ describe("unaddressable rows", () => {
     );
   }
 
-  it.each(["../../settings", "a/b", "a%2Fb", "a?b", "..", "\ud800"])("shows the row of %j without a link, and the reason", (id) => {
+  it.each(["../../settings", "a/b", "a%2Fb", "a?b", "..", "\ud800"])("shows a reason instead of a link for %j", (id) => {
     show(id);
     const name = screen.getByTitle("This id can't be opened.");
     expect([name.textContent, name.getAttribute("aria-disabled")]).toEqual([id.slice(0, 8), "true"]);
@@ -243,7 +243,7 @@ describe("unaddressable rows", () => {
     expect(onOpen).not.toHaveBeenCalled();
   });
 
-  it("opens the row of an id with spaces and letters of any language", () => {
+  it("opens the row when the id has spaces and non-ASCII letters", () => {
     show("Büro 1 (2)");
     fireEvent.click(screen.getByText("Büro 1 ("));
     expect(onOpen).toHaveBeenCalledWith("Büro 1 (2)");

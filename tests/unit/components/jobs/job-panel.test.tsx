@@ -1,16 +1,16 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { JobPanel } from "@/components/jobs/job/job-panel";
-import { inApp, renderInApp } from "../render";
+import { renderInApp,wrapInApp } from "../render";
 
-// jsdom has no CSS object; ids here need no escaping.
+// jsdom has no CSS object. Ids in these tests need no escaping.
 beforeEach(() => vi.stubGlobal("CSS", { escape: (text: string) => text }));
 
 const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
-let nth = 0;
-/** Each test has a new job, because responses are cached by path. */
+let jobCount = 0;
+/** Serves a new job for each test, since responses are cached by path. */
 function serveJob(respond: (id: string) => Response) {
-  const id = `panel-job-${++nth}`;
+  const id = `panel-job-${++jobCount}`;
   const requests: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {
     requests.push(path);
@@ -18,7 +18,7 @@ function serveJob(respond: (id: string) => Response) {
   });
   return { id, requests };
 }
-const detail = (id: string, overrides: object = {}) =>
+const createDetailResponse = (id: string, overrides: object = {}) =>
   Response.json({ id, status: "completed", create_time: 1_767_225_600_000, outputs: {}, ...overrides });
 
 async function show(id: string, overrides: Partial<Parameters<typeof JobPanel>[0]> = {}) {
@@ -40,15 +40,15 @@ async function show(id: string, overrides: Partial<Parameters<typeof JobPanel>[0
   const view = await act(async () => renderInApp(tree({})));
   return {
     onClose,
-    gone: () => act(async () => view.rerender(inApp(tree({}, false)))),
-    again: (props: Partial<Parameters<typeof JobPanel>[0]>) => act(async () => view.rerender(inApp(tree(props)))),
+    closePanel: () => act(async () => view.rerender(wrapInApp(tree({}, false)))),
+    updatePanel: (props: Partial<Parameters<typeof JobPanel>[0]>) => act(async () => view.rerender(wrapInApp(tree(props)))),
   };
 }
-const key = (name: string, at: Element | Window = window) => act(async () => void fireEvent.keyDown(at, { key: name }));
+const pressKey = (name: string, target: Element | Window = window) => act(async () => void fireEvent.keyDown(target, { key: name }));
 
-it("shows the state, a large first picture and a strip of the others", async () => {
+it("shows the state, a large first picture and small other pictures", async () => {
   const images = ["a.png", "b.png"].map(file);
-  const { id, requests } = serveJob((job) => detail(job, { outputs: { "9": { images } } }));
+  const { id, requests } = serveJob((job) => createDetailResponse(job, { outputs: { "9": { images } } }));
   await show(id);
   expect(requests).toEqual([`/api/jobs/${id}?connection=c1`]);
   expect(screen.getByText("Completed")).toBeDefined();
@@ -59,47 +59,47 @@ it("shows the state, a large first picture and a strip of the others", async () 
   expect(screen.getByRole("link", { name: "Open page" }).getAttribute("href")).toBe(`/jobs/${id}`);
 });
 
-it("takes focus on opening and returns it to the job's row on Esc", async () => {
-  const { id } = serveJob((job) => detail(job));
-  const { onClose, gone } = await show(id);
+it("takes the focus when opened and returns it to the row on Esc", async () => {
+  const { id } = serveJob((job) => createDetailResponse(job));
+  const { onClose, closePanel: gone } = await show(id);
   expect(document.activeElement).toBe(screen.getByRole("complementary"));
-  await key("Escape");
+  await pressKey("Escape");
   expect(onClose).toHaveBeenCalledTimes(1);
   await gone();
   expect(document.activeElement).toBe(screen.getByRole("link", { name: `row of ${id}` }));
 });
 
-it("moves by j and k anywhere and by arrows inside, but not while typing", async () => {
-  const { id } = serveJob((job) => detail(job));
+it("moves with j and k and, inside the panel, with arrow keys", async () => {
+  const { id } = serveJob((job) => createDetailResponse(job));
   const [onNext, onPrevious] = [vi.fn(), vi.fn()];
   await show(id, { onNext, onPrevious });
-  await key("j");
-  await key("k");
-  await key("ArrowRight", screen.getByRole("complementary"));
-  await key("ArrowLeft", screen.getByRole("complementary"));
+  await pressKey("j");
+  await pressKey("k");
+  await pressKey("ArrowRight", screen.getByRole("complementary"));
+  await pressKey("ArrowLeft", screen.getByRole("complementary"));
   expect([onNext.mock.calls.length, onPrevious.mock.calls.length]).toEqual([2, 2]);
   const field = document.body.appendChild(document.createElement("input"));
-  await key("j", field);
+  await pressKey("j", field);
   field.remove();
   screen.getByRole("link", { name: `row of ${id}` }).focus();
-  await key("ArrowRight", screen.getByRole("link", { name: `row of ${id}` }));
+  await pressKey("ArrowRight", screen.getByRole("link", { name: `row of ${id}` }));
   const dialog = document.body.appendChild(document.createElement("dialog"));
   dialog.open = true;
-  await key("j");
+  await pressKey("j");
   dialog.remove();
   expect([onNext.mock.calls.length, onPrevious.mock.calls.length]).toEqual([2, 2]);
 });
 
-it("stops at both ends of the list", async () => {
-  const { id } = serveJob((job) => detail(job));
+it("disables next and previous at the ends of the list", async () => {
+  const { id } = serveJob((job) => createDetailResponse(job));
   await show(id);
   expect(screen.getByRole("button", { name: "Next job" })).toHaveProperty("disabled", true);
   expect(screen.getByRole("button", { name: "Previous job" })).toHaveProperty("disabled", true);
 });
 
-it("replaces the job and keeps the focus", async () => {
-  const { id, requests } = serveJob((job) => detail(job));
-  const { again } = await show(id);
+it("keeps the focus when the job is replaced", async () => {
+  const { id, requests } = serveJob((job) => createDetailResponse(job));
+  const { updatePanel: again } = await show(id);
   const otherId = `${id}-other`;
   const close = screen.getByRole("button", { name: "Close" });
   close.focus();
@@ -108,25 +108,27 @@ it("replaces the job and keeps the focus", async () => {
   expect(document.activeElement).toBe(close);
 });
 
-it("shows a removed job and an outage in place", async () => {
+it("shows a message when the job is missing or the service is down", async () => {
   const missingJob = serveJob(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
   await show(missingJob.id);
   expect(screen.getByText("Job not found")).toBeDefined();
   cleanup();
-  const down = serveJob(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }));
-  await show(down.id);
+  const unreachableJob = serveJob(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }));
+  await show(unreachableJob.id);
   expect(screen.getByText("The service cannot be reached")).toBeDefined();
 });
 
-it("shows another member's job as such and offers nothing for a removed one", async () => {
-  const foreign = serveJob(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
-  await show(foreign.id);
+it("shows no actions when access is denied or the job is deleted", async () => {
+  const forbiddenJob = serveJob(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
+  await show(forbiddenJob.id);
   expect(screen.getByText("You have no access to this job")).toBeDefined();
   cleanup();
   const workflow = { prompt: { "1": { class_type: "Wait", inputs: {} } } };
   let exists = true;
   const { id } = serveJob((job) =>
-    exists ? detail(job, { status: "pending", workflow }) : Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }),
+    exists
+      ? createDetailResponse(job, { status: "pending", workflow })
+      : Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }),
   );
   await show(id);
   expect(screen.getByRole("button", { name: "Run again" })).toBeDefined();
@@ -138,8 +140,8 @@ it("shows another member's job as such and offers nothing for a removed one", as
   expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
 });
 
-it("offers no changes without the right to run", async () => {
-  const { id } = serveJob((job) => detail(job, { workflow: { prompt: { "1": { class_type: "Wait", inputs: {} } } } }));
+it("offers no actions when the member can't run jobs", async () => {
+  const { id } = serveJob((job) => createDetailResponse(job, { workflow: { prompt: { "1": { class_type: "Wait", inputs: {} } } } }));
   await show(id, { canRun: false });
   expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
   cleanup();

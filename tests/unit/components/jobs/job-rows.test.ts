@@ -2,32 +2,38 @@ import { describe, expect, it, test } from "vitest";
 import { toResubmission } from "@/components/jobs/actions/resubmission";
 import { toJobsView, toQueueList } from "@/components/jobs/job-row";
 import { findInputDifferences } from "@/lib/contract/jobs/job-inputs";
-import { historyAnswerSchema, jobListItemSchema } from "@/lib/contract/schemas/job";
+import { historyResponseSchema, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { graph } from "./sample-job";
 
-const getRow = (entry: object) => toJobsView(historyAnswerSchema.parse({ history: [{ prompt_id: "job-1", ...entry }] })).rows[0];
-const status = (status_str: string, ...messages: unknown[]) => ({ status: { status_str, completed: status_str === "success", messages } });
+const getRow = (entry: object) => toJobsView(historyResponseSchema.parse({ history: [{ prompt_id: "job-1", ...entry }] })).rows[0];
+const createStatus = (status_str: string, ...messages: unknown[]) => ({
+  status: { status_str, completed: status_str === "success", messages },
+});
 
-describe("a row of the history", () => {
+describe("history row", () => {
   it("uses the job list's state names for history entries", () => {
-    expect(getRow(status("success"))?.word).toBe("completed");
-    expect(getRow(status("error", ["execution_error", { exception_message: "no file", node_type: "LoadImage" }]))).toMatchObject({
+    expect(getRow(createStatus("success"))?.rawStatus).toBe("completed");
+    expect(getRow(createStatus("error", ["execution_error", { exception_message: "no file", node_type: "LoadImage" }]))).toMatchObject({
       state: "failed",
       error: "LoadImage: no file",
     });
-    expect(getRow(status("error", ["execution_interrupted", {}]))?.state).toBe("cancelled");
+    expect(getRow(createStatus("error", ["execution_interrupted", {}]))?.state).toBe("cancelled");
     expect(getRow({})?.state).toBe("unknown");
   });
 
-  it("reads its times from the messages, or has none", () => {
+  it("reads times from the messages and omits them when missing", () => {
     const row = getRow(
-      status("success", ["execution_start", { timestamp: 1_767_225_600_000 }], ["execution_success", { timestamp: 1_767_225_601_500 }]),
+      createStatus(
+        "success",
+        ["execution_start", { timestamp: 1_767_225_600_000 }],
+        ["execution_success", { timestamp: 1_767_225_601_500 }],
+      ),
     );
     expect(row).toMatchObject({ startedMs: 1_767_225_600_000, endedMs: 1_767_225_601_500 });
     expect(getRow({})).not.toHaveProperty("startedMs");
   });
 
-  it("prefers a stored picture over a temporary one and counts only files", () => {
+  it("prefers a stored picture and counts only files", () => {
     const file = (filename: string, type: string) => ({ filename, subfolder: "", type });
     const outputs = { "1": { images: [file("temp.png", "temp")], text: ["words"] }, "2": { images: [file("kept.png", "output")] } };
     expect(getRow({ outputs })).toMatchObject({ outputs: 2, preview: { filename: "kept.png" } });
@@ -40,13 +46,13 @@ describe("input differences", () => {
     ...overrides,
   });
 
-  test("lists differing inputs with each job's value and omits equal ones", () => {
+  test("lists the values of inputs that differ and omits equal ones", () => {
     const { differences } = findInputDifferences([graph(18446744073709551615n), { prompt: graph(18446744073709551614n) }]);
     const values = ["18446744073709551615", "18446744073709551614"];
     expect(differences).toEqual([{ nodeId: "3", node: "Sampler", input: "seed", values }]);
   });
 
-  test("counts a missing node as a difference, but not a missing workflow", () => {
+  test("counts a missing node but not a missing workflow as a difference", () => {
     const extra = { "9": { class_type: "Note", inputs: { text: "x" } } };
     expect(findInputDifferences([graph(1), graph(1, extra), undefined]).differences).toEqual([
       { nodeId: "9", node: "Note", input: "text", values: [undefined, "x", undefined] },
@@ -54,7 +60,7 @@ describe("input differences", () => {
     expect(findInputDifferences([undefined, graph(1), "nonsense", null]).differences).toEqual([]);
   });
 
-  test("limits differences and marks the cut", () => {
+  test("reports that differences were cut when there are too many", () => {
     const inputs = (value: number) => ({
       "1": { inputs: Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`i${index}`, value])) },
     });
@@ -63,21 +69,21 @@ describe("input differences", () => {
   });
 });
 
-const job = (id: string, createdSeconds: number, position?: number) => ({
+const createJob = (id: string, createdSeconds: number, position?: number) => ({
   ...jobListItemSchema.parse({ id, status: "pending", create_time: 1_700_000_000 + createdSeconds }),
   position,
 });
-const order = (rows: readonly { id: string; position?: number }[]) => rows.map(({ id, position }) => [id, position]);
+const getOrder = (rows: readonly { id: string; position?: number }[]) => rows.map(({ id, position }) => [id, position]);
 
-describe("the rows of the queue", () => {
-  it("keep the service's order, and show no number without a position", () => {
+describe("queue rows", () => {
+  it("keeps the service's order and adds no missing positions", () => {
     const list = toQueueList({
       running: [],
-      pending: [job("late", 9, 1), job("early", 1, 2), job("unplaced", 5)],
+      pending: [createJob("late", 9, 1), createJob("early", 1, 2), createJob("unplaced", 5)],
       source: "queue",
       canStop: false,
     });
-    expect(order(list.pending)).toEqual([
+    expect(getOrder(list.pending)).toEqual([
       ["late", 1],
       ["early", 2],
       ["unplaced", undefined],
@@ -85,24 +91,24 @@ describe("the rows of the queue", () => {
     expect(list.isSortedBySubmission).toBe(false);
   });
 
-  it("keep the submission order when the service gives no positions", () => {
-    const list = toQueueList({ running: [], pending: [job("late", 9), job("early", 1)], source: "jobs", canStop: false });
-    expect(order(list.pending)).toEqual([
+  it("sorts by submission when the service sends no positions", () => {
+    const list = toQueueList({ running: [], pending: [createJob("late", 9), createJob("early", 1)], source: "jobs", canStop: false });
+    expect(getOrder(list.pending)).toEqual([
       ["early", 1],
       ["late", 2],
     ]);
     expect(list.isSortedBySubmission).toBe(true);
   });
 
-  it("count jobs waiting beyond the list", () => {
-    const running = [{ ...job("r", 0), status: "executing" }];
-    expect(toQueueList({ running, pending: [job("a", 1)], source: "jobs", canStop: false, total: 1_284 }).pendingTotal).toBe(1_283);
-    expect(toQueueList({ running, pending: [job("a", 1)], source: "jobs", canStop: false }).pendingTotal).toBe(1);
+  it("counts pending jobs that are not in the list", () => {
+    const running = [{ ...createJob("r", 0), status: "executing" }];
+    expect(toQueueList({ running, pending: [createJob("a", 1)], source: "jobs", canStop: false, total: 1_284 }).pendingTotal).toBe(1_283);
+    expect(toQueueList({ running, pending: [createJob("a", 1)], source: "jobs", canStop: false }).pendingTotal).toBe(1);
   });
 });
 
 describe("running a job again", () => {
-  it("draws a new value for every numeric seed and changes nothing else", () => {
+  it("replaces every numeric seed and nothing else", () => {
     let seed = 100;
     const resubmission = toResubmission({ prompt: graph, extra_data: { a: 1 } }, () => seed++);
     expect(resubmission).toMatchObject({
@@ -120,9 +126,9 @@ describe("running a job again", () => {
     expect(toResubmission({ prompt: chain }, () => 9)).toMatchObject({ submission: { prompt: chain } });
   });
 
-  it("never sends a masked value and omits masked extra data", () => {
-    const masked = { ...graph, "4": { class_type: "Call", inputs: { api_key: "[REDACTED]", url: "https://x/?token=[REDACTED]" } } };
-    expect(toResubmission({ prompt: masked })).toEqual({
+  it("refuses masked inputs and omits masked extra data", () => {
+    const maskedGraph = { ...graph, "4": { class_type: "Call", inputs: { api_key: "[REDACTED]", url: "https://x/?token=[REDACTED]" } } };
+    expect(toResubmission({ prompt: maskedGraph })).toEqual({
       kind: "masked",
       inputs: [
         { nodeId: "4", node: "Call", input: "api_key" },
@@ -138,7 +144,7 @@ describe("running a job again", () => {
     expect(JSON.stringify(resubmission)).not.toContain("REDACTED");
   });
 
-  it("reports a missing graph", () => {
+  it("reports an error when there is no graph", () => {
     expect(toResubmission(undefined)).toEqual({ kind: "no-graph" });
     expect(toResubmission({ nodes: [], links: [] })).toEqual({ kind: "no-graph" });
   });

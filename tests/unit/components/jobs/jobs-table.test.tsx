@@ -2,32 +2,32 @@ import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection";
 import { createListState, type OpenPanel } from "@/components/frame/list/list-state";
-import { detailsCell, useCellWords } from "@/components/jobs/columns/cells";
+import { renderDetailsCell, useCellTexts } from "@/components/jobs/columns/cells";
 import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
 import { type JobRow, toJobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
-import { jobsAddress } from "@/components/jobs/list/use-job-list";
+import { createJobListAddress } from "@/components/jobs/list/use-job-list";
 import { jobListItemSchema } from "@/lib/contract/schemas/job";
-import { AtPage, plainRouter } from "@/tests/support/at-page";
+import { createFakeRouter,PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../render";
 
 beforeEach(() => {
-  // jsdom has no media queries; the screen is a wide one.
+  // jsdom has no media queries. The test uses a wide screen.
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
 });
 
 const rows: JobRow[] = Array.from({ length: 30 }, (_, index) => ({
   id: `job-${String(index).padStart(4, "0")}`,
-  word: index === 1 ? "failed" : "completed",
+  rawStatus: index === 1 ? "failed" : "completed",
   state: index === 1 ? "failed" : "completed",
   workflow: "Portraits",
   createdMs: Date.now() - 60_000,
   ...(index === 1 && { error: "LoadImage: file not found" }),
 }));
 
-/** A job opens in the panel if `hasRoom`. */
-function openedStore(hasRoom: boolean) {
-  let text: string | undefined;
+/** Creates a panel store. A job opens in the panel when `hasRoom` is true. */
+function createPanelStore(hasRoom: boolean) {
+  let openId: string | undefined;
   const listeners = new Set<() => void>();
   const openedIds: string[] = [];
   const store: OpenPanel = {
@@ -35,44 +35,44 @@ function openedStore(hasRoom: boolean) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    get: () => text,
-    has: (id) => id === text,
+    get: () => openId,
+    has: (id) => id === openId,
     open: (id) => {
       openedIds.push(id);
-      if (hasRoom) text = id;
+      if (hasRoom) openId = id;
       for (const notify of listeners) notify();
       return hasRoom;
     },
     close: () => undefined,
-    settle: () => undefined,
+    syncWithUrl: () => undefined,
   };
   return { store, opened: openedIds };
 }
 
 function show({ hasRoom = true } = {}) {
-  const { store, opened } = openedStore(hasRoom);
+  const { store, opened } = createPanelStore(hasRoom);
   const selection = createSelection();
   const pushed: string[] = [];
-  const router = plainRouter((href) => void pushed.push(href));
+  const router = createFakeRouter((href) => void pushed.push(href));
   renderInApp(
-    <AtPage router={router} search={new URLSearchParams("connection=c1")}>
+    <PageProvider router={router} search={new URLSearchParams("connection=c1")}>
       <JobListTable
         caption="Jobs"
         rows={rows}
-        state={createListState({ sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 }, jobsAddress("jobs", {}))}
+        state={createListState({ sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 }, createJobListAddress("jobs", {}))}
         connection="c1"
         selection={selection}
         choice={DEFAULT_CHOICE}
         onChoiceChange={() => undefined}
         openPanel={store}
       />
-    </AtPage>,
+    </PageProvider>,
   );
   return { opened, pushed, selection };
 }
 const getRow = (id: string) => document.querySelector<HTMLElement>(`tr[data-row="${id}"]`);
 
-it("opens a job from anywhere in its row without redrawing others", () => {
+it("opens a job on a row click without rerendering other rows", () => {
   const { opened, pushed } = show();
   fireEvent.click(screen.getByText("LoadImage: file not found"));
   expect(getRow("job-0001")?.dataset.selected).toBe("true");
@@ -85,7 +85,7 @@ it("opens a job from anywhere in its row without redrawing others", () => {
   expect(pushed).toEqual([]);
 });
 
-it("opens the job's page on the same connection when the panel has no room", () => {
+it("opens the job's page when the panel has no room", () => {
   const { pushed } = show({ hasRoom: false });
   fireEvent.click(screen.getByTitle("job-0002"));
   expect(pushed).toEqual(["/jobs/job-0002?connection=c1"]);
@@ -98,17 +98,17 @@ it("ignores the second click of a double click on a row", () => {
   expect([opened, pushed]).toEqual([[], []]);
 });
 
-it("ignores presses on controls and selected text", () => {
+it("ignores clicks on controls and on selected text", () => {
   const { opened, selection } = show();
   fireEvent.click(screen.getByRole("checkbox", { name: "Select job job-0004" }));
-  expect([...selection.ids()]).toEqual(["job-0004"]);
+  expect([...selection.getIds()]).toEqual(["job-0004"]);
   window.getSelection()?.selectAllChildren(screen.getByText("LoadImage: file not found"));
   fireEvent.click(getRow("job-0005")?.lastElementChild ?? document.body);
   expect(opened).toEqual([]);
   window.getSelection()?.removeAllRanges();
 });
 
-it("opens a job in a new tab by Ctrl or middle button", () => {
+it("opens a job in a new tab on a Ctrl or middle click", () => {
   const { opened } = show();
   const open = vi.spyOn(window, "open").mockReturnValue(null);
   fireEvent.click(getRow("job-0006")?.lastElementChild ?? document.body, { ctrlKey: true });
@@ -117,38 +117,38 @@ it("opens a job in a new tab by Ctrl or middle button", () => {
   expect(opened).toEqual([]);
 });
 
-it("copies an id from its row and confirms it", async () => {
+it("copies the job id from its row", async () => {
   show();
-  const copied: string[] = [];
+  const copiedTexts: string[] = [];
   vi.stubGlobal(
     "navigator",
-    Object.assign(Object.create(navigator), { clipboard: { writeText: async (text: string) => void copied.push(text) } }),
+    Object.assign(Object.create(navigator), { clipboard: { writeText: async (text: string) => void copiedTexts.push(text) } }),
   );
   await act(async () => {
     fireEvent.click(getRow("job-0008")?.querySelector("button") ?? document.body);
   });
-  expect(copied).toEqual(["job-0008"]);
+  expect(copiedTexts).toEqual(["job-0008"]);
 });
 
-it("choosing all changes boxes and draws no cell", () => {
+it("rerenders no cells when all rows are selected", () => {
   const { selection } = show();
   const getCells = () => [...document.querySelectorAll("tr[data-row] td:not(:first-child)")];
   const before = getCells();
-  const html = before.map((cell) => cell.innerHTML);
+  const cellContents = before.map((cell) => cell.innerHTML);
   act(() => selection.selectPage());
   expect(document.querySelectorAll("tr[data-row] input:checked")).toHaveLength(30);
   expect(getCells()).toEqual(before);
-  expect(before.map((cell) => cell.innerHTML)).toEqual(html);
+  expect(before.map((cell) => cell.innerHTML)).toEqual(cellContents);
 });
 
-function What({ row }: { row: JobRow }) {
-  return detailsCell({ row, words: useCellWords(), getHref: () => "/jobs/x" });
+function DetailsCell({ row }: { row: JobRow }) {
+  return renderDetailsCell({ row, texts: useCellTexts(), getHref: () => "/jobs/x" });
 }
 
-it("highlights search words and keeps a job's text as text", () => {
+it("highlights matches and escapes HTML in a job's text", () => {
   const text = `a <img src=x onerror="alert(1)"> by the </mark>sea`;
   const marks = [text.indexOf("img"), text.indexOf("sea")].map((at): [number, number] => [at, at + 3]);
-  renderInApp(<What row={{ id: "x", word: "completed", state: "completed", match: { text, marks } }} />);
+  renderInApp(<DetailsCell row={{ id: "x", rawStatus: "completed", state: "completed", match: { text, marks } }} />);
   const element = screen.getByTitle(text);
   expect(element.textContent).toBe(text);
   expect([...element.querySelectorAll("*")].map(({ tagName, textContent }) => [tagName, textContent])).toEqual([
@@ -163,7 +163,7 @@ it.each([
   ["in_progress", { progress: { nodes_done: 1, current_node: "3" } }, "node 3"],
   ["in_progress", {}, ""],
   ["pending", { waits: { state: "queued", runners: ["GPU 1"], ahead: 2, message: "" } }, "queued on GPU 1, behind 2 jobs"],
-])("shows progress or the queue position (%s %j)", (status, more, text) => {
-  const row = toJobRow(jobListItemSchema.parse({ id: "x", status, ...more }));
-  expect(renderInApp(<What row={row} />).container.textContent).toBe(text);
+])("shows progress or the queue position of a %s job: %j", (status, fields, text) => {
+  const row = toJobRow(jobListItemSchema.parse({ id: "x", status, ...fields }));
+  expect(renderInApp(<DetailsCell row={row} />).container.textContent).toBe(text);
 });

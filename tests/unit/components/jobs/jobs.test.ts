@@ -4,20 +4,20 @@ import { pauseRows } from "@/components/data-table/paused-rows";
 import { getRowTitle } from "@/components/jobs/columns/cells";
 import { toBars, toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
 import { toJobRow } from "@/components/jobs/job-row";
-import { listHref, readList } from "@/components/jobs/list/list-address";
+import { getListHref, parseListQuery } from "@/components/jobs/list/list-urls";
 import { jobDetailSchema, jobListItemSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 
-const readAddress = (params: Parameters<typeof toSearchParams>[0]) => readList("jobs", toSearchParams(params));
+const readAddress = (params: Parameters<typeof toSearchParams>[0]) => parseListQuery("jobs", toSearchParams(params));
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
 
-describe("the address of the jobs page", () => {
-  it("keeps valid parts, falls back otherwise and names dropped ones", () => {
+describe("jobs page URL", () => {
+  it("uses defaults for invalid parameters and reports them", () => {
     const { query, ignored } = readAddress({ status: "failed,done", limit: "50", offset: "-3", workflow_id: "w1", nonsense: "1" });
     expect(query).toEqual({ ...defaults, limit: 50, workflow_id: "w1" });
     expect(ignored.sort()).toEqual(["offset=-3", "status=failed,done"]);
   });
 
-  it("reads several states, however they are written, and none from an empty value", () => {
+  it("reads states in any case and ignores empty ones", () => {
     expect(readAddress({ status: ["Failed", "cancelled"] }).query.status).toEqual(["failed", "cancelled"]);
     expect(readAddress({ status: "," }).query.status).toBeUndefined();
   });
@@ -31,80 +31,80 @@ describe("the address of the jobs page", () => {
     ["text= sea &member=%20&within=0", { text: "sea" }, ["member= ", "within=0"]],
     [`workflow_id=${"w".repeat(201)}&output_type=hologram`, {}, ["output_type=hologram", `workflow_id=${"w".repeat(100)}`]],
     ["sort_by=name&sort_order=asc&job=j1&view=all&connection=c1", { sort_order: "asc" }, ["sort_by=name"]],
-  ])("reads ?%s part by part", (search, said, leftOut) => {
-    const { query, ignored } = readList("jobs", new URLSearchParams(search));
-    expect(query).toEqual({ ...defaults, ...said });
-    expect(ignored.sort()).toEqual(leftOut);
+  ])("reads each parameter of ?%s on its own", (search, expectedQuery, expectedIgnored) => {
+    const { query, ignored } = parseListQuery("jobs", new URLSearchParams(search));
+    expect(query).toEqual({ ...defaults, ...expectedQuery });
+    expect(ignored.sort()).toEqual(expectedIgnored);
   });
 
-  it("is the same for the same list, since defaults are omitted", () => {
-    expect(listHref("jobs", defaults)).toBe("/jobs");
-    expect(listHref("jobs", { ...defaults, status: ["failed"], offset: 100 })).toBe("/jobs?status=failed&offset=100");
+  it("omits default values", () => {
+    expect(getListHref("jobs", defaults)).toBe("/jobs");
+    expect(getListHref("jobs", { ...defaults, status: ["failed"], offset: 100 })).toBe("/jobs?status=failed&offset=100");
   });
 });
 
-describe("a row of the list", () => {
-  const item = (extra: object) => jobListItemSchema.parse({ id: "j1", status: "failed", create_time: 1_700_000_000, ...extra });
+describe("job row", () => {
+  const parseItem = (extra: object) => jobListItemSchema.parse({ id: "j1", status: "failed", create_time: 1_700_000_000, ...extra });
 
-  it("names the failed node and reason in one line", () => {
+  it("shows the failed node and the reason in one line", () => {
     const row = toJobRow(
-      item({ execution_error: { node_type: "LoadImage", exception_message: "file not found\n  at line 3", exception_type: "E" } }),
+      parseItem({ execution_error: { node_type: "LoadImage", exception_message: "file not found\n  at line 3", exception_type: "E" } }),
     );
     expect(row).toMatchObject({ error: "LoadImage: file not found", createdMs: 1_700_000_000_000, state: "failed" });
   });
 
-  it("names a late refusal by its message, not by its JSON", () => {
+  it("shows the message of a late refusal instead of its JSON", () => {
     const refusal = {
       error: { type: "invalid", message: "Prompt outputs failed validation" },
       node_errors: { 3: { errors: [{ message: "x" }] } },
     };
-    const row = toJobRow(item({ execution_error: { exception_message: `400: ${JSON.stringify(refusal)}` } }));
+    const row = toJobRow(parseItem({ execution_error: { exception_message: `400: ${JSON.stringify(refusal)}` } }));
     expect(row.error).toBe("Prompt outputs failed validation");
   });
 
-  it("is titled by its prompt where its workflow has no name", () => {
-    const title = (extra: object) => getRowTitle(toJobRow(item({ prompt_excerpt: "a red fox", ...extra })));
-    expect(title({})).toBe("a red fox");
-    expect(title({ workflow_id: "0123abcd-0000-4000-8000-000000000000" })).toBe("a red fox");
-    expect(title({ workflow_id: "w1", workflow_name: "hero" })).toBe("hero");
+  it("uses the prompt as the title when the workflow has no name", () => {
+    const getTitle = (extra: object) => getRowTitle(toJobRow(parseItem({ prompt_excerpt: "a red fox", ...extra })));
+    expect(getTitle({})).toBe("a red fox");
+    expect(getTitle({ workflow_id: "0123abcd-0000-4000-8000-000000000000" })).toBe("a red fox");
+    expect(getTitle({ workflow_id: "w1", workflow_name: "hero" })).toBe("hero");
   });
 
-  it("contains only what the list shows", () => {
-    const row = toJobRow(item({ status: "pending", workflow: { prompt: {} }, extra_data: { secret: 1 } }));
-    expect(row).toEqual({ id: "j1", word: "pending", state: "pending", createdMs: 1_700_000_000_000 });
+  it("contains only the fields that the list shows", () => {
+    const row = toJobRow(parseItem({ status: "pending", workflow: { prompt: {} }, extra_data: { secret: 1 } }));
+    expect(row).toEqual({ id: "j1", rawStatus: "pending", state: "pending", createdMs: 1_700_000_000_000 });
   });
 });
 
-describe("rows held back while scrolled down", () => {
-  const row = (id: string, state: "pending" | "completed" = "pending") => ({ id, word: state, state });
+describe("pauseRows", () => {
+  const row = (id: string, state: "pending" | "completed" = "pending") => ({ id, rawStatus: state, state });
 
-  it("updates visible rows in place and counts new ones", () => {
+  it("updates rows in place and counts new ones", () => {
     const paused = pauseRows([row("b"), row("a")], [row("d"), row("c"), row("b", "completed")]);
     expect(paused.rows).toEqual([row("b", "completed"), row("a")]);
     expect(paused.newCount).toBe(2);
   });
 
-  it("keeps a row in view that new ones pushed off the page", () => {
+  it("keeps a row when new rows push it off the page", () => {
     expect(pauseRows([row("b"), row("a")], [row("c"), row("b")])).toEqual({ rows: [row("b"), row("a")], newCount: 1 });
   });
 
   it.each([
-    ["a removed row goes and the next page's row follows", "d c b", "d b a", "d b a", 0],
-    ["a removed row goes although others arrived", "d c b", "f d b", "d b", 1],
-    ["a row that arrived in the middle of a sorted list waits", "d b a", "d c b", "d b a", 1],
-    ["the whole page was pushed away", "b a", "d c", "b a", 2],
-    ["rows after the last one appear, as they move nothing", "c b", "c b a", "c b a", 0],
-  ])("%s", (_, expected, latest, rows, newCount) => {
-    const list = (ids: string) => ids.split(" ").map((id) => row(id));
-    expect(pauseRows(list(expected), list(latest))).toEqual({ rows: list(rows), newCount });
+    ["removes a deleted row and adds the next page's row", "d c b", "d b a", "d b a", 0],
+    ["removes a deleted row when new rows arrive", "d c b", "f d b", "d b", 1],
+    ["holds back a new row in the middle of a sorted list", "d b a", "d c b", "d b a", 1],
+    ["keeps all rows when new rows replace the whole page", "b a", "d c", "b a", 2],
+    ["adds rows after the last one, since they move no other row", "c b", "c b a", "c b a", 0],
+  ])("%s", (_, current, latest, expectedRows, newCount) => {
+    const createRows = (ids: string) => ids.split(" ").map((id) => row(id));
+    expect(pauseRows(createRows(current), createRows(latest))).toEqual({ rows: createRows(expectedRows), newCount });
   });
 
-  it("shows the next page's rows when all rows of this one were removed", () => {
+  it("shows the next page's rows when all rows are deleted", () => {
     expect(pauseRows([row("d"), row("c")], [row("b"), row("a")], false)).toEqual({ rows: [row("b"), row("a")], newCount: 0 });
   });
 });
 
-describe("a job's page", () => {
+describe("job facts", () => {
   const detail = jobDetailSchema.parse({
     id: "j1",
     status: "executing",
@@ -118,7 +118,7 @@ describe("a job's page", () => {
     outputs: { 9: { images: [{ filename: "a.png", type: "output" }] } },
   });
 
-  it("lists nodes by title in starting order", () => {
+  it("lists nodes by title in the order they started", () => {
     const facts = toJobFacts(detail);
     expect(facts.timeline.map(({ name, state }) => [name, state])).toEqual([
       ["The photo", "cached"],
@@ -128,11 +128,11 @@ describe("a job's page", () => {
     expect(facts.outputs.map(({ node, view }) => [node, view.name])).toEqual([["SaveImage", "a.png"]]);
   });
 
-  it("doesn't contain the submitted graph", () => {
+  it("omits the submitted graph", () => {
     expect(JSON.stringify(toJobFacts(detail))).not.toContain("class_type");
   });
 
-  it("draws bars between the first start and the last end, and none without times", () => {
+  it("scales bars to the whole run and omits bars without times", () => {
     expect(toBars([{ startMs: 0, endMs: 50 }, { startMs: 50 }, {}], 200)).toEqual([{ from: 0, to: 25 }, { from: 25, to: 100 }, undefined]);
     expect(toBars([{}, {}], 1)).toEqual([undefined, undefined]);
   });
@@ -148,54 +148,56 @@ describe("a job's page", () => {
       workflow: { prompt: { 1: { class_type: "LoadImage" }, 2: { class_type: "Fail" }, 3: { class_type: "SaveImage" } } },
       ...extra,
     });
-  const course = (extra: object) =>
+  const getTimeline = (extra: object) =>
     toJobFacts(failedDetail(extra)).timeline.map(({ nodeId, state, startMs, endMs }) => [nodeId, state, startMs, endMs]);
 
-  it("gives a failed node the remaining time and marks nodes never reached", () => {
-    expect(course({ execution_meta: { 1: { start_time: 1_700_000_001_000, end_time: 1_700_000_004_000 } } })).toEqual([
+  it("assigns the remaining time to the failed node and marks unreached nodes", () => {
+    expect(getTimeline({ execution_meta: { 1: { start_time: 1_700_000_001_000, end_time: 1_700_000_004_000 } } })).toEqual([
       ["1", "done", 1_700_000_001_000, 1_700_000_004_000],
       ["2", "failed", 1_700_000_004_000, 1_700_000_009_000],
       ["3", "unreached", undefined, undefined],
     ]);
-    expect(course({ execution_meta: {} })[0]).toEqual(["2", "failed", 1_700_000_001_000, 1_700_000_009_000]);
+    expect(getTimeline({ execution_meta: {} })[0]).toEqual(["2", "failed", 1_700_000_001_000, 1_700_000_009_000]);
   });
 
-  it("draws no time for a failed node where the service sends none at all", () => {
+  it("omits the failed node's times when the service sends none", () => {
     for (const execution_meta of [undefined, { 1: {} }])
-      expect(course({ execution_meta }).find(([, state]) => state === "failed")).toEqual(["2", "failed", undefined, undefined]);
+      expect(getTimeline({ execution_meta }).find(([, state]) => state === "failed")).toEqual(["2", "failed", undefined, undefined]);
   });
 
-  it("never marks the interrupted node as done", () => {
-    const renderStopped = (extra: object) =>
-      course({ status: "cancelled", execution_error: undefined, ...extra }).map(([id, state, , endMs]) => [id, state, endMs]);
+  it("marks the interrupted node as stopped, never as done", () => {
+    const getStoppedTimeline = (extra: object) =>
+      getTimeline({ status: "cancelled", execution_error: undefined, ...extra }).map(([id, state, , endMs]) => [id, state, endMs]);
     const [start_time, end_time] = [1_700_000_001_000, 1_700_000_004_000];
     const ended = { 1: { start_time, end_time } };
     const interrupted = { status_str: "error", messages: [["execution_interrupted", { node_id: "2", executed: ["1"] }]] };
-    const whole = [
+    const expectedTimeline = [
       ["1", "done", end_time],
       ["2", "stopped", 1_700_000_009_000],
       ["3", "unreached", undefined],
     ];
-    // A service may give the time of the interruption as the end of the interrupted node.
-    const cut = { start_time: end_time, end_time: 1_700_000_009_000 };
-    expect(renderStopped({ execution_meta: { ...ended, 2: cut }, execution_status: interrupted })).toEqual(whole);
-    expect(renderStopped({ execution_meta: { ...ended, 2: { start_time: end_time } } })).toEqual(whole);
-    expect(renderStopped({ execution_meta: ended, execution_status: interrupted })).toEqual(whole);
-    expect(renderStopped({ execution_meta: { 1: {}, 2: {} } }).map(([id, state]) => [id, state])).toEqual([
+    // A service may report the interruption as the end of the interrupted node.
+    const interruptedTimes = { start_time: end_time, end_time: 1_700_000_009_000 };
+    expect(getStoppedTimeline({ execution_meta: { ...ended, 2: interruptedTimes }, execution_status: interrupted })).toEqual(
+      expectedTimeline,
+    );
+    expect(getStoppedTimeline({ execution_meta: { ...ended, 2: { start_time: end_time } } })).toEqual(expectedTimeline);
+    expect(getStoppedTimeline({ execution_meta: ended, execution_status: interrupted })).toEqual(expectedTimeline);
+    expect(getStoppedTimeline({ execution_meta: { 1: {}, 2: {} } }).map(([id, state]) => [id, state])).toEqual([
       ["1", "done"],
       ["2", "stopped"],
       ["3", "unreached"],
     ]);
   });
 
-  it("names no unreached nodes while running or when completed", () => {
+  it("lists no unreached nodes when the job is running or completed", () => {
     for (const status of ["in_progress", "completed"]) {
-      const states = course({ status, execution_error: undefined, execution_meta: { 1: { start_time: 1_700_000_001_000 } } });
+      const states = getTimeline({ status, execution_error: undefined, execution_meta: { 1: { start_time: 1_700_000_001_000 } } });
       expect(states.map(([id]) => id)).toEqual(["1"]);
     }
   });
 
-  it("keeps machine and submission from the status view over polls of the details", () => {
+  it("keeps the machine and the submission time from the status response", () => {
     const status = jobStatusSchema.parse({
       id: "j1",
       status: "error",

@@ -10,23 +10,23 @@ import { Toasts } from "@/components/ui/toasts";
 import { type QueueView } from "@/lib/contract/console";
 import { failed, ok } from "@/lib/shared/result";
 import { renderInApp } from "../render";
-import { busy, noteCalls, press, row, show, showBusy } from "./shown-queue";
+import { busyQueue, createRow, mockQueueApi, press, showBusyQueue,showQueue } from "./render-queue";
 
-// jsdom has no media queries; the screen is a narrow one, where rows have a second line.
+// jsdom has no media queries. The test uses a narrow screen, where rows have a second line.
 beforeEach(() => {
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
 });
 
-it("shows no figures and no Clear when the queue cannot be read", async () => {
-  await show(Promise.resolve(failed({ code: "UPSTREAM_UNREACHABLE", message: "no", status: 502 })));
+it("hides the counts and Clear when the queue can't be read", async () => {
+  await showQueue(Promise.resolve(failed({ code: "UPSTREAM_UNREACHABLE", message: "no", status: 502 })));
   expect(screen.getByText("The service cannot be reached")).toBeDefined();
   expect(screen.queryByText(/0 running/)).toBeNull();
   expect(screen.queryByText("The queue is empty")).toBeNull();
   expect(screen.queryByRole("button", { name: "Clear" })).toBeNull();
 });
 
-it("reports an empty loaded queue", async () => {
-  await show(
+it("shows a message when the queue is empty", async () => {
+  await showQueue(
     Promise.resolve(ok({ value: { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false }, atMs: 1 })),
   );
   expect(screen.getByText("0 running, 0 pending")).toBeDefined();
@@ -34,8 +34,8 @@ it("reports an empty loaded queue", async () => {
   expect(screen.getByRole("link", { name: "Run a workflow" }).getAttribute("href")).toBe("/run");
 });
 
-it("blocks Clear while a cancelled job can still be restored", async () => {
-  const requests = await showBusy(false);
+it("disables Clear when a cancel can still be undone", async () => {
+  const requests = await showBusyQueue(false);
   press("Cancel job wait-1");
   press("Clear 2 pending jobs");
   expect(screen.queryByRole("dialog")).toBeNull();
@@ -43,8 +43,8 @@ it("blocks Clear while a cancelled job can still be restored", async () => {
   expect(requests).toHaveLength(1);
 });
 
-it("delays two cancels separately, each with its own Undo", async () => {
-  const requests = await showBusy(false);
+it("gives each cancelled job its own Undo", async () => {
+  const requests = await showBusyQueue(false);
   renderInApp(<Toasts />);
   press("Cancel job wait-1");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS - 1_000));
@@ -60,8 +60,8 @@ it("delays two cancels separately, each with its own Undo", async () => {
   expect(requests).toHaveLength(1);
 });
 
-it("restores one row by its Undo and all by the action's Undo", async () => {
-  const requests = await showBusy(false);
+it("restores one job with the row's Undo and all with the action's Undo", async () => {
+  const requests = await showBusyQueue(false);
   renderInApp(<Toasts />);
   const cancelBoth = () => {
     for (const id of ["wait-1", "wait-2"]) fireEvent.click(screen.getByRole("checkbox", { name: `Select job ${id}` }));
@@ -78,8 +78,8 @@ it("restores one row by its Undo and all by the action's Undo", async () => {
   expect(requests).toMatchObject([{ json: { delete: ["wait-2"] } }]);
 });
 
-it("sends held work with keepalive when the page closes", async () => {
-  const requests = await showBusy(false);
+it("sends pending cancels with keepalive when the page closes", async () => {
+  const requests = await showBusyQueue(false);
   press("Cancel job wait-1");
   press("Cancel job wait-2");
   await act(async () => void window.dispatchEvent(new Event("pagehide")));
@@ -91,39 +91,39 @@ it("sends held work with keepalive when the page closes", async () => {
   expect(requests).toHaveLength(2);
 });
 
-it("offers Stop for a running job only where the service supports it", async () => {
-  await showBusy(false);
+it("offers Stop only when the service supports it", async () => {
+  await showBusyQueue(false);
   expect(screen.queryByRole("button", { name: "Stop job runs-1" })).toBeNull();
   cleanup();
-  const requests = await showBusy(true);
+  const requests = await showBusyQueue(true);
   press("Stop job runs-1");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS));
   expect(requests).toMatchObject([{ path: expect.stringContaining("/api/console/jobs/stop"), json: { ids: ["runs-1"] } }]);
   expect(screen.getByText("1 stopped")).toBeDefined();
 });
 
-/** The text of a job's cell in the column "Waited". */
+/** Returns the text of a job's cell in the column "Waited". */
 function getWaitedText(id: string): string | null | undefined {
   const index = screen.getAllByRole("columnheader").findIndex(({ textContent }) => textContent === "Waited");
   return screen.getByTitle(id).closest("tr")?.children[index]?.textContent;
 }
 
-it("shows how long a running job waited, or nothing if unknown", async () => {
+it("shows how long a job waited, or a dash when unknown", async () => {
   vi.useFakeTimers({ now: 100_000 });
-  noteCalls();
+  mockQueueApi();
   const running: JobRow[] = [
-    { ...row("at-once", "in_progress"), createdMs: 40_000, startedMs: 40_000 },
-    { ...row("later", "in_progress"), createdMs: 30_000, startedMs: 42_500 },
-    { ...row("untold", "in_progress"), createdMs: 30_000 },
+    { ...createRow("immediate", "in_progress"), createdMs: 40_000, startedMs: 40_000 },
+    { ...createRow("later", "in_progress"), createdMs: 30_000, startedMs: 42_500 },
+    { ...createRow("unknown", "in_progress"), createdMs: 30_000 },
   ];
-  const pending = [{ ...row("waits", "pending"), createdMs: 58_000 }];
-  await show(
+  const pending = [{ ...createRow("waits", "pending"), createdMs: 58_000 }];
+  await showQueue(
     Promise.resolve(ok({ value: { running, pending, pendingTotal: 1, isSortedBySubmission: false, canStop: false }, atMs: 100_000 })),
   );
-  expect(["at-once", "later", "untold", "waits"].map(getWaitedText)).toEqual(["0.0 s", "12.5 s", "–", "42 s"]);
+  expect(["immediate", "later", "unknown", "waits"].map(getWaitedText)).toEqual(["0.0 s", "12.5 s", "–", "42 s"]);
 });
 
-it("pauses all clocks while the service is unreachable", async () => {
+it("pauses the clocks when the service is unreachable", async () => {
   const nowMs = 1_800_000_000_000;
   vi.useFakeTimers({ now: nowMs });
   const waits = { id: "waits", status: "pending", create_time: nowMs - 42_000 };
@@ -152,36 +152,36 @@ it("pauses all clocks while the service is unreachable", async () => {
   expect(getWaitedText("waits")).toMatch(/^2m/);
 });
 
-it("shows the runner that queued a job instead of its start", async () => {
+it("shows the runner's queue position when a runner has queued the job", async () => {
   const waits = { state: "queued", runners: ["GPU 1"], ahead: 1, message: "" } as const;
-  const pending = [{ ...row("there", "pending"), waiting: { ...waits, runners: [...waits.runners] } }];
-  noteCalls();
-  await show(
+  const pending = [{ ...createRow("queued-1", "pending"), waiting: { ...waits, runners: [...waits.runners] } }];
+  mockQueueApi();
+  await showQueue(
     Promise.resolve(ok({ value: { running: [], pending, pendingTotal: 1, isSortedBySubmission: false, canStop: false }, atMs: 1 })),
   );
   const index = screen.getAllByRole("columnheader").findIndex(({ textContent }) => textContent === "May start");
-  expect(screen.getByTitle("there").closest("tr")?.children[index]?.textContent).toBe("queued on GPU 1, behind 1 job");
+  expect(screen.getByTitle("queued-1").closest("tr")?.children[index]?.textContent).toBe("queued on GPU 1, behind 1 job");
 });
 
-/** Requests fail until the network is back. */
+/** Requests fail until `network.isBroken` is false. */
 function breakNetwork() {
   const network = { isBroken: true };
-  const whole = noteCalls();
-  const reached = globalThis.fetch;
+  const requests = mockQueueApi();
+  const originalFetch = globalThis.fetch;
   vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
     if (network.isBroken) throw new TypeError("offline");
-    return reached(path, init);
+    return originalFetch(path, init);
   });
-  return { network, sent: whole };
+  return { network, sent: requests };
 }
 
-it("explains a failed cancel and retries it", async () => {
+it("explains a failed cancel and sends it again on Retry", async () => {
   vi.useFakeTimers();
   const { network, sent } = breakNetwork();
-  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));
+  await showQueue(Promise.resolve(ok({ value: { ...busyQueue, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));
   press("Cancel job wait-1");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS));
-  // The look-up is loaded by the first action without a response.
+  // The lookup code is loaded after the response is lost.
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText("1 with an unknown result")).toBeDefined();
   expect(screen.getByText(/^Lightdesk cannot be reached/)).toBeDefined();
@@ -192,21 +192,21 @@ it("explains a failed cancel and retries it", async () => {
   expect(screen.getByText("1 cancelled")).toBeDefined();
 });
 
-it("reports a cancel that failed while the page closed", async () => {
+it("reports a cancel that fails when the page closes", async () => {
   vi.useFakeTimers();
   breakNetwork();
   renderInApp(<Toasts />);
-  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));
+  await showQueue(Promise.resolve(ok({ value: { ...busyQueue, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));
   press("Cancel job wait-1");
   await act(async () => void window.dispatchEvent(new Event("pagehide")));
   await act(() => vi.advanceTimersByTimeAsync(0));
   expect(screen.getByText(/^1 with an unknown result: Lightdesk cannot be reached/)).toBeDefined();
 });
 
-it("keeps the dialog open until the response and retries after a failure", async () => {
+it("keeps the dialog open when clearing fails, and retries", async () => {
   vi.useFakeTimers();
   const { network, sent } = breakNetwork();
-  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));
+  await showQueue(Promise.resolve(ok({ value: { ...busyQueue, pendingTotal: 2, isSortedBySubmission: false, canStop: false }, atMs: 1 })));
   press("Clear 2 pending jobs");
   const dialog = within(screen.getByRole("dialog"));
   const confirm = () => act(async () => void fireEvent.click(dialog.getByRole("button", { name: "Clear 2 pending jobs" })));

@@ -1,4 +1,4 @@
-// Facts of a completed job with three nodes. Tests can override any field.
+// A completed job with three nodes. Tests can override any field.
 import { type JobFacts, toJobFacts } from "@/components/jobs/job/job-facts";
 import { jobDetailSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 
@@ -7,8 +7,8 @@ export const graph = {
   "2": { class_type: "KSampler", inputs: { image: ["1", 0], seed: 5, noise_seed: 6, steps: 20 } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], lost: ["77", 0] } },
 };
-export const factsOf = (extra: object = {}, status?: string): JobFacts =>
+export const createFacts = (overrides: object = {}, status?: string): JobFacts =>
   toJobFacts(
-    jobDetailSchema.parse({ id: "job-1", status: "completed", create_time: 1_700_000_000, workflow: { prompt: graph }, ...extra }),
+    jobDetailSchema.parse({ id: "job-1", status: "completed", create_time: 1_700_000_000, workflow: { prompt: graph }, ...overrides }),
     status === undefined ? undefined : jobStatusSchema.parse({ id: "job-1", status }),
   );

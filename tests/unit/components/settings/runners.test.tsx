@@ -1,4 +1,4 @@
-// Settings, Runners as admins see it, and the requests of its form.
+// The runners screen in Settings and the runner notices on the overview and the job page.
 import { act, fireEvent, screen, within } from "@testing-library/react";
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
@@ -6,18 +6,18 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { JobDetails, JobProgress } from "@/components/jobs/job/job-details";
 import { JobNotes } from "@/components/jobs/job/job-error";
 import { toJobFacts } from "@/components/jobs/job/job-facts";
-import { unavailableRunners } from "@/components/overview/overview-jobs";
+import { getUnavailableRunners } from "@/components/overview/overview-jobs";
 import { RunnersNotice } from "@/components/overview/overview-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
-import { runnerOrders, runnerProblems } from "@/lib/contract/connections";
+import { runnerProblems,settableRunnerStates } from "@/lib/contract/connections";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
 import { messagesByLanguage } from "@/lib/server/i18n/messages";
 import { languages } from "@/lib/shared/languages";
 import { failed, ok } from "@/lib/shared/result";
-import { AtPage } from "@/tests/support/at-page";
+import { PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../render";
-import { builtInRunner, studio } from "./runners";
+import { builtInRunner, studioRunner } from "./runners";
 
 const requests: { path: string; method: string; body?: unknown }[] = [];
 let responses: Response[] = [];
@@ -33,19 +33,19 @@ beforeEach(() => {
   });
 });
 
-const resolveRead = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
+const createReadResult = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 async function show(runners: Runner[]): Promise<void> {
   listedRunners = runners;
   await act(async () =>
     renderInApp(
-      <AtPage>
+      <PageProvider>
         <SWRConfig value={{ provider: () => new Map() }}>
           <Suspense>
-            <RunnersNotice runners={resolveRead(unavailableRunners({ runners }))} />
-            <RunnersScreen role="admin" canChange runners={resolveRead(runners)} />
+            <RunnersNotice runners={createReadResult(getUnavailableRunners({ runners }))} />
+            <RunnersScreen role="admin" canChange runners={createReadResult(runners)} />
           </Suspense>
         </SWRConfig>
-      </AtPage>,
+      </PageProvider>,
     ),
   );
 }
@@ -54,8 +54,8 @@ const type = (label: string, value: string) => fireEvent.change(screen.getByLabe
 const getRow = ({ label }: Runner) => within(screen.getByRole("heading", { name: label }).closest("li") ?? document.body);
 
 it("shows each runner's type, state and totals", async () => {
-  await show([builtInRunner, studio]);
-  const row = getRow(studio);
+  await show([builtInRunner, studioRunner]);
+  const row = getRow(studioRunner);
   for (const text of ["Ready", "http://10.0.0.12:8188", "fast", "1 of 1 running", "120 done, 3 failed, 4.2 s on average", "0.27.0", "812"])
     expect(row.getByText(text), text).toBeDefined();
   expect(row.getByText("18 GB of 24 GB used")).toBeDefined();
@@ -63,53 +63,53 @@ it("shows each runner's type, state and totals", async () => {
   expect(getRow(builtInRunner).queryByRole("button", { name: "Remove: Built-in" })).toBeNull();
 });
 
-it("explains an idle runner with a remedy, here and on the overview", async () => {
-  const lostRunner = { ...studio, state: "unreachable" as const, reason: { code: "redirects" as const, message: "It answers 302." } };
-  const bad = {
-    ...studio,
+it("explains an unavailable runner on its screen and on the overview", async () => {
+  const lostRunner = { ...studioRunner, state: "unreachable" as const, reason: { code: "redirects" as const, message: "It answers 302." } };
+  const failingRunner = {
+    ...studioRunner,
     id: "bad",
     label: "Old GPU",
     state: "set_aside" as const,
     reason: { code: "failures" as const, message: "OOM" },
   };
-  await show([builtInRunner, lostRunner, bad]);
+  await show([builtInRunner, lostRunner, failingRunner]);
   expect(getRow(lostRunner).getByText("This address redirects to another one")).toBeDefined();
   expect(getRow(lostRunner).getByText("It answers 302.")).toBeDefined();
   expect(screen.getByText("Runner Studio GPU cannot be reached.")).toBeDefined();
   expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing on it.")).toBeDefined();
-  responses = [Response.json({ runner: studio })];
+  responses = [Response.json({ runner: studioRunner })];
   await press("Resume: Old GPU");
   expect(requests).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
 });
 
-it("shows nothing about runners on the overview while all work", async () => {
-  await show([builtInRunner, { ...studio, state: "paused" }]);
+it("shows no runner notice when all runners work", async () => {
+  await show([builtInRunner, { ...studioRunner, state: "paused" }]);
   expect(screen.queryByText("Open runners")).toBeNull();
 });
 
-it("reports unreadable runner state on the overview", async () => {
+it("shows a notice when the state of the runners can't be read", async () => {
   const failure = { code: "SERVICE_UNAVAILABLE" as const, message: "", status: 503 };
   vi.stubGlobal("fetch", async () => Response.json(failure, { status: 503 }));
   await act(async () =>
     renderInApp(
-      <AtPage>
+      <PageProvider>
         <SWRConfig value={{ provider: () => new Map() }}>
           <Suspense>
             <RunnersNotice runners={Promise.resolve(failed(failure))} />
           </Suspense>
         </SWRConfig>
-      </AtPage>,
+      </PageProvider>,
     ),
   );
   expect(screen.getByRole("status").textContent).toContain("Couldn't load the state of the runners.");
 });
 
-it.each(languages)("has an audit label for any runner address in %s", (language) => {
+it.each(languages)("has an audit message for each runner problem in %s", (language) => {
   const messages = messagesByLanguage[language].settings.audit.note.runner;
-  expect(Object.keys(messages).sort()).toEqual(["fine", ...runnerProblems, ...runnerOrders].sort());
+  expect(Object.keys(messages).sort()).toEqual(["fine", ...runnerProblems, ...settableRunnerStates].sort());
 });
 
-it("adds an unresponsive address only on confirmation", async () => {
+it("adds an unreachable runner only when confirmed", async () => {
   await show([builtInRunner]);
   await press("Add a runner");
   type("Address", "10.0.0.12:8188");
@@ -120,11 +120,11 @@ it("adds an unresponsive address only on confirmation", async () => {
   expect(screen.getByText("This is a cloud service, not a plain server")).toBeDefined();
   responses = [
     Response.json({ problem: { code: "not_reachable", message: "refused" } }),
-    Response.json({ runner: studio }, { status: 201 }),
+    Response.json({ runner: studioRunner }, { status: 201 }),
   ];
   await press("Add runner");
   expect(screen.getByText("The server could not be reached")).toBeDefined();
-  listedRunners = [builtInRunner, studio];
+  listedRunners = [builtInRunner, studioRunner];
   await press("Add anyway");
   expect(screen.queryByLabelText("Address")).toBeNull();
   const runner = { address: "10.0.0.12:8188", label: "Studio GPU", tags: ["fast", "big"], slots: 1 };
@@ -135,8 +135,8 @@ it("adds an unresponsive address only on confirmation", async () => {
   ]);
 });
 
-it("confirms a removal and explains what happens to its jobs", async () => {
-  await show([builtInRunner, studio]);
+it("explains what happens to jobs when a runner is removed", async () => {
+  await show([builtInRunner, studioRunner]);
   await press("Remove: Studio GPU");
   expect(screen.getByText(/^Its running job moves to another runner and starts again\./)).toBeDefined();
   listedRunners = [builtInRunner];
@@ -145,7 +145,7 @@ it("confirms a removal and explains what happens to its jobs", async () => {
   expect(screen.queryByRole("heading", { name: "Studio GPU" })).toBeNull();
 });
 
-it("shows a job's runner, attempt and the runner it waits for", () => {
+it("shows a job's runner and attempt, and the runner it waits for", () => {
   const waits = { state: "paused", runners: ["Studio GPU"], message: "Its runner is paused." };
   renderInApp(
     <>
@@ -161,13 +161,13 @@ it.each([
   [0, "Queued on GPU 1."],
   [1, "Queued on GPU 1, behind 1 job."],
   [4, "Queued on GPU 1, behind 4 jobs."],
-])("shows the runner that queued a job behind %i others", (ahead, text) => {
+])("shows the runner that has queued a job behind %i others", (ahead, text) => {
   const waits = { state: "queued", runners: ["GPU 1"], ahead, message: text };
   renderInApp(<JobProgress facts={createFacts({ status: "pending", waits })} />);
   expect(screen.getByText(text)).toBeDefined();
 });
 
-it("shows that a job ran twice and the refused outputs", () => {
+it("shows a cleared cache and refused outputs as notes", () => {
   const errors = [{ type: "value_not_in_list", message: "Value not in list", details: "", extra_info: { input_name: "choice" } }];
   const messages = [
     ["note", { code: "cache_cleared" }],

@@ -1,4 +1,4 @@
-// Runners as the service describes them.
+// Sample runners, in the format of the service.
 import { type Runner } from "@/lib/contract/runners/runners";
 
 export const builtInRunner: Runner = {
@@ -20,7 +20,7 @@ export const builtInRunner: Runner = {
   lastSeenMs: Date.parse("2026-03-01T12:00:00Z"),
 };
 
-export const studio: Runner = {
+export const studioRunner: Runner = {
   ...builtInRunner,
   id: "studio",
   label: "Studio GPU",

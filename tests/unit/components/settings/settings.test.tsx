@@ -2,14 +2,14 @@ import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react
 import { Suspense } from "react";
 import { describe, expect, it, vi } from "vitest";
 import { findInvalidField } from "@/components/frame/failure/failure-message";
-import { ConnectionForm, readConnectionForm } from "@/components/settings/connections/connection-form";
+import { ConnectionCheckNotice } from "@/components/settings/check-notices";
+import { ConnectionForm, parseConnectionForm } from "@/components/settings/connections/connection-form";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
-import { Outcome } from "@/components/settings/outcome";
 import { checkOutcomes } from "@/lib/contract/connections";
-import { AtPage } from "@/tests/support/at-page";
+import { PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../render";
 
-const stillRouter = {
+const mockRouter = {
   back: vi.fn(),
   forward: vi.fn(),
   refresh: vi.fn(),
@@ -19,36 +19,38 @@ const stillRouter = {
   bfcacheId: "",
 };
 
-describe("the response to a connection's check", () => {
-  it("has its own message and remedy for each outcome", () => {
-    renderInApp(checkOutcomes.map((outcome) => <Outcome key={outcome} check={{ outcome, message: "", dialect: "interface" }} />));
+describe("connection check", () => {
+  it("shows a different message for each outcome", () => {
+    renderInApp(
+      checkOutcomes.map((outcome) => <ConnectionCheckNotice key={outcome} check={{ outcome, message: "", dialect: "interface" }} />),
+    );
     const statuses = screen.getAllByRole("status").map((element) => element.textContent);
     expect(statuses).toHaveLength(checkOutcomes.length);
     expect(new Set(statuses).size).toBe(checkOutcomes.length);
   });
 
   it("doesn't mention a key for a local server", () => {
-    renderInApp(<Outcome check={{ outcome: "active", message: "", dialect: "local" }} />);
+    renderInApp(<ConnectionCheckNotice check={{ outcome: "active", message: "", dialect: "local" }} />);
     expect(screen.getByRole("status").textContent).toMatch(/local server.*No key needed/);
   });
 
-  it("shows the service's requested wait instead of a moment", () => {
-    const next = (retryAfterMs?: number) => {
-      renderInApp(<Outcome check={{ outcome: "failing", message: "", dialect: "interface", retryAfterMs }} />);
+  it("shows the wait that the service requested", () => {
+    const getStatusText = (retryAfterMs?: number) => {
+      renderInApp(<ConnectionCheckNotice check={{ outcome: "failing", message: "", dialect: "interface", retryAfterMs }} />);
       const statusText = screen.getByRole("status").textContent;
       cleanup();
       return statusText;
     };
-    expect(next()).toContain("Try again in a moment.");
-    expect(next(29_200)).toContain("The service requested a wait of 30 s.");
-    expect(next(29_200)).not.toContain("in a moment");
+    expect(getStatusText()).toContain("Try again in a moment.");
+    expect(getStatusText(29_200)).toContain("Try again in 30 s.");
+    expect(getStatusText(29_200)).not.toContain("in a moment");
   });
 
-  it("repeats the other side's message only where something is wrong", () => {
+  it("shows the service's message only when the check fails", () => {
     renderInApp(
       <>
-        <Outcome check={{ outcome: "active", message: "fine", dialect: "interface" }} />
-        <Outcome check={{ outcome: "refused", message: "key revoked", dialect: "interface" }} />
+        <ConnectionCheckNotice check={{ outcome: "active", message: "fine", dialect: "interface" }} />
+        <ConnectionCheckNotice check={{ outcome: "refused", message: "key revoked", dialect: "interface" }} />
       </>,
     );
     expect(screen.queryByText("fine")).toBeNull();
@@ -56,46 +58,48 @@ describe("the response to a connection's check", () => {
   });
 });
 
-describe("the connection's form", () => {
+describe("connection form", () => {
   it("keeps the stored key when empty and clears an empty account URL", () => {
     const data = new FormData();
     for (const [name, value] of Object.entries({ name: " Studio ", baseUrl: "https://a.example", accountUrl: "", key: "" }))
       data.set(name, value);
-    expect(readConnectionForm(data)).toEqual({ name: "Studio", baseUrl: "https://a.example", accountUrl: "" });
+    expect(parseConnectionForm(data)).toEqual({ name: "Studio", baseUrl: "https://a.example", accountUrl: "" });
   });
 
-  it("explains what is stored instead of an address ending in /api", () => {
+  it("shows the stored URL when the entered one ends in /api", () => {
     renderInApp(
-      <AtPage router={stillRouter}>
+      <PageProvider router={mockRouter}>
         <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
-      </AtPage>,
+      </PageProvider>,
     );
     const field = screen.getByLabelText("Base URL");
     const enterValue = (value: string) => {
       fireEvent.change(field, { target: { value } });
       return document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent;
     };
-    for (const typed of ["https://a.example/api", " https://a.example/api// "])
-      expect(enterValue(typed)).toMatch(/Saved as https:\/\/a\.example$/);
+    for (const url of ["https://a.example/api", " https://a.example/api// "])
+      expect(enterValue(url)).toMatch(/Saved as https:\/\/a\.example$/);
     expect(enterValue("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
-    for (const typed of ["https://a.example/", "https://a.example/apis", "https://api.example"])
-      expect(enterValue(typed)).toMatch(/without \/api$/);
+    for (const url of ["https://a.example/", "https://a.example/apis", "https://api.example"])
+      expect(enterValue(url)).toMatch(/without \/api$/);
   });
 
-  it("completes an address without a scheme and explains how", () => {
+  it("adds a scheme to the URL and shows the result", () => {
     const parse = (baseUrl: string) => {
       const data = new FormData();
       data.set("baseUrl", baseUrl);
-      return readConnectionForm(data).baseUrl;
+      return parseConnectionForm(data).baseUrl;
     };
-    for (const here of ["localhost:3438", "127.0.0.1:8188/studio", "[::1]:8188", "my.localhost"])
-      expect(parse(here)).toBe(`http://${here}`);
-    for (const away of ["gpu.example", "localhost.example:8188", "192.168.1.5:8188"]) expect(parse(away)).toBe(`https://${away}`);
-    for (const whole of ["http://gpu.example", "HTTPS://gpu.example", "ftp://gpu.example"]) expect(parse(whole)).toBe(whole);
+    for (const localAddress of ["localhost:3438", "127.0.0.1:8188/studio", "[::1]:8188", "my.localhost"])
+      expect(parse(localAddress)).toBe(`http://${localAddress}`);
+    for (const remoteAddress of ["gpu.example", "localhost.example:8188", "192.168.1.5:8188"])
+      expect(parse(remoteAddress)).toBe(`https://${remoteAddress}`);
+    for (const completeUrl of ["http://gpu.example", "HTTPS://gpu.example", "ftp://gpu.example"])
+      expect(parse(completeUrl)).toBe(completeUrl);
     renderInApp(
-      <AtPage router={stillRouter}>
+      <PageProvider router={mockRouter}>
         <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
-      </AtPage>,
+      </PageProvider>,
     );
     const field = screen.getByLabelText<HTMLInputElement>("Base URL");
     fireEvent.change(field, { target: { value: "localhost:3438/api" } });
@@ -106,14 +110,14 @@ describe("the connection's form", () => {
     expect(field.validity.valid).toBe(true);
   });
 
-  it("takes focus on opening and returns it on closing", async () => {
+  it("takes the focus when opened and returns it when closed", async () => {
     await act(async () => {
       renderInApp(
-        <AtPage router={stillRouter}>
+        <PageProvider router={mockRouter}>
           <Suspense>
             <ConnectionsScreen viewer={{ memberId: "m", name: "Ana" }} connections={Promise.resolve([])} canChangeShared canAdd />
           </Suspense>
-        </AtPage>,
+        </PageProvider>,
       );
     });
     fireEvent.click(screen.getByRole("button", { name: "Add a connection" }));
@@ -122,7 +126,7 @@ describe("the connection's form", () => {
     expect(document.activeElement).toBe(screen.getByRole("button", { name: "Add a connection" }));
   });
 
-  it("shows a refusal with its reason at the named field", () => {
+  it("finds the invalid field of a refusal", () => {
     const failure = { code: "INVALID_BODY", status: 400, message: "baseUrl: must be an address that begins with http:// or https://" };
     const names = ["name", "baseUrl"] as const;
     expect(findInvalidField(failure, names)).toBe("baseUrl");
@@ -132,8 +136,8 @@ describe("the connection's form", () => {
   });
 });
 
-describe("saving a refused connection", () => {
-  it("keeps typed values, reports an unsaved state and saves on demand", async () => {
+describe("connection with a refused key", () => {
+  it("reports that nothing was saved and saves on a second press", async () => {
     const bodies: unknown[] = [];
     vi.stubGlobal("fetch", (_path: string, init: RequestInit) => {
       const body: unknown = JSON.parse(String(init.body));
@@ -145,9 +149,9 @@ describe("saving a refused connection", () => {
     const onSaved = vi.fn();
     const onClose = vi.fn();
     renderInApp(
-      <AtPage router={router}>
+      <PageProvider router={router}>
         <ConnectionForm canShare onSaved={onSaved} onClose={onClose} />
-      </AtPage>,
+      </PageProvider>,
     );
     fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Studio" } });
     fireEvent.change(screen.getByLabelText("Base URL"), { target: { value: "https://a.example" } });

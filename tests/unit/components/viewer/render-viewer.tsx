@@ -6,26 +6,26 @@ import { Compare } from "@/components/viewer/compare";
 import { Viewer } from "@/components/viewer/viewer";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "../render";
-import { graphs, picture } from "./viewer-fixtures";
+import { createPicture,graphs } from "./viewer-fixtures";
 
 export const items = [
-  picture("one", "job-1"),
-  picture("two", "job-2"),
-  { ...picture("three"), sizeBytes: 900_000_000 },
-  { ...picture("film"), kind: "video" as const, sizeBytes: 2000 },
+  createPicture("one", "job-1"),
+  createPicture("two", "job-2"),
+  { ...createPicture("three"), sizeBytes: 900_000_000 },
+  { ...createPicture("film"), kind: "video" as const, sizeBytes: 2000 },
 ];
 
-export function renderViewer(at = 0, canDownload = true) {
+export function renderViewer(startIndex = 0, canDownload = true) {
   const onClose = vi.fn();
   function StatefulViewer() {
-    const [index, setIndex] = useState(at);
+    const [index, setIndex] = useState(startIndex);
     const [comparedIds, setComparedIds] = useState<readonly string[]>([]);
     const isCovered = comparedIds.length > 0;
     return (
       <>
         <Viewer
           count={items.length}
-          at={index}
+          index={index}
           getItem={(n) => items[n]}
           onMove={setIndex}
           onClose={onClose}
@@ -46,8 +46,9 @@ export function renderViewer(at = 0, canDownload = true) {
   renderInApp(<StatefulViewer />);
   return onClose;
 }
-export const positionText = () => within(screen.getAllByRole("dialog")[0] ?? document.body).getByText(/^\d+ of \d+$/).textContent;
-export const press = (key: string) => act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key }));
+export const getPositionText = () => within(screen.getAllByRole("dialog")[0] ?? document.body).getByText(/^\d+ of \d+$/).textContent;
+export const pressKey = (key: string) =>
+  act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key }));
 export const repeatKey = (key: string) =>
   act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key, repeat: true }));
-export const click = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+export const clickButton = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));

@@ -1,12 +1,12 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { click, items, positionText, press, renderViewer, repeatKey } from "./render-viewer";
-import { arrive, backToTheBrowser, pass, stubBrowserApis } from "./viewer-fixtures";
+import { clickButton, getPositionText, items, pressKey, renderViewer, repeatKey } from "./render-viewer";
+import { advanceTime, finishLoading, restoreBrowserApis, stubBrowserApis } from "./viewer-fixtures";
 
 beforeEach(stubBrowserApis);
-afterEach(backToTheBrowser);
+afterEach(restoreBrowserApis);
 
-it("offers no download where the service serves no files", async () => {
+it("offers no download when the service serves no files", async () => {
   renderViewer();
   expect(screen.getByRole("link", { name: /Download/ })).toBeTruthy();
   cleanup();
@@ -17,12 +17,12 @@ it("offers no download where the service serves no files", async () => {
   }
 });
 
-it("outlines a white picture in a comparison by one pixel", async () => {
+it("outlines compared pictures with one pixel at any scale", async () => {
   renderViewer();
-  await press("c");
-  await press("ArrowRight");
-  await press("c");
-  await click("Compare 2");
+  await pressKey("c");
+  await pressKey("ArrowRight");
+  await pressKey("c");
+  await clickButton("Compare 2");
   for (const name of ["one.png", "two.png"]) {
     const image = screen.getAllByAltText(name).at(-1);
     const scale = Number(/scale\((.+)\)/.exec(image?.style.transform ?? "")?.[1]);
@@ -30,91 +30,91 @@ it("outlines a white picture in a comparison by one pixel", async () => {
   }
 });
 
-it("pages with keys and stops at both ends", async () => {
+it("moves with keys and stops at both ends", async () => {
   renderViewer();
-  await press("ArrowLeft");
-  expect(positionText()).toBe("1 of 4");
-  await press("ArrowRight");
-  await press("ArrowRight");
-  expect(positionText()).toBe("3 of 4");
-  await press("End");
-  await press("ArrowRight");
-  expect(positionText()).toBe("4 of 4");
-  await press("Home");
-  expect(positionText()).toBe("1 of 4");
+  await pressKey("ArrowLeft");
+  expect(getPositionText()).toBe("1 of 4");
+  await pressKey("ArrowRight");
+  await pressKey("ArrowRight");
+  expect(getPositionText()).toBe("3 of 4");
+  await pressKey("End");
+  await pressKey("ArrowRight");
+  expect(getPositionText()).toBe("4 of 4");
+  await pressKey("Home");
+  expect(getPositionText()).toBe("1 of 4");
 });
 
-it("pages with keys from bar buttons, but not in a select", async () => {
+it("moves with keys from buttons but not from a select", async () => {
   renderViewer();
-  await click("Mark for comparison");
+  await clickButton("Mark for comparison");
   await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Mark for comparison" }), { key: "ArrowRight" }));
-  expect(positionText()).toBe("2 of 4");
+  expect(getPositionText()).toBe("2 of 4");
   await act(async () => void fireEvent.keyDown(screen.getByRole("combobox", { name: "Time per picture" }), { key: "End" }));
-  expect(positionText()).toBe("2 of 4");
+  expect(getPositionText()).toBe("2 of 4");
 });
 
-it("times slides after loading, loops and pauses on demand", async () => {
+it("times each slide after it has loaded, loops and pauses", async () => {
   renderViewer(2);
-  await press("s");
-  await pass(60_000);
+  await pressKey("s");
+  await advanceTime(60_000);
   // The picture has not loaded yet.
-  expect(positionText()).toBe("3 of 4");
-  await arrive("three.png");
-  await pass(3_900);
-  expect(positionText()).toBe("3 of 4");
-  await pass(200);
-  expect(positionText()).toBe("4 of 4");
-  // A video that can't be played still gets its time.
+  expect(getPositionText()).toBe("3 of 4");
+  await finishLoading("three.png");
+  await advanceTime(3_900);
+  expect(getPositionText()).toBe("3 of 4");
+  await advanceTime(200);
+  expect(getPositionText()).toBe("4 of 4");
+  // A video that can't be played is shown for the same time.
   const film = document.querySelector("video");
   if (film) await act(async () => void fireEvent.error(film));
-  await pass(4_000);
-  expect(positionText()).toBe("1 of 4");
-  await arrive("one.png");
-  await click("Pause the slideshow");
-  await pass(60_000);
-  expect(positionText()).toBe("1 of 4");
+  await advanceTime(4_000);
+  expect(getPositionText()).toBe("1 of 4");
+  await finishLoading("one.png");
+  await clickButton("Pause the slideshow");
+  await advanceTime(60_000);
+  expect(getPositionText()).toBe("1 of 4");
   fireEvent.change(screen.getByRole("combobox", { name: "Time per picture" }), { target: { value: "2" } });
-  await press("s");
-  await pass(2_000);
-  expect(positionText()).toBe("2 of 4");
+  await pressKey("s");
+  await advanceTime(2_000);
+  expect(getPositionText()).toBe("2 of 4");
 });
 
-it("compares marked pictures side by side or by slider, with input differences", async () => {
+it("compares marked pictures and lists input differences", async () => {
   const onClose = renderViewer();
-  await press("c");
+  await pressKey("c");
   expect(screen.getByRole("button", { name: "Mark for comparison" }).getAttribute("aria-pressed")).toBe("true");
-  await press("ArrowRight");
-  await press("c");
-  await click("Compare 2");
-  const compared = screen.getByRole("dialog", { name: "Comparing 2 pictures" });
-  await pass(0);
-  const row = within(compared).getByRole("row", { name: /seed/ });
+  await pressKey("ArrowRight");
+  await pressKey("c");
+  await clickButton("Compare 2");
+  const comparison = screen.getByRole("dialog", { name: "Comparing 2 pictures" });
+  await advanceTime(0);
+  const row = within(comparison).getByRole("row", { name: /seed/ });
   expect(row.textContent).toBe("Sampler 3 · seed12");
-  expect(within(compared).queryByRole("row", { name: /steps/ })).toBeNull();
-  await click("Slider");
-  const share = within(compared).getByRole("slider", { name: "Position of the divider" });
-  fireEvent.change(share, { target: { value: "0.25" } });
-  expect(within(compared).getByAltText("two.png").closest("figure")?.style.clipPath).toBe("inset(0 0 0 25%)");
+  expect(within(comparison).queryByRole("row", { name: /steps/ })).toBeNull();
+  await clickButton("Slider");
+  const divider = within(comparison).getByRole("slider", { name: "Position of the divider" });
+  fireEvent.change(divider, { target: { value: "0.25" } });
+  expect(within(comparison).getByAltText("two.png").closest("figure")?.style.clipPath).toBe("inset(0 0 0 25%)");
 
-  // Closing the comparison returns to where it was opened.
-  await click("Close comparison");
+  // Closing the comparison returns to the viewer.
+  await clickButton("Close comparison");
   expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
   expect(onClose).not.toHaveBeenCalled();
-  expect(positionText()).toBe("2 of 4");
-  await press("c");
+  expect(getPositionText()).toBe("2 of 4");
+  await pressKey("c");
   expect(screen.queryByRole("button", { name: /^Compare/ })).toBeNull();
-  await click("Close");
+  await clickButton("Close");
   expect(onClose).toHaveBeenCalledTimes(1);
 });
 
-it("closes only the comparison when the browser closes all overlays", async () => {
+it("closes only the comparison when the browser cancels all dialogs", async () => {
   const onClose = renderViewer();
-  await press("c");
-  await press("ArrowRight");
-  await press("c");
-  await click("Compare 2");
+  await pressKey("c");
+  await pressKey("ArrowRight");
+  await pressKey("c");
+  await clickButton("Compare 2");
   const [viewer, compared] = screen.getAllByRole<HTMLDialogElement>("dialog");
-  // Dialogs opened without a click, as after a reload, all get the same key: each gets "cancel", then each is closed.
+  // When dialogs open without a click, for example after a reload, one key press cancels and closes all of them.
   await act(async () => {
     for (const dialog of [compared, viewer]) dialog?.dispatchEvent(new Event("cancel"));
     for (const dialog of [compared, viewer]) dialog?.close();
@@ -128,84 +128,84 @@ it("closes only the comparison when the browser closes all overlays", async () =
   expect(onClose).toHaveBeenCalledOnce();
 });
 
-it("reports a compared picture without a job", async () => {
+it("shows a message when a compared picture has no job", async () => {
   renderViewer(1);
-  await press("c");
-  await press("ArrowRight");
-  await press("c");
-  await click("Compare 2");
-  await pass(0);
+  await pressKey("c");
+  await pressKey("ArrowRight");
+  await pressKey("c");
+  await clickButton("Compare 2");
+  await advanceTime(0);
   expect(screen.getByText("Picture 2: uploaded, no job")).toBeDefined();
 });
 
-it("shows loading and failed pictures in place and keeps the keys working", async () => {
+it("shows loading and failed pictures and keeps keys working", async () => {
   renderViewer();
   expect(screen.getByRole("status", { name: "Loading" })).toBeDefined();
   await act(async () => void fireEvent.error(screen.getByAltText("one.png")));
   expect(screen.getByText("This picture cannot be shown.")).toBeDefined();
   expect(screen.queryByRole("status", { name: "Loading" })).toBeNull();
-  await press("ArrowRight");
+  await pressKey("ArrowRight");
   expect(screen.queryByText("This picture cannot be shown.")).toBeNull();
 });
 
-it("shows a picture's pixel size and zoom", async () => {
+it("shows the pixel size when a picture has loaded", async () => {
   renderViewer();
   expect(screen.queryByText("640 × 480")).toBeNull();
-  await arrive("one.png");
+  await finishLoading("one.png");
   expect(screen.getByText("640 × 480")).toBeDefined();
 });
 
-it("skips bytes of pictures passed by a held key", async () => {
+it("doesn't load pictures skipped while a key is held", async () => {
   renderViewer();
   await repeatKey("ArrowRight");
   expect(screen.getByAltText("two.png").hasAttribute("src")).toBe(false);
-  await pass(60);
+  await advanceTime(60);
   await repeatKey("ArrowRight");
   expect(screen.getByAltText("three.png").hasAttribute("src")).toBe(false);
-  await pass(150);
+  await advanceTime(150);
   expect(screen.getByAltText("three.png").getAttribute("src")).toBe("/files/three");
-  // A single press does not wait.
-  await press("ArrowLeft");
+  // A single key press loads immediately.
+  await pressKey("ArrowLeft");
   expect(screen.getByAltText("two.png").getAttribute("src")).toBe("/files/two");
 });
 
-it("prefetches the next picture unless very large", async () => {
-  const ahead = () => document.querySelector('link[rel="prefetch"]')?.getAttribute("href");
+it("prefetches the next picture unless it is very large", async () => {
+  const getPrefetchUrl = () => document.querySelector('link[rel="prefetch"]')?.getAttribute("href");
   renderViewer();
-  expect(ahead()).toBeUndefined();
-  await arrive("one.png");
-  expect(ahead()).toBe("/files/two");
-  await press("ArrowRight");
-  await arrive("two.png");
-  expect(ahead()).toBeUndefined();
+  expect(getPrefetchUrl()).toBeUndefined();
+  await finishLoading("one.png");
+  expect(getPrefetchUrl()).toBe("/files/two");
+  await pressKey("ArrowRight");
+  await finishLoading("two.png");
+  expect(getPrefetchUrl()).toBeUndefined();
 });
 
-it("plays with Space, presses focused buttons and lists keys on ?", async () => {
+it("plays with Space, keeps Space on buttons and lists shortcuts on ?", async () => {
   renderViewer();
-  await press(" ");
+  await pressKey(" ");
   expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
   await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Next" }), { key: " " }));
-  await arrive("one.png");
-  await press("?");
+  await finishLoading("one.png");
+  await pressKey("?");
   expect(screen.getByText("Play or pause the slideshow")).toBeDefined();
-  await pass(60_000);
-  expect(positionText()).toBe("1 of 4");
+  await advanceTime(60_000);
+  expect(getPositionText()).toBe("1 of 4");
   const keys = within(screen.getByRole("dialog", { name: "Keyboard shortcuts" }));
   await act(async () => void fireEvent.click(keys.getByRole("button", { name: "Close" })));
-  await press(" ");
+  await pressKey(" ");
   expect(screen.getByRole("button", { name: "Play a slideshow" })).toBeDefined();
 });
 
-it("repeats arrows only while held", async () => {
+it("repeats arrow keys but no other key when held", async () => {
   renderViewer();
-  await press(" ");
+  await pressKey(" ");
   for (const _ of [1, 2, 3]) await repeatKey(" ");
   expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
   await repeatKey("ArrowRight");
-  expect(positionText()).toBe("2 of 4");
+  expect(getPositionText()).toBe("2 of 4");
 });
 
-it("names an unplayable file with size and alternatives", async () => {
+it("shows the size and a download when a file can't be played", async () => {
   renderViewer(3);
   expect(screen.queryByText(/Can't play this/)).toBeNull();
   const film = document.querySelector("video");

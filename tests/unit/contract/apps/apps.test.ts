@@ -9,7 +9,7 @@ const graph = {
   "2": { class_type: "KSampler", inputs: { seed: 18446744073709551615n, steps: 20, cfg: 7.5, sampler_name: "euler", image: ["1", 0] } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "out" }, _meta: { title: "Result" } },
 };
-const input = (name: string, node: string, control: AppInput["control"], overrides: Partial<AppInput> = {}): AppInput => ({
+const createInput = (name: string, node: string, control: AppInput["control"], overrides: Partial<AppInput> = {}): AppInput => ({
   name,
   node,
   input: name,
@@ -20,9 +20,9 @@ const input = (name: string, node: string, control: AppInput["control"], overrid
   isRequired: false,
   ...overrides,
 });
-const picture = input("picture", "1", { kind: "picture", hasMask: false }, { input: "image", label: "Picture", isRequired: true });
-const steps = input("steps", "2", { kind: "number", isWhole: true, min: 1, max: 50, isSlider: true }, { default: 20 });
-const seed = input("seed", "2", { kind: "seed", min: 0, max: 18446744073709551615n });
+const picture = createInput("picture", "1", { kind: "picture", hasMask: false }, { input: "image", label: "Picture", isRequired: true });
+const steps = createInput("steps", "2", { kind: "number", isWhole: true, min: 1, max: 50, isSlider: true }, { default: 20 });
+const seed = createInput("seed", "2", { kind: "seed", min: 0, max: 18446744073709551615n });
 const app: AppDefinition = {
   title: "Sharpen",
   text: "",
@@ -32,8 +32,8 @@ const app: AppDefinition = {
   graph,
 };
 
-describe("filling an app", () => {
-  it("writes values, defaults and a drawn seed into a copy of the graph", () => {
+describe("fillApp", () => {
+  it("writes values, defaults and a random seed into a copy of the graph", () => {
     const filled = fillApp(app, { picture: "new.png" }, () => 0.5);
     expect(filled).toMatchObject({ ok: true, values: { picture: "new.png", steps: 20, seed: 2147483648 } });
     expect(filled.ok && filled.graph["1"]?.inputs.image).toBe("new.png");
@@ -41,12 +41,12 @@ describe("filling an app", () => {
     expect(graph["1"].inputs.image).toBe("old.png");
   });
 
-  it("keeps every digit of a seed of twenty", () => {
+  it("keeps every digit of a 20-digit seed", () => {
     const filled = fillApp(app, { picture: "new.png", seed: 18446744073709551614n });
     expect(filled.ok && filled.graph["2"]?.inputs.seed).toBe(18446744073709551614n);
   });
 
-  it("lists all problems together by label, never by node", () => {
+  it("lists all problems by label", () => {
     const filled = fillApp(app, { steps: 51, seed: 1.5, extra: 1 });
     expect(filled.ok ? [] : filled.problems.map(formatProblem)).toEqual([
       "extra: is not an input of this app",
@@ -56,8 +56,8 @@ describe("filling an app", () => {
     ]);
   });
 
-  it("treats an emptied field as empty text, default number or missing", () => {
-    const prompt = input("cfg", "2", { kind: "text", isLong: false }, { default: "a fox" });
+  it("reads an empty field as empty text, as the default or as missing", () => {
+    const prompt = createInput("cfg", "2", { kind: "text", isLong: false }, { default: "a fox" });
     const result = fillApp({ ...app, inputs: [prompt, steps] }, { cfg: "", steps: "" });
     expect(result).toMatchObject({ ok: true, values: { cfg: "", steps: 20 } });
     const required = [prompt, steps].map((item) => ({ ...item, isRequired: true }));
@@ -68,14 +68,14 @@ describe("filling an app", () => {
     expect(fillApp({ ...app, inputs: required }, {})).toMatchObject({ ok: true, values: { cfg: "a fox", steps: 20 } });
   });
 
-  it("ignores inherited properties as values and inputs", () => {
+  it("ignores inherited properties", () => {
     const filled = fillApp({ ...app, inputs: [{ ...steps, name: "constructor", default: undefined, isRequired: true }] }, {});
     expect(filled).toMatchObject({ ok: false, problems: [{ code: "missing" }] });
   });
 
-  it("reads the text fields of a form as their inputs' types", () => {
-    const choice = input("size", "2", { kind: "choice", choices: [{ value: 512 }, { value: "large" }] });
-    const swap = input("swap", "2", { kind: "switch" });
+  it("parses form text as the type of its input", () => {
+    const choice = createInput("size", "2", { kind: "choice", choices: [{ value: 512 }, { value: "large" }] });
+    const swap = createInput("swap", "2", { kind: "switch" });
     const values = [
       parseValueText(seed, "18446744073709551615"),
       parseValueText(choice, "512"),
@@ -86,14 +86,14 @@ describe("filling an app", () => {
   });
 });
 
-describe("an app's definition", () => {
-  it("is refused for a missing node, a duplicate or an unfitting default", () => {
-    const bad = {
+describe("app definition", () => {
+  it("rejects a missing node, a duplicate name or an invalid default", () => {
+    const invalidApp = {
       ...app,
       inputs: [steps, { ...steps, node: "9" }, { ...seed, name: "other", default: -1 }],
       outputs: [{ node: "x", label: "X" }],
     };
-    const parsed = appDefinitionSchema.safeParse(bad);
+    const parsed = appDefinitionSchema.safeParse(invalidApp);
     expect(parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join("."))).toEqual([
       "inputs.1.name",
       "inputs.1.node",
@@ -103,13 +103,13 @@ describe("an app's definition", () => {
   });
 });
 
-it("uses the workflow's values as defaults and requires a value otherwise", () => {
-  const key = input("api_key", "4", { kind: "text", isLong: false });
+it("uses workflow values as defaults and requires inputs that have none", () => {
+  const key = createInput("api_key", "4", { kind: "text", isLong: false });
   const graphWithKey = { ...graph, "4": { class_type: "Partner", inputs: { api_key: "" } } };
   expect(appDefinitionSchema.parse({ ...app, graph: graphWithKey, inputs: [key] }).inputs[0]).not.toHaveProperty("default");
-  const size = input("cfg", "2", { kind: "choice", choices: [{ value: "a" }] });
-  const free = { ...picture, isRequired: false };
-  const { inputs } = appDefinitionSchema.parse({ ...app, inputs: [free, { ...steps, default: undefined }, seed, size] });
+  const size = createInput("cfg", "2", { kind: "choice", choices: [{ value: "a" }] });
+  const optionalPicture = { ...picture, isRequired: false };
+  const { inputs } = appDefinitionSchema.parse({ ...app, inputs: [optionalPicture, { ...steps, default: undefined }, seed, size] });
   expect(inputs.map((input) => [input.name, input.default, input.isRequired])).toEqual([
     ["picture", "old.png", false],
     ["steps", 20, false],
@@ -120,8 +120,8 @@ it("uses the workflow's values as defaults and requires a value otherwise", () =
   expect(filled).toMatchObject({ ok: true, values: { picture: "old.png", steps: 20 } });
 });
 
-describe("versions of an app", () => {
-  it("differ by a plain list in any field order", () => {
+describe("compareVersions", () => {
+  it("lists the differences and ignores the order of fields", () => {
     const later = { ...app, title: "Sharper", inputs: [seed, { ...steps, label: "Rounds" }], outputs: app.outputs };
     expect(compareVersions(app, later)).toEqual([
       { what: "title" },
@@ -133,7 +133,7 @@ describe("versions of an app", () => {
   });
 });
 
-it("describes an app's own operation, and names no node", () => {
+it("describes the app's operation without its graph", () => {
   const document = createAppDocument({ id: "a1", version: 2, ...app }, "http://127.0.0.1:3000");
   expect(document).toMatchObject({
     info: { title: "Sharpen", version: "2" },

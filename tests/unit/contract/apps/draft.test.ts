@@ -1,4 +1,4 @@
-// An app started from a workflow: from its pinned inputs, or from those chosen in the editor's App mode.
+// Drafts of apps, created from a workflow's pinned inputs or from the editor's App mode.
 import { expect, it } from "vitest";
 import { appDefinitionSchema } from "@/lib/contract/apps/app";
 import { createAppDraft, readAppMode } from "@/lib/contract/apps/draft";
@@ -10,7 +10,7 @@ const graph = {
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "out" }, _meta: { title: "Result" } },
 };
 
-it("imports the editor's App mode without links and missing widgets", () => {
+it("imports App mode inputs and skips links and missing widgets", () => {
   const editor = {
     nodes: [],
     extra: { linearData: { inputs: [[1, "image"], [2, "seed", { height: 3 }], [2, "image"], [7, "x"], "odd"], outputs: [3, 9] } },
@@ -28,28 +28,34 @@ it("imports the editor's App mode without links and missing widgets", () => {
   expect(appDefinitionSchema.safeParse(draft).success).toBe(true);
 });
 
-it("shows one field for a shared widget and sets every linked input", () => {
+it("creates one input for a shared widget and sets every linked input", () => {
   const id = "0a0a0a0a-0000-4000-8000-000000000001";
-  const inside = (node: number, link: number) => ({
+  const createBlurNode = (node: number, link: number) => ({
     id: node,
     type: "Blur",
     inputs: [{ name: "sigma", link, widget: { name: "sigma" } }],
   });
-  const start = (link: number, target: number) => ({ id: link, origin_id: -10, origin_slot: 0, target_id: target, target_slot: 0 });
-  const nodes = [inside(11, 1), inside(12, 2), { id: 13, type: "Blur", widgets_values: [2] }];
+  const createInputLink = (link: number, target: number) => ({
+    id: link,
+    origin_id: -10,
+    origin_slot: 0,
+    target_id: target,
+    target_slot: 0,
+  });
+  const nodes = [createBlurNode(11, 1), createBlurNode(12, 2), { id: 13, type: "Blur", widgets_values: [2] }];
   const subgraph = {
     id,
     name: "Soft",
     inputs: [{ name: "amount", linkIds: [1, 2] }],
     outputs: [],
     nodes,
-    links: [start(1, 11), start(2, 12)],
+    links: [createInputLink(1, 11), createInputLink(2, 12)],
   };
   const editor = {
     nodes: [
       { id: 5, type: id, inputs: [{ name: "amount", widget: { name: "amount" } }], properties: { proxyWidgets: [["13", "sigma"]] } },
       { id: 6, type: "PrimitiveNode", outputs: [{ name: "n", type: "FLOAT" }], widgets_values: [3] },
-      inside(7, 9),
+      createBlurNode(7, 9),
     ],
     links: [[9, 6, 0, 7, 0, "FLOAT"]],
     definitions: { subgraphs: [subgraph] },
@@ -68,7 +74,6 @@ it("shows one field for a shared widget and sets every linked input", () => {
   const blur = { class_type: "Blur", inputs: { sigma: 1.5 } };
   const flat = { "5:11": blur, "5:12": blur, "5:13": blur, "7": blur };
   const draft = appDefinitionSchema.parse(createAppDraft({ graph: flat, editor, title: "Soft" }));
-  // By its outer name.
   expect(draft.inputs.map(({ label, node, input, also }) => ({ label, node, input, also }))).toEqual([
     { label: "Amount", node: "5:11", input: "sigma", also: [{ node: "5:12", input: "sigma" }] },
     { label: "Sigma", node: "5:13", input: "sigma", also: undefined },
@@ -79,7 +84,7 @@ it("shows one field for a shared widget and sets every linked input", () => {
   expect(Object.fromEntries(sigmas)).toEqual({ "5:11": 4, "5:12": 4, "5:13": 1.5, "7": 1.5 });
 });
 
-it("finds subgraph choices by inner id, also when renumbered", () => {
+it("finds inputs inside a subgraph when its node ids are renumbered", () => {
   const id = "0a0a0a0a-0000-4000-8000-000000000002";
   const nodes = [
     { id: 5, type: "Blur", widgets_values: [1.5] },
@@ -87,7 +92,7 @@ it("finds subgraph choices by inner id, also when renumbered", () => {
   ];
   const editor = {
     last_node_id: 20,
-    // The inner node is number 5 too, so it becomes 21.
+    // The inner node also has the id 5, so it becomes 21.
     nodes: [{ id: 5, type: id, properties: { proxyWidgets: [["5", "sigma"]] } }],
     links: [],
     definitions: { subgraphs: [{ id, name: "Soft", inputs: [], outputs: [], nodes, links: [] }] },
@@ -110,8 +115,8 @@ it("finds subgraph choices by inner id, also when renumbered", () => {
   expect(outputs.map(({ node }) => node)).toEqual(["5:8"]);
 });
 
-it("omits keys and repeated inputs and survives looping links", () => {
-  const slot = (id: number, link: number, name: string) => ({
+it("omits keys and repeated inputs when links form a loop", () => {
+  const createTextNode = (id: number, link: number, name: string) => ({
     id,
     type: "Ask",
     inputs: [{ name, link, widget: { name } }],
@@ -120,8 +125,8 @@ it("omits keys and repeated inputs and survives looping links", () => {
   const editor = {
     nodes: [
       { id: 1, type: "PrimitiveNode", inputs: [{ name: "n", link: 9 }], outputs: [{ name: "n", type: "STRING" }], widgets_values: ["x"] },
-      slot(2, 7, "text"),
-      slot(3, 8, "api_key"),
+      createTextNode(2, 7, "text"),
+      createTextNode(3, 8, "api_key"),
     ],
     links: [
       [7, 1, 0, 2, 0, "STRING"],
@@ -130,22 +135,32 @@ it("omits keys and repeated inputs and survives looping links", () => {
     ],
     extra: { linearData: { inputs: [[1, "value"]], outputs: [] } },
   };
-  const asking = { "2": { class_type: "Ask", inputs: { text: "x" } }, "3": { class_type: "Ask", inputs: { api_key: "x" } } };
-  const { inputs } = appDefinitionSchema.parse(createAppDraft({ graph: asking, editor, title: "Ask" }));
+  const promptGraph = { "2": { class_type: "Ask", inputs: { text: "x" } }, "3": { class_type: "Ask", inputs: { api_key: "x" } } };
+  const { inputs } = appDefinitionSchema.parse(createAppDraft({ graph: promptGraph, editor, title: "Ask" }));
   expect(inputs.map(({ node, input, also }) => ({ node, input, also }))).toEqual([{ node: "2", input: "text", also: undefined }]);
 });
 
-it("ends on a subgraph that contains itself twice", () => {
+it("returns no inputs when a subgraph contains itself", () => {
   const id = "0191c0de-0000-7000-8000-000000000002";
-  const use = (node: number, link: number) => ({ id: node, type: id, inputs: [{ name: "amount", link, widget: { name: "amount" } }] });
-  const start = (link: number, target: number) => ({ id: link, origin_id: -10, origin_slot: 0, target_id: target, target_slot: 0 });
+  const createSubgraphNode = (node: number, link: number) => ({
+    id: node,
+    type: id,
+    inputs: [{ name: "amount", link, widget: { name: "amount" } }],
+  });
+  const createInputLink = (link: number, target: number) => ({
+    id: link,
+    origin_id: -10,
+    origin_slot: 0,
+    target_id: target,
+    target_slot: 0,
+  });
   const definition = {
     id,
     name: "Endless",
     inputs: [{ name: "amount", linkIds: [1, 2] }],
     outputs: [],
-    nodes: [use(11, 1), use(12, 2)],
-    links: [start(1, 11), start(2, 12)],
+    nodes: [createSubgraphNode(11, 1), createSubgraphNode(12, 2)],
+    links: [createInputLink(1, 11), createInputLink(2, 12)],
   };
   const editor = {
     nodes: [{ id: 5, type: id, inputs: [{ name: "amount", widget: { name: "amount" } }] }],
@@ -156,10 +171,10 @@ it("ends on a subgraph that contains itself twice", () => {
   expect(createAppDraft({ graph, editor, title: "Endless" }).inputs).toEqual([]);
 });
 
-it("guesses large fields for prompts and long texts without a catalogue", () => {
-  const asking = { "1": { class_type: "Ask", inputs: { prompt: "a fox", name: "fox", note: "x".repeat(80), count: 3, on: true } } };
-  const pins = Object.keys(asking["1"].inputs).map((input) => ({ node: "1", input }));
-  const { inputs } = appDefinitionSchema.parse(createAppDraft({ graph: asking, title: "Ask", pins }));
+it("uses long text fields for prompts and long texts without a catalogue", () => {
+  const promptGraph = { "1": { class_type: "Ask", inputs: { prompt: "a fox", name: "fox", note: "x".repeat(80), count: 3, on: true } } };
+  const pins = Object.keys(promptGraph["1"].inputs).map((input) => ({ node: "1", input }));
+  const { inputs } = appDefinitionSchema.parse(createAppDraft({ graph: promptGraph, title: "Ask", pins }));
   expect(Object.fromEntries(inputs.map(({ input, control }) => [input, control]))).toEqual({
     prompt: { kind: "text", isLong: true },
     name: { kind: "text", isLong: false },
@@ -169,7 +184,7 @@ it("guesses large fields for prompts and long texts without a catalogue", () => 
   });
 });
 
-it("offers pinned inputs with the service's ranges, and never a key", () => {
+it("adds pinned inputs with the service's ranges and omits keys", () => {
   const catalogue = {
     KSampler: {
       input: { required: { steps: ["INT", { min: 1, max: 100, step: 1 }], sampler_name: [["euler", "dpm"]], api_key: ["STRING", {}] } },
@@ -188,7 +203,7 @@ it.each([
   ["sigma_1", {}, "Sigma"],
   ["strength", {}, "Strength"],
   ["sigma_1", { label: "How soft" }, "How soft"],
-])("uses the outer name of subgraph inputs without numbering: %s, %o", (name, overrides, label) => {
+])("labels a subgraph input by its outer name without a number: %s, %o", (name, overrides, label) => {
   const id = "0a0a0a0a-0000-4000-8000-000000000003";
   const inner = { id: 11, type: "Blur", inputs: [{ name: "sigma", link: 1, widget: { name: "sigma" } }] };
   const links = [{ id: 1, origin_id: -10, origin_slot: 0, target_id: 11, target_slot: 0 }];

@@ -1,18 +1,18 @@
-// Classes and subgraphs for files that combine several of the editor's rules, and a comparison of such files.
+// Node classes, subgraphs and an assertion for files that combine several of the editor's rules.
 import { expect } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { toComparable } from "./comparable";
-import { definition, info as small, net, type NodeSpec } from "./editor-files";
+import { createEditorFile, createSubgraph, info as baseInfo, type NodeSpec } from "./editor-files";
+import { toComparable } from "./to-comparable";
 
-export const A = "11111111-1111-1111-1111-111111111111";
-export const B = "22222222-2222-2222-2222-222222222222";
-export const C = "33333333-3333-3333-3333-333333333333";
+export const SUBGRAPH_A = "11111111-1111-1111-1111-111111111111";
+export const SUBGRAPH_B = "22222222-2222-2222-2222-222222222222";
+export const SUBGRAPH_C = "33333333-3333-3333-3333-333333333333";
 const info = {
-  ...small,
+  ...baseInfo,
   ...objectInfoSchema.parse({
     Grown: {
       input: {
@@ -32,7 +32,7 @@ const info = {
       input_order: { required: ["image", "channel"], optional: ["more"] },
       output: ["IMAGE", "MASK"],
     },
-    Numbered: { input: { required: { size: [[64, 128, 256], {}], of: ["COMBO", { options: ["1", "2"] }] } }, output: [] },
+    Numbered: { input: { required: { size: [[64, 128, 256], {}], count: ["COMBO", { options: ["1", "2"] }] } }, output: [] },
     Mixed: {
       input: { required: { amount: ["FLOAT,INT", {}], typed: ["INT,FLOAT", { widgetType: "FLOAT" }], last: ["INT", {}] } },
       output: ["INT"],
@@ -40,7 +40,7 @@ const info = {
     Nested: {
       input: {
         required: {
-          how: [
+          method: [
             "COMFY_DYNAMICCOMBO_V3",
             {
               options: [
@@ -84,38 +84,42 @@ const info = {
     Latent: { input: { required: {} }, output: ["LATENT"] },
   }),
 };
-export const subgraphs = (...list: object[]) => ({ definitions: { subgraphs: list } });
+export const createDefinitions = (...subgraphs: object[]) => ({ definitions: { subgraphs } });
 export type Nodes = Record<string, [type: string, inputs: Record<string, unknown>]>;
 const createGraph = (nodes: Nodes): Graph =>
   Object.fromEntries(Object.entries(nodes).map(([id, [class_type, inputs]]) => [id, { class_type, inputs }]));
 
-/** Nested subgraphs: a blur in a, a in b, b in c; each forwards the radius and the picture. */
-export const blur = (id: number, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
+/** Nested subgraphs: A contains a blur, B contains A and C contains B. Each forwards the radius and the image. */
+export const createBlur = (id: number, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type: "Blur",
   in: { image: [-10, 0], radius: [-10, 1, "INT", true] },
   values: [6],
   ...overrides,
 });
-export const ends = { inputs: ["image", "radius"] };
-export const wrapped = (id: string, inner: NodeSpec) => definition(id, [inner], { ...ends, outputs: [[inner.id, 0]] });
-export const use = (id: number, type: string, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
+export const subgraphInputs = { inputs: ["image", "radius"] };
+export const wrapInSubgraph = (id: string, inner: NodeSpec) => createSubgraph(id, [inner], { ...subgraphInputs, outputs: [[inner.id, 0]] });
+export const createSubgraphNode = (id: number, type: string, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type,
   in: { image: [-10, 0], radius: [-10, 1, "INT", true] },
   values: [],
   ...overrides,
 });
-export const three = [wrapped(A, blur(30)), wrapped(B, use(20, A)), wrapped(C, use(10, B))];
-export const outside = (node: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
-  net([
+export const nestedSubgraphs = [
+  wrapInSubgraph(SUBGRAPH_A, createBlur(30)),
+  wrapInSubgraph(SUBGRAPH_B, createSubgraphNode(20, SUBGRAPH_A)),
+  wrapInSubgraph(SUBGRAPH_C, createSubgraphNode(10, SUBGRAPH_B)),
+];
+export const createOuterFile = (overrides: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
+  createEditorFile([
     { id: 1, type: "Source" },
-    { id: 2, type: C, in: { image: [1, 0] }, values: [], ...node },
+    { id: 2, type: SUBGRAPH_C, in: { image: [1, 0] }, values: [], ...overrides },
     { id: 3, type: "Sink", in: { images: [2, 0] } },
     ...nodes,
   ]);
 
-/** `file`: a text if its exact digits matter. */
+/** Pass `file` as a string when its exact digits matter. */
 export function expectReadAs(file: object | string, expected: Nodes): void {
   const { graph } = toApiWorkflow(file, info, { fill: false });
   expect(toComparable(graph, info)).toEqual(toComparable(createGraph(expected), info));

@@ -1,49 +1,69 @@
 // Files that combine several rules of subgraphs, group nodes, modes and primitives.
 // Each expectation was derived from the rules before the file was converted.
 import { test } from "vitest";
-import { A, B, blur, C, ends, expectReadAs, type Nodes, outside, subgraphs, three, use, wrapped } from "./combined-files";
-import { definition, net } from "./editor-files";
+import {
+  createBlur,
+  createDefinitions,
+  createOuterFile,
+  createSubgraphNode,
+  expectReadAs,
+  nestedSubgraphs,
+  type Nodes,
+  SUBGRAPH_A,
+  SUBGRAPH_B,
+  SUBGRAPH_C,
+  subgraphInputs,
+  wrapInSubgraph,
+} from "./combined-files";
+import { createEditorFile,createSubgraph } from "./editor-files";
 
 test.for<[string, object | string, Nodes]>([
   [
-    "three subgraphs deep, a widget handed out of all of them and linked outside",
-    { ...outside({ in: { image: [1, 1], radius: [1, 2, "INT", true] } }), ...subgraphs(...three) },
+    "a widget exposed through three nested subgraphs and linked outside",
+    { ...createOuterFile({ in: { image: [1, 1], radius: [1, 2, "INT", true] } }), ...createDefinitions(...nestedSubgraphs) },
     { "1": ["Source", {}], "2:10:20:30": ["Blur", { image: ["1", 1], radius: ["1", 2] }], "3": ["Sink", { images: ["2:10:20:30", 0] }] },
   ],
   [
-    "three deep, linked outside to a node that is muted: the innermost widget's own value",
-    { ...outside({ in: { image: [1, 1], radius: [4, 2, "INT", true] } }, [{ id: 4, type: "Source", mode: 2 }]), ...subgraphs(...three) },
+    "an exposed widget to its own value when the outer link is muted",
+    {
+      ...createOuterFile({ in: { image: [1, 1], radius: [4, 2, "INT", true] } }, [{ id: 4, type: "Source", mode: 2 }]),
+      ...createDefinitions(...nestedSubgraphs),
+    },
     { "1": ["Source", {}], "2:10:20:30": ["Blur", { image: ["1", 1], radius: 6 }], "3": ["Sink", { images: ["2:10:20:30", 0] }] },
   ],
   [
-    "three deep, the innermost bypassed, and a reroute outside that is bypassed too",
+    "three nested subgraphs with a bypassed inner node and a bypassed reroute",
     {
-      ...net([
+      ...createEditorFile([
         { id: 1, type: "Source" },
         { id: 5, type: "Reroute", mode: 4, in: { "": [1, 1, "*"] } },
-        { id: 2, type: C, in: { image: [5, 0] } },
+        { id: 2, type: SUBGRAPH_C, in: { image: [5, 0] } },
         { id: 3, type: "Sink", in: { images: [2, 0] } },
       ]),
-      ...subgraphs(wrapped(A, blur(30, { mode: 4 })), wrapped(B, use(20, A)), wrapped(C, use(10, B))),
+      ...createDefinitions(
+        wrapInSubgraph(SUBGRAPH_A, createBlur(30, { mode: 4 })),
+        wrapInSubgraph(SUBGRAPH_B, createSubgraphNode(20, SUBGRAPH_A)),
+        wrapInSubgraph(SUBGRAPH_C, createSubgraphNode(10, SUBGRAPH_B)),
+      ),
     },
     { "1": ["Source", {}], "3": ["Sink", { images: ["1", 1] }] },
   ],
   [
-    "the outermost of three bypassed, with its second input linked alone",
-    { ...outside({ mode: 4, in: { radius: [1, 2, "INT", true] } }), ...subgraphs(...three) },
+    "a bypassed outer subgraph with only its second input linked",
+    { ...createOuterFile({ mode: 4, in: { radius: [1, 2, "INT", true] } }), ...createDefinitions(...nestedSubgraphs) },
     { "1": ["Source", {}], "3": ["Sink", {}] },
   ],
   [
-    "two uses of one subgraph in a row, one inside of which is muted outside",
+    "two chained uses of a subgraph and a muted third use",
     {
-      ...net([
+      ...createEditorFile([
         { id: 1, type: "Source" },
-        { id: 2, type: A, in: { image: [1, 0] }, values: [] },
-        { id: 4, type: A, in: { image: [2, 0] }, values: [] },
-        { id: 5, type: A, mode: 2, in: { image: [4, 0] } },
+        { id: 2, type: SUBGRAPH_A, in: { image: [1, 0] }, values: [] },
+        { id: 4, type: SUBGRAPH_A, in: { image: [2, 0] }, values: [] },
+        { id: 5, type: SUBGRAPH_A, mode: 2, in: { image: [4, 0] } },
         { id: 3, type: "Sink", in: { images: [4, 0], also: [5, 0] } },
       ]),
-      ...subgraphs(three[0] ?? {}),
+      ...createDefinitions(nestedSubgraphs[0] ?? {}),
     },
     {
       "1": ["Source", {}],
@@ -53,37 +73,37 @@ test.for<[string, object | string, Nodes]>([
     },
   ],
   [
-    "a primitive outside that leads into two uses and a node, with its control before or behind",
+    "a primitive linked to two subgraph uses and a node with a control",
     {
-      ...net([
+      ...createEditorFile([
         { id: 1, type: "PrimitiveNode", values: [9, "increment"], mode: 4 },
-        { id: 2, type: A, in: { radius: [1, 0, "INT", true] } },
-        { id: 4, type: A, in: { radius: [1, 0, "INT", true] } },
+        { id: 2, type: SUBGRAPH_A, in: { radius: [1, 0, "INT", true] } },
+        { id: 4, type: SUBGRAPH_A, in: { radius: [1, 0, "INT", true] } },
         { id: 5, type: "Seeded", in: { steps: [1, 0, "INT", true] }, values: [3, "control_before", 44] },
       ]),
-      ...subgraphs(three[0] ?? {}),
+      ...createDefinitions(nestedSubgraphs[0] ?? {}),
     },
     { "2:30": ["Blur", { radius: 9 }], "4:30": ["Blur", { radius: 9 }], "5": ["Seeded", { seed: 3, steps: 9 }] },
   ],
   [
-    "a subgraph whose output is its input, with another around it",
+    "a nested subgraph whose output is its input",
     {
-      ...net([
+      ...createEditorFile([
         { id: 1, type: "Source" },
-        { id: 2, type: B, in: { image: [1, 1] } },
+        { id: 2, type: SUBGRAPH_B, in: { image: [1, 1] } },
         { id: 3, type: "Sink", in: { images: [2, 0] } },
       ]),
-      ...subgraphs(
-        { ...definition(A, [], { inputs: ["image"], outputs: [[-10, 0]] }) },
-        definition(B, [{ id: 20, type: A, in: { image: [-10, 0] } }], { inputs: ["image"], outputs: [[20, 0]] }),
+      ...createDefinitions(
+        { ...createSubgraph(SUBGRAPH_A, [], { inputs: ["image"], outputs: [[-10, 0]] }) },
+        createSubgraph(SUBGRAPH_B, [{ id: 20, type: SUBGRAPH_A, in: { image: [-10, 0] } }], { inputs: ["image"], outputs: [[20, 0]] }),
       ),
     },
     { "1": ["Source", {}], "3": ["Sink", { images: ["1", 1] }] },
   ],
   [
-    "a group node inside of which one member is muted and one is bypassed, fed from a reroute",
+    "a group node with a bypassed member behind a reroute",
     {
-      ...net([
+      ...createEditorFile([
         { id: 1, type: "Source" },
         { id: 5, type: "Reroute", in: { "": [1, 1, "*"] } },
         { id: 8, type: "workflow>g", in: { image: [5, 0] }, values: [11, 22] },
@@ -102,26 +122,26 @@ test.for<[string, object | string, Nodes]>([
         },
       },
     },
-    // The first of the visible outputs is the bypassed blur's second.
+    // The first visible output is the bypassed blur's second output.
     { "1": ["Source", {}], "8:1": ["Blur", { image: ["1", 1], radius: 22 }], "3": ["Sink", { images: ["1", 1] }] },
   ],
   [
-    "a widget handed out over a reroute inside is its own until something is linked outside",
+    "a widget exposed through inner reroutes with and without an outer link",
     {
-      ...net([
+      ...createEditorFile([
         { id: 1, type: "Source" },
-        { id: 2, type: A, in: { image: [1, 0] } },
-        { id: 4, type: A, in: { image: [1, 1], radius: [1, 2, "INT", true] } },
+        { id: 2, type: SUBGRAPH_A, in: { image: [1, 0] } },
+        { id: 4, type: SUBGRAPH_A, in: { image: [1, 1], radius: [1, 2, "INT", true] } },
       ]),
-      ...subgraphs(
-        definition(
-          A,
+      ...createDefinitions(
+        createSubgraph(
+          SUBGRAPH_A,
           [
             { id: 40, type: "Reroute", in: { "": [-10, 0, "*"] } },
             { id: 41, type: "Reroute", in: { "": [-10, 1, "*"] } },
             { id: 30, type: "Blur", in: { image: [40, 0], radius: [41, 0, "INT", true] }, values: [6] },
           ],
-          ends,
+          subgraphInputs,
         ),
       ),
     },
@@ -132,12 +152,12 @@ test.for<[string, object | string, Nodes]>([
     },
   ],
   [
-    "older uses keep values of their own at the places of what they show, one of them nothing",
+    "older subgraph uses with values in proxyWidgets order, one of them null",
     {
-      ...net([
+      ...createEditorFile([
         {
           id: 2,
-          type: A,
+          type: SUBGRAPH_A,
           properties: {
             proxyWidgets: [
               ["30", "text"],
@@ -148,7 +168,7 @@ test.for<[string, object | string, Nodes]>([
         },
         {
           id: 4,
-          type: A,
+          type: SUBGRAPH_A,
           properties: {
             proxyWidgets: [
               ["-1", "radius"],
@@ -158,21 +178,21 @@ test.for<[string, object | string, Nodes]>([
           values: [null, 32],
         },
       ]),
-      ...subgraphs(three[0] ?? {}),
+      ...createDefinitions(nestedSubgraphs[0] ?? {}),
     },
     { "2:30": ["Blur", { radius: 31 }], "4:30": ["Blur", { radius: 32 }] },
   ],
   [
-    "outputs of a subgraph from a muted node, from one bypassed by its second place, and from nothing",
+    "subgraph outputs from a muted node, a bypassed node and a missing slot",
     {
-      ...net([
+      ...createEditorFile([
         { id: 1, type: "Source" },
-        { id: 2, type: A, in: { image: [1, 1] } },
+        { id: 2, type: SUBGRAPH_A, in: { image: [1, 1] } },
         { id: 3, type: "Sink", in: { images: [2, 1], also: [2, 0], any: [2, 2, "*"] } },
       ]),
-      ...subgraphs(
-        definition(
-          A,
+      ...createDefinitions(
+        createSubgraph(
+          SUBGRAPH_A,
           [
             { id: 30, type: "Source", mode: 2 },
             { id: 31, type: "Blur", mode: 4, in: { mask: undefined, image: [-10, 0], more: [30, 0] } },
@@ -189,4 +209,4 @@ test.for<[string, object | string, Nodes]>([
     },
     { "1": ["Source", {}], "3": ["Sink", { images: ["1", 1] }] },
   ],
-])("%s", ([, file, expected]) => expectReadAs(file, expected));
+])("converts %s", ([, file, expected]) => expectReadAs(file, expected));

@@ -1,4 +1,4 @@
-// Small editor files, and a catalogue with the classes that the rules need.
+// Builders for small editor files, and a catalogue of the classes that the tests use.
 import { type EditorProblem, toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 
@@ -16,7 +16,7 @@ export const info = objectInfoSchema.parse({
       required: {
         kind: [["one", "two"], { control_after_generate: true }],
         label: ["STRING", {}],
-        much: ["FLOAT", { control_after_generate: true }],
+        strength: ["FLOAT", { control_after_generate: true }],
       },
       optional: { last: ["INT", {}] },
     },
@@ -42,7 +42,7 @@ export const info = objectInfoSchema.parse({
       required: {
         width: ["INT", { default: 64, min: 16, max: 512, step: 8 }],
         cfg: ["FLOAT", { default: 8, min: 0, max: 30, step: 0.1, round: 0.01 }],
-        much: ["FLOAT", {}],
+        strength: ["FLOAT", {}],
         fine: ["FLOAT", { min: -1, max: 1, step: 0.001 }],
         seed: ["INT", { max: 18446744073709551615 }],
       },
@@ -52,7 +52,7 @@ export const info = objectInfoSchema.parse({
   Matched: {
     input: {
       required: {
-        how: [
+        method: [
           "COMFY_DYNAMICCOMBO_V3",
           { options: [{ key: "like", inputs: { required: { like: ["IMAGE"], size: ["INT", { default: 5 }] } } }, { key: "not" }] },
         ],
@@ -105,8 +105,8 @@ export const info = objectInfoSchema.parse({
 });
 
 export type NodeSpec = { id: number; type: string; in?: Record<string, unknown>; values?: unknown; [extra: string]: unknown };
-/** `in`: input name to [origin, slot, type?]; the value of a linked widget keeps its place. */
-export function net(specs: readonly NodeSpec[], first = 1) {
+/** `in` maps an input name to [origin, slot, type?, isWidget?]. A linked widget's value keeps its position. */
+export function createEditorFile(specs: readonly NodeSpec[], firstLinkId = 1) {
   const links: unknown[] = [];
   const nodes = specs.map(({ in: inputs = {}, values, ...node }) => ({
     mode: 0,
@@ -114,7 +114,7 @@ export function net(specs: readonly NodeSpec[], first = 1) {
     inputs: Object.entries(inputs).map(([name, from]) => {
       const [origin, slot, type = "IMAGE", isWidget] = Array.isArray(from) ? from : [];
       if (origin === undefined) return { name, type: "IMAGE", link: null };
-      const id = first + links.length;
+      const id = firstLinkId + links.length;
       links.push([id, origin, slot, node.id, 0, type]);
       return { name, type, link: id, ...(isWidget && { widget: { name } }) };
     }),
@@ -122,24 +122,24 @@ export function net(specs: readonly NodeSpec[], first = 1) {
   }));
   return { last_node_id: Math.max(0, ...specs.map(({ id }) => id)), nodes, links, version: 0.4 };
 }
-const objects = (links: readonly unknown[]) =>
+const toLinkObjects = (links: readonly unknown[]) =>
   links.map((link) => {
     const [id, origin_id, origin_slot, target_id, target_slot, type] = Array.isArray(link) ? link : [];
     return { id, origin_id, origin_slot, target_id, target_slot, type };
   });
-/** `outputs`: from inner nodes, by their ids and slots. */
-export function definition(
+/** `outputs` lists the node id and slot of each output. */
+export function createSubgraph(
   id: string,
   specs: readonly NodeSpec[],
   { inputs = [], outputs = [] }: { inputs?: string[]; outputs?: [number, number][] } = {},
 ) {
-  const inner = net(specs, 100);
-  const ends = outputs.map(([node, slot], at) => ({
-    id: 900 + at,
+  const inner = createEditorFile(specs, 100);
+  const outputLinks = outputs.map(([node, slot], index) => ({
+    id: 900 + index,
     origin_id: node,
     origin_slot: slot,
     target_id: -20,
-    target_slot: at,
+    target_slot: index,
     type: "IMAGE",
   }));
   return {
@@ -147,28 +147,32 @@ export function definition(
     version: 1,
     name: "Inner",
     inputs: inputs.map((name) => ({ id: name, name, type: name === "radius" ? "INT" : "IMAGE", linkIds: [] })),
-    outputs: outputs.map((_, at) => ({ id: `o${at}`, name: `o${at}`, type: "IMAGE", linkIds: [900 + at] })),
+    outputs: outputs.map((_, index) => ({ id: `o${index}`, name: `o${index}`, type: "IMAGE", linkIds: [900 + index] })),
     nodes: inner.nodes,
-    links: [...objects(inner.links), ...ends],
+    links: [...toLinkObjects(inner.links), ...outputLinks],
   };
 }
 export const convert = (file: unknown) => toApiWorkflow(file, info);
 export const getInputs = (file: unknown, id: string) => convert(file).graph[id]?.inputs;
-export const codes = (problems: readonly EditorProblem[]) => problems.map(({ code }) => code);
+export const getCodes = (problems: readonly EditorProblem[]) => problems.map(({ code }) => code);
 
-export const INNER = "11111111-1111-1111-1111-111111111111";
-export const OUTER = "22222222-2222-2222-2222-222222222222";
+export const INNER_ID = "11111111-1111-1111-1111-111111111111";
+export const OUTER_ID = "22222222-2222-2222-2222-222222222222";
 /** A subgraph with one node. */
-export const blur = definition(INNER, [{ id: 5, type: "Blur", in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [6] }], {
-  inputs: ["image", "radius"],
-  outputs: [[5, 0]],
-});
+export const blurSubgraph = createSubgraph(
+  INNER_ID,
+  [{ id: 5, type: "Blur", in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [6] }],
+  {
+    inputs: ["image", "radius"],
+    outputs: [[5, 0]],
+  },
+);
 /** A file that uses the subgraph once. */
-export const using = (use: Partial<NodeSpec>, overrides: object[] = [blur]) => ({
-  ...net([
+export const createFileWithSubgraph = (nodeOverrides: Partial<NodeSpec>, subgraphs: object[] = [blurSubgraph]) => ({
+  ...createEditorFile([
     { id: 1, type: "Source" },
-    { id: 2, type: INNER, in: { image: [1, 1] }, values: [], ...use },
+    { id: 2, type: INNER_ID, in: { image: [1, 1] }, values: [], ...nodeOverrides },
     { id: 3, type: "Sink", in: { images: [2, 0] } },
   ]),
-  definitions: { subgraphs: overrides },
+  definitions: { subgraphs },
 });

@@ -1,9 +1,18 @@
-// Values that a subgraph node stores for inner widgets, by the newest editor's rules.
+// Values that a subgraph node stores for inner widgets, by the rules of the newest editor.
 import { expect, test } from "vitest";
-import { blur, convert, definition, INNER, net, type NodeSpec, OUTER, using } from "./editor-files";
+import {
+  blurSubgraph,
+  convert,
+  createEditorFile,
+  createFileWithSubgraph,
+  createSubgraph,
+  INNER_ID,
+  type NodeSpec,
+  OUTER_ID,
+} from "./editor-files";
 
-const host = (overrides: Partial<NodeSpec>) => convert(using(overrides)).graph["2:5"]?.inputs.radius;
-const quarantineEntry = (id: string, name: string, hostValue?: unknown) => ({
+const getInnerRadius = (overrides: Partial<NodeSpec>) => convert(createFileWithSubgraph(overrides)).graph["2:5"]?.inputs.radius;
+const createQuarantineEntry = (id: string, name: string, hostValue?: unknown) => ({
   originalEntry: [id, name],
   reason: "missingSourceNode",
   hostValue,
@@ -11,13 +20,13 @@ const quarantineEntry = (id: string, name: string, hostValue?: unknown) => ({
 });
 
 test.for<[string, Partial<NodeSpec>, unknown]>([
-  ["its only place", { values: [31] }, 31],
-  ["nothing at its place", { values: [null] }, 6],
-  ["no place", { values: [] }, 6],
-  ["an object by name", { values: { radius: 31 } }, 31],
-  ["an object without the name", { values: { image: 31 } }, 6],
+  ["a single positional value", { values: [31] }, 31],
+  ["a null value", { values: [null] }, 6],
+  ["no values", { values: [] }, 6],
+  ["a named value", { values: { radius: 31 } }, 31],
+  ["named values of other inputs", { values: { image: 31 } }, 6],
   [
-    "the place of the input in a list of what is shown",
+    "proxyWidgets that list the input",
     {
       values: [null, 31],
       properties: {
@@ -30,7 +39,7 @@ test.for<[string, Partial<NodeSpec>, unknown]>([
     31,
   ],
   [
-    "the place of the inner widget in that list",
+    "proxyWidgets that list the inner widget",
     {
       values: [null, 31],
       properties: {
@@ -42,50 +51,57 @@ test.for<[string, Partial<NodeSpec>, unknown]>([
     },
     31,
   ],
-  ["that list as a text", { values: [31], properties: { proxyWidgets: '[["-1", "radius"]]' } }, 31],
-  ["a list of other widgets", { values: [31], properties: { proxyWidgets: [["9", "radius"]] } }, 6],
-  ["a value kept by name", { values: [1], properties: { proxyWidgetErrorQuarantine: [quarantineEntry("-1", "radius", 31)] } }, 31],
+  ["proxyWidgets as a JSON string", { values: [31], properties: { proxyWidgets: '[["-1", "radius"]]' } }, 31],
+  ["proxyWidgets that list other widgets", { values: [31], properties: { proxyWidgets: [["9", "radius"]] } }, 6],
+  ["a quarantined value", { values: [1], properties: { proxyWidgetErrorQuarantine: [createQuarantineEntry("-1", "radius", 31)] } }, 31],
   [
-    "a kept value beside a place that shows it",
+    "a quarantined value and a proxyWidgets entry",
     {
       values: [1],
       properties: {
         proxyWidgets: [["-1", "radius"]],
-        proxyWidgetErrorQuarantine: [quarantineEntry("-1", "radius", 31), quarantineEntry("-1", "radius", 9)],
+        proxyWidgetErrorQuarantine: [createQuarantineEntry("-1", "radius", 31), createQuarantineEntry("-1", "radius", 9)],
       },
     },
     31,
   ],
   [
-    "kept values of others",
+    "quarantined values of other widgets",
     {
       values: [31],
       properties: {
-        proxyWidgetErrorQuarantine: [quarantineEntry("5", "radius", 7), quarantineEntry("-1", "image", 8), quarantineEntry("-1", "radius")],
+        proxyWidgetErrorQuarantine: [
+          createQuarantineEntry("5", "radius", 7),
+          createQuarantineEntry("-1", "image", 8),
+          createQuarantineEntry("-1", "radius"),
+        ],
       },
     },
     31,
   ],
-])("sends a subgraph use's values in %s", ([, more, expected]) => {
-  expect(host(more)).toBe(expected);
+])("resolves a subgraph node's value with %s", ([, overrides, expected]) => {
+  expect(getInnerRadius(overrides)).toBe(expected);
 });
 
-const inside = (nodes: NodeSpec[], inputs: string[]) => definition(INNER, nodes, { inputs });
+const createInnerSubgraph = (nodes: NodeSpec[], inputs: string[]) => createSubgraph(INNER_ID, nodes, { inputs });
 
-test("applies a use's named values in any slot order", () => {
+test("applies a subgraph node's named values in any slot order", () => {
   const stepped = {
     id: 5,
     type: "Stepped",
     in: { width: [-10, 0, "INT", true], seed: [-10, 1, "INT", true] },
     values: [512, 8, 0, 0, 384],
   };
-  const use = (id: number, width: number, seed: number): NodeSpec => ({
+  const createUse = (id: number, width: number, seed: number): NodeSpec => ({
     id,
-    type: INNER,
+    type: INNER_ID,
     values: [seed, width],
-    properties: { proxyWidgetErrorQuarantine: [quarantineEntry("-1", "seed", seed), quarantineEntry("-1", "width", width)] },
+    properties: { proxyWidgetErrorQuarantine: [createQuarantineEntry("-1", "seed", seed), createQuarantineEntry("-1", "width", width)] },
   });
-  const file = { ...net([use(2, 64, 48), use(3, 96, 72)]), definitions: { subgraphs: [inside([stepped], ["width", "seed"])] } };
+  const file = {
+    ...createEditorFile([createUse(2, 64, 48), createUse(3, 96, 72)]),
+    definitions: { subgraphs: [createInnerSubgraph([stepped], ["width", "seed"])] },
+  };
   const { graph } = convert(file);
   expect([graph["2:5"]?.inputs, graph["3:5"]?.inputs]).toMatchObject([
     { width: 64, seed: 48 },
@@ -95,22 +111,22 @@ test("applies a use's named values in any slot order", () => {
 
 test("reads a value after each control_after_generate in a longer list", () => {
   const seeded = { id: 5, type: "Seeded", in: { seed: [-10, 0, "INT", true], steps: [-10, 1, "INT", true] }, values: [1, "fixed", 2] };
-  const file = (values: unknown[]) => using({ in: {}, values }, [inside([seeded], ["seed", "steps"])]);
-  expect(convert(file([11, "randomize", 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
-  expect(convert(file([11, 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
+  const createFile = (values: unknown[]) => createFileWithSubgraph({ in: {}, values }, [createInnerSubgraph([seeded], ["seed", "steps"])]);
+  expect(convert(createFile([11, "randomize", 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
+  expect(convert(createFile([11, 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
 });
 
-test("applies a use's values to hidden inner widgets, also nested", () => {
+test("applies a subgraph node's values to hidden inner widgets at any depth", () => {
   const properties = {
     proxyWidgets: [
       ["9", "steps"],
       ["7", "radius"],
     ],
   };
-  const outer = definition(OUTER, [
+  const outer = createSubgraph(OUTER_ID, [
     { id: 9, type: "Seeded", values: [1, "fixed", 2] },
-    { id: 7, type: INNER, values: [] },
+    { id: 7, type: INNER_ID, values: [] },
   ]);
-  const { graph } = convert(using({ type: OUTER, in: {}, values: [33, 44], properties }, [blur, outer]));
+  const { graph } = convert(createFileWithSubgraph({ type: OUTER_ID, in: {}, values: [33, 44], properties }, [blurSubgraph, outer]));
   expect([graph["2:9"]?.inputs, graph["2:7:5"]?.inputs]).toEqual([{ seed: 1, steps: 33 }, { radius: 44 }]);
 });

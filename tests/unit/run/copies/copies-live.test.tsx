@@ -7,14 +7,14 @@ import { parseVariation, type VariationInput } from "@/components/run/copies/var
 import { VariationFields } from "@/components/run/copies/variation-fields";
 import { type FormField } from "@/components/run/form/form-model";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
-import { LIVE_MS } from "@/tests/support/mock-live";
-import { createApi } from "../page";
+import { LIVE_INTERVAL_MS } from "@/tests/support/mock-live";
 import { renderPage } from "../render";
+import { createApi } from "../run-page";
 
-describe("copies live", () => {
+describe("copies card", () => {
   type Row = { id: string; status: string; progress?: { value: number }; create_time?: number };
   let rows: readonly Row[] | Response = [];
-  /** Fields of the response next to its rows. */
+  /** Response fields other than `jobs`. */
   let overrides: { pagination?: Record<string, unknown>; unreadable?: number } = {};
   let requests: string[] = [];
   let bodies: unknown[] = [];
@@ -34,7 +34,7 @@ describe("copies live", () => {
     });
   });
 
-  const accepted = (jobId: string, isCancelled = false): Copy => ({
+  const createAcceptedCopy = (jobId: string, isCancelled = false): Copy => ({
     key: jobId,
     label: `copy ${jobId}`,
     isBegun: true,
@@ -44,8 +44,8 @@ describe("copies live", () => {
   const work: CopiesWork = {
     stop: () => undefined,
     resume: async () => undefined,
-    cancelled: (ids) => cancelled.push(...ids),
-    abandon: () => undefined,
+    markCancelled: (ids) => cancelled.push(...ids),
+    dismiss: () => undefined,
   };
 
   async function show(copies: readonly Copy[], connection?: string) {
@@ -64,66 +64,69 @@ describe("copies live", () => {
     await advanceTime(0);
   }
   const advanceTime = async (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
-  const lines = () => within(screen.getByRole("list")).getAllByRole("listitem");
+  const getRows = () => within(screen.getByRole("list")).getAllByRole("listitem");
 
-  describe("the jobs of copies", () => {
-    it("are polled with one request per set until the last has ended", async () => {
+  describe("jobs of copies", () => {
+    it("are polled with one request per set until the last job ends", async () => {
       rows = [
         { id: "three", status: "pending" },
-        { id: "of another run", status: "failed" },
+        { id: "other-run", status: "failed" },
         { id: "two", status: "in_progress", progress: { value: 0.5 } },
         { id: "one", status: "completed" },
       ];
-      await show([accepted("one"), accepted("two"), accepted("three")], "c1");
+      await show([createAcceptedCopy("one"), createAcceptedCopy("two"), createAcceptedCopy("three")], "c1");
       expect(requests).toEqual(["/api/jobs?workflow_id=flow-1&limit=53&connection=c1#copies"]);
       expect(screen.getByText("1 completed · 1 running · 1 pending")).toBeDefined();
       expect(screen.getByText("1 of 3 finished")).toBeDefined();
       expect(screen.getByText("live")).toBeDefined();
-      expect(lines().map((line) => line.textContent)).toEqual(["copy oneCompletedone", "copy twoRunningtwo", "copy threePendingthree"]);
+      expect(getRows().map((row) => row.textContent)).toEqual(["copy oneCompletedone", "copy twoRunningtwo", "copy threePendingthree"]);
       expect(screen.getByRole("progressbar", { name: "copy two" }).getAttribute("aria-valuenow")).toBe("50");
 
       rows = ["one", "two", "three"].map((id) => ({ id, status: id === "two" ? "failed" : "completed" }));
-      await advanceTime(LIVE_MS + 100);
+      await advanceTime(LIVE_INTERVAL_MS + 100);
       expect(requests).toHaveLength(2);
       // Jobs that cannot change any more are neither live nor out of date.
       expect(screen.queryByText("live")).toBeNull();
       expect(screen.getByRole("status").textContent).toBe("2 completed · 1 failed");
       expect(screen.queryByRole("button", { name: "Cancel waiting" })).toBeNull();
-      await advanceTime(10 * LIVE_MS);
+      await advanceTime(10 * LIVE_INTERVAL_MS);
       expect(requests).toHaveLength(2);
     });
 
     it("link to their workflow and connection in Jobs", async () => {
       rows = [{ id: "one", status: "completed" }];
-      await show([accepted("one")], "c1");
+      await show([createAcceptedCopy("one")], "c1");
       const href = (name: string) => screen.getByRole("link", { name }).getAttribute("href");
       expect(href("Open in Jobs")).toBe("/jobs?workflow_id=flow-1&connection=c1");
       expect(href("one")).toBe("/jobs/one?connection=c1");
     });
 
-    it("keep the last state on a failure and mark it as old", async () => {
+    it("keep the last state after a failed poll and are marked as outdated", async () => {
       rows = [{ id: "one", status: "in_progress" }];
-      await show([accepted("one"), accepted("two")], "c1");
+      await show([createAcceptedCopy("one"), createAcceptedCopy("two")], "c1");
       expect(screen.getByText("1 in the queue · 1 running")).toBeDefined();
       rows = new Response("<html>", { status: 502 });
-      await advanceTime(LIVE_MS + 100);
+      await advanceTime(LIVE_INTERVAL_MS + 100);
       expect(screen.getByText("1 in the queue · 1 running")).toBeDefined();
       expect(screen.getByText(/^not updated since/)).toBeDefined();
     });
 
-    it("disappear when lost and are not shown as cancelled", async () => {
+    it("are shown as gone, not as cancelled, when the service lost them", async () => {
       rows = [
         { id: "four", status: "pending" },
         { id: "two", status: "in_progress" },
         { id: "one", status: "completed" },
       ];
-      await show([accepted("one"), accepted("two"), accepted("three"), accepted("four", true)], "c1");
+      await show(
+        [createAcceptedCopy("one"), createAcceptedCopy("two"), createAcceptedCopy("three"), createAcceptedCopy("four", true)],
+        "c1",
+      );
       expect(screen.getByText("1 in the queue · 1 completed · 1 running · 1 pending")).toBeDefined();
       rows = [];
-      await advanceTime(LIVE_MS + 100);
+      await advanceTime(LIVE_INTERVAL_MS + 100);
       expect(screen.getByRole("status").textContent).toBe("1 completed · 1 cancelled · 2 gone");
       expect(screen.getByText("4 of 4 finished")).toBeDefined();
-      expect(lines().map((line) => line.textContent)).toEqual([
+      expect(getRows().map((row) => row.textContent)).toEqual([
         "copy oneCompletedone",
         "copy twoGonetwo",
         "copy threeGonethree",
@@ -132,37 +135,37 @@ describe("copies live", () => {
       expect(screen.queryByRole("button", { name: "Cancel waiting" })).toBeNull();
     });
 
-    it("are not reported as removed by a truncated list", async () => {
+    it("are not shown as gone when the list is truncated", async () => {
       rows = [{ id: "one", status: "pending" }];
-      await show([accepted("one")], "c1");
-      rows = Array.from({ length: 51 }, (_, at) => ({ id: `other ${at}`, status: "completed" }));
-      await advanceTime(LIVE_MS + 100);
-      expect(lines().map((line) => line.textContent)).toEqual(["copy onePendingone"]);
+      await show([createAcceptedCopy("one")], "c1");
+      rows = Array.from({ length: 51 }, (_, index) => ({ id: `other ${index}`, status: "completed" }));
+      await advanceTime(LIVE_INTERVAL_MS + 100);
+      expect(getRows().map((row) => row.textContent)).toEqual(["copy onePendingone"]);
     });
 
     it.each([
-      ["that says there are more", 1, { pagination: { total: 2, has_more: true } }],
-      ["that counts more jobs than it gives", 1, { pagination: { total: 9 } }],
-      ["with a row that nobody can read", 3, { pagination: { total: 1 }, unreadable: 1 }],
-    ])("are removed only by a complete list, not by a short one %s", async (_, create_time, variant) => {
+      ["has more jobs", 1, { pagination: { total: 2, has_more: true } }],
+      ["has a higher total than jobs", 1, { pagination: { total: 9 } }],
+      ["has an unreadable job", 3, { pagination: { total: 1 }, unreadable: 1 }],
+    ])("are shown as gone only when the list is complete, not when it %s", async (_, create_time, variant) => {
       const otherJob = { id: "other", status: "completed", create_time: 2 };
       rows = [{ id: "one", status: "pending", create_time }, otherJob];
-      await show([accepted("one")], "c1");
+      await show([createAcceptedCopy("one")], "c1");
       [rows, overrides] = [[otherJob], variant];
-      await advanceTime(LIVE_MS + 100);
-      expect(lines().map((line) => line.textContent)).toEqual(["copy onePendingone"]);
+      await advanceTime(LIVE_INTERVAL_MS + 100);
+      expect(getRows().map((row) => row.textContent)).toEqual(["copy onePendingone"]);
       overrides = {};
-      await advanceTime(LIVE_MS + 100);
-      expect(lines().map((line) => line.textContent)).toEqual(["copy oneGoneone"]);
+      await advanceTime(LIVE_INTERVAL_MS + 100);
+      expect(getRows().map((row) => row.textContent)).toEqual(["copy oneGoneone"]);
     });
 
-    it("are cancelled only while waiting, by the shared code", async () => {
+    it("are cancelled only while pending", async () => {
       rows = [
         { id: "three", status: "pending" },
         { id: "two", status: "in_progress" },
         { id: "one", status: "in_progress" },
       ];
-      await show([accepted("one"), accepted("two"), accepted("three")], "c1");
+      await show([createAcceptedCopy("one"), createAcceptedCopy("two"), createAcceptedCopy("three")], "c1");
       fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
       expect(screen.getByText("Cancelling 1 job")).toBeDefined();
       await advanceTime(UNDO_WINDOW_MS + 100);
@@ -171,9 +174,9 @@ describe("copies live", () => {
       expect(screen.getByText("1 cancelled")).toBeDefined();
     });
 
-    it("are shown as cancelled when the page closed during the cancel", async () => {
+    it("are shown as cancelled when the page closes during the undo window", async () => {
       rows = [{ id: "three", status: "pending" }];
-      await show([accepted("three")], "c1");
+      await show([createAcceptedCopy("three")], "c1");
       fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
       cleanup();
       await advanceTime(0);
@@ -185,18 +188,18 @@ describe("copies live", () => {
 
 const options = ["area", "bicubic", "bilinear", "lanczos", "nearest-exact"];
 const field: FormField = { name: "method", value: "area", control: { kind: "choice", options } };
-const nothing: VariationInput = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
+const emptyInput: VariationInput = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
 const picture = { ...createApi(undefined), canSend: true, onNamed: () => undefined };
 
-it("counts a Shift press on the label once", () => {
+it("handles a Shift click on the label once", () => {
   const patches: unknown[] = [];
   function Choices() {
-    const [now, setNow] = useState(nothing);
-    const take = (overrides: Partial<VariationInput>) => {
+    const [input, setInput] = useState(emptyInput);
+    const handleTyped = (overrides: Partial<VariationInput>) => {
       patches.push(overrides.chosen);
-      setNow({ ...now, ...overrides });
+      setInput({ ...input, ...overrides });
     };
-    return <VariationFields field={field} kind="chosen" typed={now} picture={picture} onTyped={take} />;
+    return <VariationFields field={field} kind="chosen" input={input} picture={picture} onChange={handleTyped} />;
   }
   renderPage(<Choices />);
   fireEvent.click(screen.getByText("bicubic"));
@@ -207,29 +210,29 @@ it("counts a Shift press on the label once", () => {
   expect(options.filter((name) => screen.getByRole<HTMLInputElement>("checkbox", { name }).checked)).toEqual(["bicubic"]);
 });
 
-it("checks or unchecks a range of choices with Shift", () => {
-  let typed = nothing;
+it("checks or unchecks a range of choices with Shift click", () => {
+  let typed = emptyInput;
   function Choices() {
-    const [now, setNow] = useState(nothing);
-    typed = now;
+    const [input, setInput] = useState(emptyInput);
+    typed = input;
     return (
       <VariationFields
         field={field}
         kind="chosen"
-        typed={now}
+        input={input}
         picture={picture}
-        onTyped={(overrides) => setNow({ ...now, ...overrides })}
+        onChange={(overrides) => setInput({ ...input, ...overrides })}
       />
     );
   }
   renderPage(<Choices />);
-  const box = (name: string) => screen.getByRole<HTMLInputElement>("checkbox", { name });
-  fireEvent.click(box("lanczos"));
-  fireEvent.click(box("bicubic"), { shiftKey: true });
+  const getCheckbox = (name: string) => screen.getByRole<HTMLInputElement>("checkbox", { name });
+  fireEvent.click(getCheckbox("lanczos"));
+  fireEvent.click(getCheckbox("bicubic"), { shiftKey: true });
   expect(parseVariation(field, "chosen", typed)).toEqual({ ok: true, values: ["bicubic", "bilinear", "lanczos"] });
-  fireEvent.click(box("area"));
-  fireEvent.click(box("lanczos"));
-  fireEvent.click(box("bilinear"), { shiftKey: true });
+  fireEvent.click(getCheckbox("area"));
+  fireEvent.click(getCheckbox("lanczos"));
+  fireEvent.click(getCheckbox("bilinear"), { shiftKey: true });
   expect(parseVariation(field, "chosen", typed)).toEqual({ ok: true, values: ["area", "bicubic"] });
-  expect(options.filter((name) => box(name).checked)).toEqual(["area", "bicubic"]);
+  expect(options.filter((name) => getCheckbox(name).checked)).toEqual(["area", "bicubic"]);
 });

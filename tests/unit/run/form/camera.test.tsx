@@ -1,4 +1,4 @@
-// A photo with the computer's camera, using stub cameras, since jsdom draws none.
+// Taking a photo, with stub cameras because jsdom has none.
 import { act, fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { type SendPicture } from "@/components/run/form/controls/picture-api";
@@ -6,23 +6,23 @@ import { PictureControl } from "@/components/run/form/controls/picture-control";
 import { ok } from "@/lib/shared/result";
 import { renderPage } from "../render";
 
-class Track extends EventTarget {
-  isOn = true;
+class StubTrack extends EventTarget {
+  isLive = true;
   constructor(readonly deviceId: string) {
     super();
   }
-  stop = () => void (this.isOn = false);
+  stop = () => void (this.isLive = false);
   getSettings = () => ({ deviceId: this.deviceId });
 }
 
-let tracks: Track[];
+let tracks: StubTrack[];
 let constraints: (MediaStreamConstraints | undefined)[];
-let open: () => Promise<void>;
-let cameras: string[];
+let openCamera: () => Promise<void>;
+let cameraNames: string[];
 
 beforeEach(() => {
-  [tracks, constraints, cameras] = [[], [], ["Front", "Desk"]];
-  open = async () => undefined;
+  [tracks, constraints, cameraNames] = [[], [], ["Front", "Desk"]];
+  openCamera = async () => undefined;
   vi.stubGlobal("navigator", {
     ...navigator,
     userAgent: navigator.userAgent,
@@ -30,14 +30,14 @@ beforeEach(() => {
     mediaDevices: {
       getUserMedia: async (constraint: { video: { deviceId?: { exact: string } } }) => {
         constraints.push(constraint);
-        await open();
-        const track = new Track(constraint.video.deviceId?.exact ?? cameras[0] ?? "");
+        await openCamera();
+        const track = new StubTrack(constraint.video.deviceId?.exact ?? cameraNames[0] ?? "");
         tracks.push(track);
         return { getTracks: () => [track], getVideoTracks: () => [track] };
       },
       enumerateDevices: async () => [
         { kind: "audioinput", deviceId: "mic", label: "Microphone" },
-        ...cameras.map((name) => ({ kind: "videoinput", deviceId: name, label: name })),
+        ...cameraNames.map((name) => ({ kind: "videoinput", deviceId: name, label: name })),
       ],
     },
   });
@@ -45,9 +45,9 @@ beforeEach(() => {
   vi.spyOn(HTMLVideoElement.prototype, "videoWidth", "get").mockReturnValue(1920);
   vi.spyOn(HTMLVideoElement.prototype, "videoHeight", "get").mockReturnValue(1080);
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
-  vi.spyOn(HTMLCanvasElement.prototype, "toBlob").mockImplementation(function (this: HTMLCanvasElement, give, type) {
+  vi.spyOn(HTMLCanvasElement.prototype, "toBlob").mockImplementation(function (this: HTMLCanvasElement, callback, type) {
     // As many bytes as width plus height, so that tests can check the size.
-    give(new Blob([new Uint8Array(this.width + this.height)], { type }));
+    callback(new Blob([new Uint8Array(this.width + this.height)], { type }));
   });
 });
 
@@ -61,7 +61,7 @@ function show() {
   const listAssets = async () => ok({ assets: [], total: 0, has_more: false });
   const picture = {
     ...{ canSend: true, sendPicture, listAssets, decode: async () => undefined },
-    ...{ storedName: async () => undefined, onNamed: () => undefined },
+    ...{ findStoredName: async () => undefined, onNamed: () => undefined },
   };
   renderPage(
     <PictureControl
@@ -73,61 +73,61 @@ function show() {
       onRunning={() => undefined}
     />,
   );
-  return { sent: files, values };
+  return { files, values };
 }
 
 const dialog = () => within(screen.getByRole("dialog", { name: "Take a photo" }));
-const press = (name: string) => act(async () => void fireEvent.click(dialog().getByRole("button", { name })));
-const begin = async () => {
+const pressButton = (name: string) => act(async () => void fireEvent.click(dialog().getByRole("button", { name })));
+const openDialog = async () => {
   await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Take a photo" })));
   await screen.findByRole("dialog", { name: "Take a photo" });
 };
-const seePicture = async () => fireEvent.playing(await dialog().findByLabelText("Camera view"));
+const startVideo = async () => fireEvent.playing(await dialog().findByLabelText("Camera view"));
 
-it("takes, retakes and uses a photo as shown, then turns off", async () => {
-  const { sent, values } = show();
-  await begin();
+it("takes, retakes and uses a photo, then stops the camera", async () => {
+  const { files, values } = show();
+  await openDialog();
   await dialog().findByLabelText("Camera view");
   expect(dialog().getByRole("button", { name: "Take photo" }).getAttribute("aria-disabled")).toBe("true");
-  await seePicture();
+  await startVideo();
   expect(document.activeElement).toBe(dialog().getByRole("button", { name: "Take photo" }));
-  await press("Take photo");
+  await pressButton("Take photo");
   expect(dialog().getByRole("img", { name: "Your photo" })).toBeDefined();
   expect(dialog().getByLabelText<HTMLVideoElement>("Camera view").hidden).toBe(true);
-  await press("Retake");
-  await press("Take photo");
+  await pressButton("Retake");
+  await pressButton("Take photo");
   expect(document.activeElement).toBe(dialog().getByRole("button", { name: "Use this photo" }));
-  expect([sent, tracks.map(({ isOn }) => isOn)]).toEqual([[], [true]]);
-  await press("Use this photo");
-  expect(sent.map(({ type, size }) => [type, size])).toEqual([["image/jpeg", 1920 + 1080]]);
-  expect(sent[0]?.name).toMatch(/^photo-\d{4}-\d\d-\d\d-\d{6}\.jpg$/);
+  expect([files, tracks.map(({ isLive: isOn }) => isOn)]).toEqual([[], [true]]);
+  await pressButton("Use this photo");
+  expect(files.map(({ type, size }) => [type, size])).toEqual([["image/jpeg", 1920 + 1080]]);
+  expect(files[0]?.name).toMatch(/^photo-\d{4}-\d\d-\d\d-\d{6}\.jpg$/);
   expect(values).toEqual(["kept.jpg"]);
-  expect(tracks.map(({ isOn }) => isOn)).toEqual([false]);
+  expect(tracks.map(({ isLive: isOn }) => isOn)).toEqual([false]);
   expect(screen.queryByLabelText("Camera view")).toBeNull();
 });
 
-it("changes to another camera, and the first is off", async () => {
+it("stops the first camera when another is selected", async () => {
   show();
-  await begin();
-  await seePicture();
-  const choice = dialog().getByRole<HTMLSelectElement>("combobox", { name: "Camera" });
-  expect([...choice.options].map(({ text }) => text)).toEqual(["Front", "Desk"]);
-  await act(async () => void fireEvent.change(choice, { target: { value: "Desk" } }));
-  await seePicture();
+  await openDialog();
+  await startVideo();
+  const cameraSelect = dialog().getByRole<HTMLSelectElement>("combobox", { name: "Camera" });
+  expect([...cameraSelect.options].map(({ text }) => text)).toEqual(["Front", "Desk"]);
+  await act(async () => void fireEvent.change(cameraSelect, { target: { value: "Desk" } }));
+  await startVideo();
   expect(constraints.map((constraint) => constraint?.video)).toMatchObject([{}, { deviceId: { exact: "Desk" } }]);
-  expect(tracks.map(({ isOn }) => isOn)).toEqual([false, true]);
+  expect(tracks.map(({ isLive: isOn }) => isOn)).toEqual([false, true]);
   expect(dialog().getByRole<HTMLSelectElement>("combobox", { name: "Camera" }).value).toBe("Desk");
 });
 
 it("stops a camera that starts after the dialog closed", async () => {
-  let come: () => void = () => undefined;
-  open = () => new Promise((resolve) => (come = resolve));
+  let resolveCamera: () => void = () => undefined;
+  openCamera = () => new Promise((resolve) => (resolveCamera = resolve));
   show();
-  await begin();
+  await openDialog();
   expect(dialog().getByRole("status").textContent).toContain("Your browser may ask");
-  await press("Cancel");
-  await act(async () => come());
-  expect(tracks.map(({ isOn }) => isOn)).toEqual([false]);
+  await pressButton("Cancel");
+  await act(async () => resolveCamera());
+  expect(tracks.map(({ isLive: isOn }) => isOn)).toEqual([false]);
 });
 
 it.each([
@@ -136,32 +136,32 @@ it.each([
   ["OverconstrainedError", /No camera found/],
   ["NotReadableError", /Close other programs that use it/],
   ["SecurityError", /only on https pages/],
-])("explains what to do about %s and retries", async (name, message) => {
-  open = () => Promise.reject(new DOMException("", name));
+])("explains %s and retries on demand", async (name, message) => {
+  openCamera = () => Promise.reject(new DOMException("", name));
   show();
-  await begin();
+  await openDialog();
   expect((await dialog().findByRole("alert")).textContent).toMatch(message);
-  open = async () => undefined;
-  await press("Try again");
-  await seePicture();
+  openCamera = async () => undefined;
+  await pressButton("Try again");
+  await startVideo();
   expect(dialog().queryByRole("alert")).toBeNull();
 });
 
 it("explains that the camera needs https", async () => {
   vi.stubGlobal("navigator", { userAgent: "", language: "en" });
   show();
-  await begin();
+  await openDialog();
   expect((await dialog().findByRole("alert")).textContent).toMatch(/only on https pages/);
 });
 
-it("reports an unplugged camera and keeps the photo", async () => {
-  const { sent } = show();
-  await begin();
-  await seePicture();
-  await press("Take photo");
+it("reports a disconnected camera and keeps the photo", async () => {
+  const { files } = show();
+  await openDialog();
+  await startVideo();
+  await pressButton("Take photo");
   await act(async () => void tracks[0]?.dispatchEvent(new Event("ended")));
   expect(dialog().getByRole("alert").textContent).toMatch(/was disconnected/);
   expect(dialog().queryByRole("button", { name: "Retake" })).toBeNull();
-  await press("Use this photo");
-  expect(sent).toHaveLength(1);
+  await pressButton("Use this photo");
+  expect(files).toHaveLength(1);
 });

@@ -1,9 +1,9 @@
-// Inputs that depend on a choice, lists that grow, and values that a list lacks: the form shows what the graph contains.
+// Dynamic choices, growing lists, and values missing from their list.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { missingInputs, valueChecker } from "@/components/run/form/checks";
-import { formBuilder, withInput } from "@/components/run/form/form-model";
-import { missingClassErrors, placeProblems } from "@/components/run/form/problems";
+import { createValueChecker,findMissingInputs } from "@/components/run/form/checks";
+import { createFormBuilder, withInput } from "@/components/run/form/form-model";
+import { findMissingClassErrors, placeProblems } from "@/components/run/form/problems";
 import { createRunStore } from "@/components/run/run-store";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { removeSecrets } from "@/components/run/workflow/workflow-contents";
@@ -12,9 +12,9 @@ import { findNearestOption } from "@/lib/contract/nodes/input-spec";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { findWorkflowSecrets, readSecretPlaces } from "@/lib/contract/secrets/secret-places";
+import { findWorkflowSecrets, readSecretLocations } from "@/lib/contract/secrets/secret-locations";
 
-const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
+const createSizeInput = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
 const catalogue: ObjectInfo = {
   Resize: {
     output_node: true,
@@ -25,9 +25,9 @@ const catalogue: ObjectInfo = {
           "COMFY_DYNAMICCOMBO_V3",
           {
             options: [
-              { key: "dimensions", inputs: { required: { ...size("width"), ...size("height") } } },
-              { key: "longer", inputs: { required: size("longer_size") } },
-              { key: "width", inputs: { required: size("width") } },
+              { key: "dimensions", inputs: { required: { ...createSizeInput("width"), ...createSizeInput("height") } } },
+              { key: "longer", inputs: { required: createSizeInput("longer_size") } },
+              { key: "width", inputs: { required: createSizeInput("width") } },
             ],
           },
         ],
@@ -66,18 +66,19 @@ const graph: Graph = {
   "4": { class_type: "LoadVideo", inputs: { file: "mine.mp4" } },
 };
 const order = Object.keys(graph);
-const getFields = (now: Graph, id: string) => formBuilder(graph, order, catalogue)(now).find((node) => node.id === id)?.fields ?? [];
-const fieldNames = (now: Graph, id: string) => getFields(now, id).map(({ name, control }) => [name, control.kind]);
+const getFields = (currentGraph: Graph, id: string) =>
+  createFormBuilder(graph, order, catalogue)(currentGraph).find((node) => node.id === id)?.fields ?? [];
+const getFieldKinds = (currentGraph: Graph, id: string) => getFields(currentGraph, id).map(({ name, control }) => [name, control.kind]);
 
-function openedStore() {
+function createOpenStore() {
   const store = createRunStore();
   store.open({ graph, order, workflowId: "w", name: "w" });
   return store;
 }
 
-describe("a choice with inputs of its own", () => {
-  it("shows the chosen option's inputs under API names", () => {
-    expect(fieldNames(graph, "1")).toEqual([
+describe("a dynamic choice", () => {
+  it("shows the chosen option's inputs under their API names", () => {
+    expect(getFieldKinds(graph, "1")).toEqual([
       ["input", "link"],
       ["resize_type", "choice"],
       ["resize_type.width", "number"],
@@ -88,34 +89,39 @@ describe("a choice with inputs of its own", () => {
     ]);
   });
 
-  it("swaps the inputs, keeps shared values and drops the rest", () => {
-    const choose = (store: ReturnType<typeof openedStore>, value: string) => {
+  it("replaces its inputs and keeps shared values when the option changes", () => {
+    const choose = (store: ReturnType<typeof createOpenStore>, value: string) => {
       store.edit(1, { nodeId: "1", name: "resize_type", value }, catalogue);
       return store.get();
     };
-    const longer = choose(openedStore(), "longer").openWorkflow?.graph ?? {};
+    const longer = choose(createOpenStore(), "longer").openWorkflow?.graph ?? {};
     expect(Object.keys(longer["1"]?.inputs ?? {})).toEqual(["input", "resize_type", "resize_type.longer_size", "method", "fill", "crop"]);
     expect(longer["1"]?.inputs["resize_type.longer_size"]).toBe(512);
-    expect(fieldNames(longer, "1")).toContainEqual(["resize_type.longer_size", "number"]);
-    const width = choose(openedStore(), "width").openWorkflow?.graph ?? {};
+    expect(getFieldKinds(longer, "1")).toContainEqual(["resize_type.longer_size", "number"]);
+    const width = choose(createOpenStore(), "width").openWorkflow?.graph ?? {};
     expect(width["1"]?.inputs).toMatchObject({ resize_type: "width", "resize_type.width": 640 });
     expect(width["1"]?.inputs).not.toHaveProperty(["resize_type.height"]);
   });
 
-  it("is judged by the choice's own inputs", () => {
-    const far = { ...graph, "1": { class_type: "Resize", inputs: { ...graph["1"]?.inputs, "resize_type.width": 9999, method: "area" } } };
-    expect(valueChecker(far, ["1"], catalogue)(far)["1"]?.errors).toMatchObject([
+  it("checks only the chosen option's inputs", () => {
+    const outOfRangeGraph = {
+      ...graph,
+      "1": { class_type: "Resize", inputs: { ...graph["1"]?.inputs, "resize_type.width": 9999, method: "area" } },
+    };
+    expect(createValueChecker(outOfRangeGraph, ["1"], catalogue)(outOfRangeGraph)["1"]?.errors).toMatchObject([
       { type: "value_bigger_than_max", extra_info: { input_name: "resize_type.width" } },
     ]);
-    const { "resize_type.height": _, ...rest } = graph["1"]?.inputs ?? {};
-    const short = { ...graph, "1": { class_type: "Resize", inputs: rest } };
-    expect(missingInputs(short, ["1"], catalogue)["1"]?.errors).toMatchObject([{ extra_info: { input_name: "resize_type.height" } }]);
+    const { "resize_type.height": _, ...remainingInputs } = graph["1"]?.inputs ?? {};
+    const incompleteGraph = { ...graph, "1": { class_type: "Resize", inputs: remainingInputs } };
+    expect(findMissingInputs(incompleteGraph, ["1"], catalogue)["1"]?.errors).toMatchObject([
+      { extra_info: { input_name: "resize_type.height" } },
+    ]);
   });
 });
 
 describe("a growing list", () => {
-  it("shows its items and the next slot when a form can fill it", () => {
-    expect(fieldNames(graph, "2")).toEqual([
+  it("shows its items, and the next slot when it accepts a literal", () => {
+    expect(getFieldKinds(graph, "2")).toEqual([
       ["images.image0", "link"],
       ["images.image1", "link"],
       ["words.a", "text"],
@@ -125,25 +131,25 @@ describe("a growing list", () => {
 });
 
 describe("a value missing from its list", () => {
-  it("is shown before anything is sent, with the nearest one", () => {
-    expect(valueChecker(graph, ["1"], catalogue)(graph)["1"]?.errors).toMatchObject([
+  it("is reported before submitting, with the nearest option", () => {
+    expect(createValueChecker(graph, ["1"], catalogue)(graph)["1"]?.errors).toMatchObject([
       { type: "value_not_in_list", extra_info: { input_name: "method", received_value: "Bilinar", nearest: "bilinear" } },
     ]);
   });
 
-  it("is shown for an empty list unless the list is partial", () => {
-    const empty = objectInfoSchema.parse({
+  it("is reported for an empty list unless the list is loaded remotely", () => {
+    const catalogueWithEmptyLists = objectInfoSchema.parse({
       Load: { input: { required: { name: [[]], other: ["COMBO", {}], far: ["COMBO", { remote: { route: "/x" } }] } }, output: [] },
     });
-    const loading = { "1": { class_type: "Load", inputs: { name: "a.safetensors", other: "b", far: "c" } } };
-    expect(valueChecker(loading, ["1"], empty)(loading)["1"]?.errors).toMatchObject([
+    const graphWithMissingValues = { "1": { class_type: "Load", inputs: { name: "a.safetensors", other: "b", far: "c" } } };
+    expect(createValueChecker(graphWithMissingValues, ["1"], catalogueWithEmptyLists)(graphWithMissingValues)["1"]?.errors).toMatchObject([
       { type: "value_not_in_list", extra_info: { input_name: "name" } },
       { type: "value_not_in_list", extra_info: { input_name: "other" } },
     ]);
   });
 
-  it("is marked but not a fault, since the file may have been added", () => {
-    expect(valueChecker(graph, ["4"], catalogue)(graph)).toEqual({});
+  it("is not an error for a file input, because the list may be outdated", () => {
+    expect(createValueChecker(graph, ["4"], catalogue)(graph)).toEqual({});
     expect(getFields(graph, "4")[0]?.control).toEqual({ kind: "media", media: "video", options: ["a.mp4"] });
     expect(getFields(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });
   });
@@ -156,16 +162,16 @@ describe("a value missing from its list", () => {
   });
 });
 
-const inherited = ["__proto__", ...Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== "__proto__")];
-const word = fc.constantFrom(...inherited, "1", "image");
+const inheritedNames = ["__proto__", ...Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== "__proto__")];
+const nameArbitrary = fc.constantFrom(...inheritedNames, "1", "image");
 
-function open(id: string, classType: string, input: string) {
+function openFile(id: string, classType: string, input: string) {
   const nodes = [
     [id, { class_type: classType, inputs: Object.fromEntries([[input, "text"]]) }],
     ["last", { class_type: "SaveImage", inputs: { images: [id, 0] } }],
   ];
   const workflowResult = openWorkflow(JSON.stringify(Object.fromEntries(nodes)), "file.json");
-  if (!workflowResult.ok) throw new Error(`refused: ${workflowResult.failure.reason.code}`);
+  if (!workflowResult.ok) throw new Error(`The workflow was rejected: ${workflowResult.failure.reason.code}`);
   return workflowResult.value;
 }
 
@@ -181,12 +187,12 @@ const createErrors = (id: string, classType: string, input: string): NodeErrors 
     ],
   ]);
 
-describe("names inherited by every object", () => {
-  it("opens, is edited and shows errors like any other", () => {
+describe("names inherited from Object.prototype", () => {
+  it("can be opened and edited, and can have errors", () => {
     fc.assert(
-      fc.property(word, word, word, fc.boolean(), (id, classType, input, hasCatalogue) => {
-        const file = open(id, classType, input);
-        const form = formBuilder(file.graph, file.order, hasCatalogue ? {} : undefined)(file.graph);
+      fc.property(nameArbitrary, nameArbitrary, nameArbitrary, fc.boolean(), (id, classType, input, hasCatalogue) => {
+        const file = openFile(id, classType, input);
+        const form = createFormBuilder(file.graph, file.order, hasCatalogue ? {} : undefined)(file.graph);
         expect(form.map((node) => node.id)).toEqual([id, "last"]);
         expect(form[0]?.title).toBe(classType);
         expect(form[0]?.isKnown).toBe(!hasCatalogue);
@@ -201,38 +207,38 @@ describe("names inherited by every object", () => {
         const store = createRunStore();
         store.open(file);
         store.edit(1, { nodeId: id, name: input, value: 7 });
-        const typed = store.get();
-        expect(getOwn(getOwn(typed.openWorkflow?.graph, id)?.inputs, input)).toBe(7);
-        expect(Object.keys(typed.openWorkflow?.graph ?? {})).toEqual(Object.keys(file.graph));
+        const state = store.get();
+        expect(getOwn(getOwn(state.openWorkflow?.graph, id)?.inputs, input)).toBe(7);
+        expect(Object.keys(state.openWorkflow?.graph ?? {})).toEqual(Object.keys(file.graph));
       }),
     );
   });
 
-  it("is not found when the graph lacks it", () => {
-    const { graph } = open("1", "X", "text");
-    for (const name of inherited) {
+  it("are not found when the graph doesn't contain them", () => {
+    const { graph } = openFile("1", "X", "text");
+    for (const name of inheritedNames) {
       expect(withInput(graph, name, "text", 1)).toBe(graph);
       expect(
-        missingClassErrors(graph, { code: "missing_node_type", message: "", details: { node_id: name }, status: 400 }),
+        findMissingClassErrors(graph, { code: "missing_node_type", message: "", details: { node_id: name }, status: 400 }),
       ).toBeUndefined();
     }
   });
 
-  it("is an empty field when required but missing", () => {
-    for (const name of inherited) {
-      const { graph, order } = open("1", "X", "other");
+  it("become an empty field when required but missing", () => {
+    for (const name of inheritedNames) {
+      const { graph, order } = openFile("1", "X", "other");
       const info = { X: { input: { required: Object.fromEntries([[name, ["STRING", {}]]]) } } };
-      const field = formBuilder(graph, order, info)(graph)[0]?.fields.find((each) => each.name === name);
+      const field = createFormBuilder(graph, order, info)(graph)[0]?.fields.find((candidate) => candidate.name === name);
       expect(field).toEqual({ name, value: undefined, control: { kind: "text" } });
     }
   });
 });
 
-const node = (inputs: Record<string, unknown>) => ({ class_type: "Any", inputs });
+const createNode = (inputs: Record<string, unknown>) => ({ class_type: "Any", inputs });
 
 test("opens masked inputs empty and drops masked fields", () => {
   const workflow = {
-    prompt: { "1": node({ api_key: "[REDACTED]", text: "see https://x.test/?token=[REDACTED]", seed: 4 }) },
+    prompt: { "1": createNode({ api_key: "[REDACTED]", text: "see https://x.test/?token=[REDACTED]", seed: 4 }) },
     extra_data: { api_key_partner: "[REDACTED]", extra_pnginfo: { workflow: { nodes: [{ widgets_values: ["[REDACTED]", 1] }] } } },
   };
   const secretPlaces = findWorkflowSecrets(workflow);
@@ -248,8 +254,8 @@ test("opens masked inputs empty and drops masked fields", () => {
   expect(JSON.stringify(workflowResult)).not.toContain("REDACTED");
 });
 
-test("removes a key from typed text, also one without a known shape", () => {
-  const graph = { "1": node({ a: "before sk-0123456789abcdefghij after", b: "plain", c: "kept" }) };
+test("removes secrets from input text and extra data", () => {
+  const graph = { "1": createNode({ a: "before sk-0123456789abcdefghij after", b: "plain", c: "kept" }) };
   const expectedPlaces = ["a", "b"].map((input) => ({ kind: "input" as const, node_id: "1", node: "Any", input }));
   const remaining = removeSecrets({ graph, extraData: { token: "t", deep: { secret: "s", steps: 1 } } }, [
     ...expectedPlaces,
@@ -257,12 +263,12 @@ test("removes a key from typed text, also one without a known shape", () => {
     { kind: "extra", path: ["deep", "secret"] },
     { kind: "error" },
   ]);
-  expect(remaining).toEqual({ graph: { "1": node({ a: "before  after", b: "", c: "kept" }) }, extraData: { deep: { steps: 1 } } });
+  expect(remaining).toEqual({ graph: { "1": createNode({ a: "before  after", b: "", c: "kept" }) }, extraData: { deep: { steps: 1 } } });
 });
 
-test("ignores made-up places", () => {
-  expect(readSecretPlaces([{ kind: "input" }, { kind: "else" }, 5, { kind: "extra", path: "a" }, { kind: "error" }])).toEqual([
+test("ignores malformed secret locations", () => {
+  expect(readSecretLocations([{ kind: "input" }, { kind: "else" }, 5, { kind: "extra", path: "a" }, { kind: "error" }])).toEqual([
     { kind: "error" },
   ]);
-  expect(readSecretPlaces("no list")).toEqual([]);
+  expect(readSecretLocations("no list")).toEqual([]);
 });

@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { AssetPicker, type PickedAsset } from "@/components/run/form/controls/asset-picker";
 import { MediaControl } from "@/components/run/form/controls/media-control";
 import { type PictureContext } from "@/components/run/form/controls/picture-api";
-import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
+import { assetsResponseSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
-import { createApi, openText, show } from "../page";
 import { renderPage } from "../render";
+import { createApi, openText, showRunPage } from "../run-page";
 
 const names = ["one", "two", "three", "four", "five"].map((name) => `${name}.png`);
 const assets = names.map((name, index) => ({
@@ -18,71 +18,77 @@ const assets = names.map((name, index) => ({
   tags: ["input"],
 }));
 
-test("selects a range of pictures with Shift in both directions", async () => {
+test("selects a range of pictures with Shift click in both directions", async () => {
   const picks: PickedAsset[][] = [];
-  const { listAssets, storedName, sendPicture } = createApi(undefined, {
-    listAssets: async () => ok(assetsAnswerSchema.parse({ assets, total: assets.length, has_more: false })),
+  const {
+    listAssets,
+    findStoredName: storedName,
+    sendPicture,
+  } = createApi(undefined, {
+    listAssets: async () => ok(assetsResponseSchema.parse({ assets, total: assets.length, has_more: false })),
   });
-  const picture = { listAssets, storedName, sendPicture, canSend: true, onNamed: () => undefined };
-  renderPage(<AssetPicker isOpen isMany picture={picture} onClose={() => undefined} onPicked={(pictures) => picks.push(pictures)} />);
-  const tile = (name: string) => screen.getByRole("button", { name, hidden: true });
+  const picture = { listAssets, findStoredName: storedName, sendPicture, canSend: true, onNamed: () => undefined };
+  renderPage(<AssetPicker isOpen isMultiple picture={picture} onClose={() => undefined} onPicked={(pictures) => picks.push(pictures)} />);
+  const getTile = (name: string) => screen.getByRole("button", { name, hidden: true });
   await screen.findByRole("button", { name: "five.png", hidden: true });
-  fireEvent.click(tile("four.png"));
-  fireEvent.click(tile("two.png"), { shiftKey: true });
-  expect(names.map((name) => tile(name).getAttribute("aria-pressed"))).toEqual(["false", "true", "true", "true", "false"]);
-  fireEvent.click(tile("three.png"));
-  fireEvent.click(tile("five.png"), { shiftKey: true });
-  expect(names.map((name) => tile(name).getAttribute("aria-pressed"))).toEqual(["false", "true", "true", "true", "true"]);
+  fireEvent.click(getTile("four.png"));
+  fireEvent.click(getTile("two.png"), { shiftKey: true });
+  expect(names.map((name) => getTile(name).getAttribute("aria-pressed"))).toEqual(["false", "true", "true", "true", "false"]);
+  fireEvent.click(getTile("three.png"));
+  fireEvent.click(getTile("five.png"), { shiftKey: true });
+  expect(names.map((name) => getTile(name).getAttribute("aria-pressed"))).toEqual(["false", "true", "true", "true", "true"]);
   fireEvent.click(screen.getByRole("button", { name: "Use 4 pictures", hidden: true }));
   expect(picks.map((pictures) => pictures.map(({ name }) => name).sort())).toEqual([["five.png", "four.png", "three.png", "two.png"]]);
 });
 
 const unreachable = failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
 
-const unlisted = "This service does not list this file.";
+const unlistedNotice = "This service does not list this file.";
 
 it.each([
-  ["a name that is not in it", "gone.mp4", ["there.mp4"], true],
-  ["a name that is in it", "there.mp4", ["there.mp4"], false],
-  ["the same, with its folder's word", "there.mp4 [input]", ["there.mp4"], false],
-  ["a file of another folder than the one that is listed", "made.mp4 [output]", ["there.mp4"], false],
-  ["a file below the folder, where the list tells of none", "clips/made.mp4", ["there.mp4"], false],
-  ["a file below the folder, where the list tells of some", "clips/made.mp4", ["clips/other.mp4"], true],
-  ["content by its hash", `${"ab".repeat(32)}.mp4`, ["there.mp4"], false],
-  ["anything, where the service lists nothing", "gone.mp4", [], true],
-  ["anything, where the list is not known", "gone.mp4", undefined, false],
-  ["no file at all", "", ["there.mp4"], false],
-  ["a name that every object inherits", "constructor", ["there.mp4"], true],
-])("checks the service's list of videos, %s", (_, value, options, isMarked) => {
+  ["a missing file", "gone.mp4", ["there.mp4"], true],
+  ["a listed file", "there.mp4", ["there.mp4"], false],
+  ["a listed file with a folder suffix", "there.mp4 [input]", ["there.mp4"], false],
+  ["a file in a folder that is not listed", "made.mp4 [output]", ["there.mp4"], false],
+  ["a file in a subfolder when no subfolder is listed", "clips/made.mp4", ["there.mp4"], false],
+  ["a missing file in a listed subfolder", "clips/made.mp4", ["clips/other.mp4"], true],
+  ["a content hash", `${"ab".repeat(32)}.mp4`, ["there.mp4"], false],
+  ["any file when the list is empty", "gone.mp4", [], true],
+  ["any file when the list is unknown", "gone.mp4", undefined, false],
+  ["no file", "", ["there.mp4"], false],
+  ["a name inherited from Object.prototype", "constructor", ["there.mp4"], true],
+])("shows a notice only for a file missing from the service's list: %s", (_, value, options, isNoticeExpected) => {
   const picture: PictureContext = {
     listAssets: async () => unreachable,
-    storedName: async () => undefined,
+    findStoredName: async () => undefined,
     onNamed: () => undefined,
     canSend: true,
     sendPicture: async () => unreachable,
     ownNames: {},
   };
-  const control = { id: "film", media: "video" as const, onChange: () => undefined, onRunning: () => undefined };
-  renderPage(<MediaControl {...control} options={options} picture={picture} value={value} />);
-  expect(screen.queryByText(unlisted) !== null).toBe(isMarked);
+  const controlProps = { id: "film", media: "video" as const, onChange: () => undefined, onRunning: () => undefined };
+  renderPage(<MediaControl {...controlProps} options={options} picture={picture} value={value} />);
+  expect(screen.queryByText(unlistedNotice) !== null).toBe(isNoticeExpected);
   cleanup();
-  renderPage(<MediaControl {...control} options={options} picture={{ ...picture, ownNames: { [value]: "mine.mp4" } }} value={value} />);
-  expect(screen.queryByText(unlisted)).toBeNull();
+  renderPage(
+    <MediaControl {...controlProps} options={options} picture={{ ...picture, ownNames: { [value]: "mine.mp4" } }} value={value} />,
+  );
+  expect(screen.queryByText(unlistedNotice)).toBeNull();
 });
 
-it("stops a video upload, keeps the value and frees Run", async () => {
-  let end: (() => void) | undefined;
+it("keeps the value and enables Run when a video upload is stopped", async () => {
+  let finishUpload: (() => void) | undefined;
   let isAborted = false;
   const picture: PictureContext = {
     listAssets: async () => unreachable,
-    storedName: async () => undefined,
+    findStoredName: async () => undefined,
     onNamed: () => undefined,
     canSend: true,
     sendPicture: (_file, { signal, onProgress }) =>
       new Promise((resolve) => {
         onProgress(0.25);
         signal.addEventListener("abort", () => (isAborted = true));
-        end = () => resolve(ok({ name: "late.mp4" }));
+        finishUpload = () => resolve(ok({ name: "late.mp4" }));
       }),
   };
   const changes: unknown[] = [];
@@ -102,25 +108,25 @@ it("stops a video upload, keeps the value and frees Run", async () => {
   expect((await screen.findByRole("progressbar", { name: "Uploading new.mp4" })).getAttribute("aria-valuenow")).toBe("25");
   fireEvent.click(screen.getByRole("button", { name: "Stop" }));
   expect(isAborted).toBe(true);
-  await act(async () => end?.());
+  await act(async () => finishUpload?.());
   expect(screen.queryByRole("progressbar")).toBeNull();
   expect(changes).toEqual([]);
   expect(running).toEqual([true, false]);
 });
 
-// The note about a file that the service's list lacks: the list may be older than the file.
-describe("unlisted note", () => {
+// The notice about a file missing from the service's list. The list may be older than the file.
+describe("unlisted file notice", () => {
   let files: string[];
-  let reads: (() => void)[];
+  let pendingReads: (() => void)[];
   let isFailing: boolean;
 
   beforeEach(() => {
     files = ["old.png"];
-    reads = [];
+    pendingReads = [];
     isFailing = false;
     vi.stubGlobal("fetch", async (path: string) => {
       if (!String(path).includes("object_info")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });
-      await new Promise<void>((resolve) => void reads.push(resolve));
+      await new Promise<void>((resolve) => void pendingReads.push(resolve));
       if (isFailing) return Response.json({ code: "INTERNAL", message: "" }, { status: 500 });
       const image = [files, { image_upload: true }];
       return Response.json({
@@ -133,54 +139,54 @@ describe("unlisted note", () => {
   const workflow = (...images: string[]) =>
     JSON.stringify(
       Object.fromEntries(
-        images.flatMap((image, at) => [
-          [`${at}`, { class_type: "LoadImage", inputs: { image } }],
-          [`s${at}`, { class_type: "SaveImage", inputs: { images: [`${at}`, 0] } }],
+        images.flatMap((image, index) => [
+          [`${index}`, { class_type: "LoadImage", inputs: { image } }],
+          [`s${index}`, { class_type: "SaveImage", inputs: { images: [`${index}`, 0] } }],
         ]),
       ),
     );
-  const resolveRead = (at: number) => act(async () => reads[at]?.());
-  const expectReads = (count: number) => eventually(() => expect(reads).toHaveLength(count));
+  const resolveRead = (index: number) => act(async () => pendingReads[index]?.());
+  const expectReads = (count: number) => eventually(() => expect(pendingReads).toHaveLength(count));
 
-  it("rereads an outdated list once before showing anything", async () => {
-    show(createApi(undefined));
+  it("appears only after an outdated list was reloaded once", async () => {
+    showRunPage(createApi(undefined));
     await openText(workflow("old.png"));
     await expectReads(1);
     await resolveRead(0);
-    expect(screen.queryByText(unlisted)).toBeNull();
+    expect(screen.queryByText(unlistedNotice)).toBeNull();
     files = ["old.png", "cat.png"];
     await openText(workflow("cat.png", "gone.png", "old.png"));
     await expectReads(2);
-    expect(screen.queryByText(unlisted)).toBeNull();
+    expect(screen.queryByText(unlistedNotice)).toBeNull();
     await resolveRead(1);
-    expect(await screen.findAllByText(unlisted)).toHaveLength(1);
-    // A file that is now in the list needs no further request.
+    expect(await screen.findAllByText(unlistedNotice)).toHaveLength(1);
+    // A file in the reloaded list needs no further request.
     await openText(workflow("cat.png"));
-    expect(screen.queryByText(unlisted)).toBeNull();
-    expect(reads).toHaveLength(2);
+    expect(screen.queryByText(unlistedNotice)).toBeNull();
+    expect(pendingReads).toHaveLength(2);
   });
 
-  it("trusts a list read for this opening and ignores an unreadable one", async () => {
-    show(createApi(undefined));
+  it("uses a list loaded for this workflow and ignores a failed load", async () => {
+    showRunPage(createApi(undefined));
     await openText(workflow("gone.png"));
     await expectReads(1);
     await resolveRead(0);
-    expect(await screen.findByText(unlisted)).toBeTruthy();
-    expect(reads).toHaveLength(1);
+    expect(await screen.findByText(unlistedNotice)).toBeTruthy();
+    expect(pendingReads).toHaveLength(1);
     isFailing = true;
     await openText(workflow("other.png"));
     await expectReads(2);
     await resolveRead(1);
-    expect(screen.queryByText(unlisted)).toBeNull();
+    expect(screen.queryByText(unlistedNotice)).toBeNull();
     expect(screen.queryByText(/could not be read/)).toBeNull();
   });
 
-  it("marks a file when the service lists none", async () => {
+  it("appears when the service lists no files", async () => {
     files = [];
-    show(createApi(undefined));
+    showRunPage(createApi(undefined));
     await openText(workflow("photo.png"));
     await expectReads(1);
     await resolveRead(0);
-    expect(await screen.findAllByText(unlisted)).toHaveLength(1);
+    expect(await screen.findAllByText(unlistedNotice)).toHaveLength(1);
   });
 });

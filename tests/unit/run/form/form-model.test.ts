@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { formBuilder, type FormNode, withInput } from "@/components/run/form/form-model";
-import { missingClassErrors, placeProblems, problemSentence } from "@/components/run/form/problems";
+import { createFormBuilder, type FormNode, withInput } from "@/components/run/form/form-model";
+import { findMissingClassErrors, placeProblems, toProblemMessage } from "@/components/run/form/problems";
 import { createEditableFile } from "@/lib/contract/editor-workflow/write-file";
 import { parseFailure } from "@/lib/contract/failure";
 import { fillTexts, replaceTexts } from "@/lib/contract/nodes/fill-texts";
@@ -8,64 +8,64 @@ import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { sortTopologically } from "@/lib/contract/workflow/graph";
-import { catalogue, refusals, sampleGraph } from "../files";
+import { readCatalogueFixture, readRecordedRefusals, readSampleGraph } from "../workflow-fixtures";
 
-const build = (graph: Graph, info?: ObjectInfo) => formBuilder(graph, sortTopologically(graph), info)(graph);
-const control = (form: FormNode[], id: string, name: string) =>
+const buildForm = (graph: Graph, info?: ObjectInfo) => createFormBuilder(graph, sortTopologically(graph), info)(graph);
+const getControl = (form: FormNode[], id: string, name: string) =>
   form.find((node) => node.id === id)?.fields.find((field) => field.name === name)?.control;
 
 describe("the form of a graph with a catalogue", () => {
-  const graph = sampleGraph("02-poster-from-photo");
-  const form = build(graph, catalogue());
+  const graph = readSampleGraph("02-poster-from-photo");
+  const form = buildForm(graph, readCatalogueFixture());
 
-  it("has a card for each node, after those it depends on", () => {
+  it("lists each node after the nodes it depends on", () => {
     expect(form.map(({ id }) => id)).toEqual(["1", "2", "3", "4", "5", "6"]);
-    const ids = build(sampleGraph("03-composite-with-mask")).map(({ id }) => id);
+    const ids = buildForm(readSampleGraph("03-composite-with-mask")).map(({ id }) => id);
     expect(ids).toHaveLength(7);
     expect(ids.indexOf("7")).toBeLessThan(ids.indexOf("3"));
     expect(ids.indexOf("3")).toBeLessThan(ids.indexOf("4"));
   });
 
-  it("names a node by its title, else by the service's name for its class", () => {
+  it("uses a node's title, or else the display name of its class", () => {
     expect(form[0]?.title).toBe("Photo");
     expect(form[5]?.title).toBe("Save Image");
-    expect(build(graph)[5]?.title).toBe("SaveImage");
+    expect(buildForm(graph)[5]?.title).toBe("SaveImage");
   });
 
-  it("gives each literal the control its description requires", () => {
-    expect(control(form, "1", "image")).toEqual({ kind: "image", options: [] });
-    expect(control(form, "2", "upscale_method")).toEqual({
+  it("selects each literal's control by its description", () => {
+    expect(getControl(form, "1", "image")).toEqual({ kind: "image", options: [] });
+    expect(getControl(form, "2", "upscale_method")).toEqual({
       kind: "choice",
       options: ["nearest-exact", "bilinear", "area", "bicubic", "lanczos"],
     });
-    expect(control(form, "2", "width")).toEqual({ kind: "number", integer: true, min: 0, max: 16384, step: 1 });
-    expect(control(form, "4", "color")).toEqual({ kind: "color", min: 0, max: 16777215 });
-    expect(control(form, "5", "blend_factor")).toMatchObject({ kind: "number", integer: false, min: 0, max: 1 });
-    expect(control(form, "6", "filename_prefix")).toEqual({ kind: "text" });
+    expect(getControl(form, "2", "width")).toEqual({ kind: "number", integer: true, min: 0, max: 16384, step: 1 });
+    expect(getControl(form, "4", "color")).toEqual({ kind: "color", min: 0, max: 16777215 });
+    expect(getControl(form, "5", "blend_factor")).toMatchObject({ kind: "number", integer: false, min: 0, max: 1 });
+    expect(getControl(form, "6", "filename_prefix")).toEqual({ kind: "text" });
   });
 
   it("shows a link as its source node and output", () => {
-    expect(control(form, "2", "image")).toEqual({ kind: "link", fromId: "1", fromTitle: "Photo", output: 0, outputName: "IMAGE" });
+    expect(getControl(form, "2", "image")).toEqual({ kind: "link", fromId: "1", fromTitle: "Photo", output: 0, outputName: "IMAGE" });
   });
 
   it("shows a missing required input as unconnected or empty", () => {
     const bare: Graph = { "4": { class_type: "SaveImage", inputs: {} } };
-    const fields = build(bare, catalogue())[0]?.fields;
+    const fields = buildForm(bare, readCatalogueFixture())[0]?.fields;
     expect(fields?.map(({ name, control: { kind } }) => [name, kind])).toEqual([
       ["images", "unconnected"],
       ["filename_prefix", "text"],
     ]);
   });
 
-  it("names the classes that the service lacks", () => {
-    const production = build(sampleGraph("08-production-sdxl"), catalogue());
+  it("marks classes missing from the service as unknown", () => {
+    const production = buildForm(readSampleGraph("08-production-sdxl"), readCatalogueFixture());
     expect(production.find(({ id }) => id === "1")?.isKnown).toBe(false);
     expect(production.find(({ id }) => id === "40")?.isKnown).toBe(true);
   });
 });
 
 describe("the form of a graph without a catalogue", () => {
-  const form = build({
+  const form = buildForm({
     "1": {
       class_type: "Anything",
       inputs: {
@@ -83,7 +83,7 @@ describe("the form of a graph without a catalogue", () => {
     "3": { class_type: "Other", inputs: { image: "a word" } },
   });
 
-  it("guesses by the type of the value", () => {
+  it("infers controls from value types", () => {
     const kinds = Object.fromEntries(form[0]?.fields.map((field) => [field.name, field.control.kind]) ?? []);
     expect(kinds).toEqual({
       flag: "switch",
@@ -97,18 +97,18 @@ describe("the form of a graph without a catalogue", () => {
     });
   });
 
-  it("recognizes the two image loaders and no other text", () => {
-    expect(control(form, "2", "image")).toEqual({ kind: "image" });
-    expect(control(form, "3", "image")).toEqual({ kind: "text" });
+  it("shows an image control only for the image loaders", () => {
+    expect(getControl(form, "2", "image")).toEqual({ kind: "image" });
+    expect(getControl(form, "3", "image")).toEqual({ kind: "text" });
   });
 
-  it("calls no class unknown", () => {
+  it("marks no class as unknown", () => {
     expect(form.every(({ isKnown }) => isKnown)).toBe(true);
   });
 });
 
 describe("an edit", () => {
-  const graph = sampleGraph("01-invert");
+  const graph = readSampleGraph("01-invert");
 
   it("changes one input and keeps other nodes' identity", () => {
     const next = withInput(graph, "1", "width", 640);
@@ -123,14 +123,14 @@ describe("an edit", () => {
   });
 
   it("never changes a field's type", () => {
-    const builder = formBuilder(graph, sortTopologically(graph));
-    const emptied = builder(withInput(graph, "1", "width", ""));
-    expect(control(emptied, "1", "width")?.kind).toBe("number");
-    expect(emptied[0]?.fields[0]?.value).toBe("");
+    const builder = createFormBuilder(graph, sortTopologically(graph));
+    const clearedForm = builder(withInput(graph, "1", "width", ""));
+    expect(getControl(clearedForm, "1", "width")?.kind).toBe("number");
+    expect(clearedForm[0]?.fields[0]?.value).toBe("");
   });
 
-  it("renders one card again, not all of them", () => {
-    const builder = formBuilder(graph, sortTopologically(graph), catalogue());
+  it("rebuilds only the edited node", () => {
+    const builder = createFormBuilder(graph, sortTopologically(graph), readCatalogueFixture());
     const before = builder(graph);
     const after = builder(withInput(graph, "1", "width", 640));
     expect(after[0]).not.toBe(before[0]);
@@ -139,55 +139,57 @@ describe("an edit", () => {
   });
 });
 
-it("shows a long text in a large field", () => {
+it("shows long text in a large field", () => {
   const long = "x".repeat(1000);
   const graph = { "1": { class_type: "StringConcatenate", inputs: { string_a: long, string_b: "short", delimiter: "" } } };
   const info = {
     StringConcatenate: { input: { required: { string_a: ["STRING", {}], string_b: ["STRING", {}], delimiter: ["STRING", {}] } } },
   };
-  const [node] = formBuilder(graph, ["1"], objectInfoSchema.parse(info))(graph);
+  const [node] = createFormBuilder(graph, ["1"], objectInfoSchema.parse(info))(graph);
   expect(node?.fields.map(({ control }) => control.kind)).toEqual(["long-text", "text", "text"]);
 });
 
-it("uses a number field beyond a double and the seed's own range", () => {
+it("keeps a 64-bit seed and its range exact in a number field", () => {
   const graph = { "1": { class_type: "Noise", inputs: { noise_seed: 18446744073709551615n } } };
-  expect(formBuilder(graph, ["1"])(graph)[0]?.fields[0]?.control).toEqual({ kind: "number", integer: true });
+  expect(createFormBuilder(graph, ["1"])(graph)[0]?.fields[0]?.control).toEqual({ kind: "number", integer: true });
   const spec = readInputSpec("noise_seed", ["INT", { min: 0, max: 18446744073709551615n }]);
   expect(spec).toMatchObject({ kind: "number", max: 18446744073709551615n });
 });
 
 describe("fill texts", () => {
   const catalogue: ObjectInfo = { Encode: { input: { required: { text: ["STRING", { dynamicPrompts: true }], note: ["STRING", {}] } } } };
-  const at = new Date(2026, 2, 5, 7, 8, 9);
-  const saving = (filename_prefix: string, class_type = "SaveImage"): Graph => ({
+  const date = new Date(2026, 2, 5, 7, 8, 9);
+  const createSaveGraph = (filename_prefix: string, class_type = "SaveImage"): Graph => ({
     "1": { class_type, inputs: { filename_prefix } },
     "2": { class_type: "KSampler", inputs: { seed: 42, sampler_name: "a/b", model: ["3", 0] }, _meta: { title: "Mine" } },
   });
-  const prefix = (text: string, class_type?: string) => fillTexts(saving(text, class_type), catalogue, { at, draw: 1 })[0]?.text;
-  const prompt = (text: string, draw = 1, name = "text") =>
-    fillTexts({ "1": { class_type: "Encode", inputs: { [name]: text } } }, catalogue, { at, draw })[0]?.text;
+  const fillPrefix = (text: string, class_type?: string) =>
+    fillTexts(createSaveGraph(text, class_type), catalogue, { at: date, draw: 1 })[0]?.text;
+  const fillPrompt = (text: string, draw = 1, name = "text") =>
+    fillTexts({ "1": { class_type: "Encode", inputs: { [name]: text } } }, catalogue, { at: date, draw })[0]?.text;
 
   test("fills in date and node values and keeps server placeholders", () => {
-    expect(prefix("%date:yyyy-MM-dd%/%date:hhmmss%_%date:d.M%")).toBe("2026-03-05/070809_%date:d.M%");
-    expect(prefix("%date:yy-M-d%")).toBe("26-3-5");
-    expect(prefix("%KSampler.seed%-%Mine.sampler_name%")).toBe("42-a_b");
-    for (const text of ["%width%x%height%", "%year%", "%Nobody.seed%", "%KSampler.model%", "plain"]) expect(prefix(text)).toBeUndefined();
-    expect(prefix("%date:yyyy%", "PreviewImage")).toBeUndefined();
+    expect(fillPrefix("%date:yyyy-MM-dd%/%date:hhmmss%_%date:d.M%")).toBe("2026-03-05/070809_%date:d.M%");
+    expect(fillPrefix("%date:yy-M-d%")).toBe("26-3-5");
+    expect(fillPrefix("%KSampler.seed%-%Mine.sampler_name%")).toBe("42-a_b");
+    for (const text of ["%width%x%height%", "%year%", "%Nobody.seed%", "%KSampler.model%", "plain"])
+      expect(fillPrefix(text)).toBeUndefined();
+    expect(fillPrefix("%date:yyyy%", "PreviewImage")).toBeUndefined();
   });
 
-  test("picks one alternative per draw and covers all eventually", () => {
-    expect(prompt("a {red|blue} cat", 3)).toBe(prompt("a {red|blue} cat", 3));
-    const texts = new Set(Array.from({ length: 40 }, (_, draw) => prompt("{red|{dark|light} blue}", draw)));
+  test("picks one alternative per draw and eventually covers all", () => {
+    expect(fillPrompt("a {red|blue} cat", 3)).toBe(fillPrompt("a {red|blue} cat", 3));
+    const texts = new Set(Array.from({ length: 40 }, (_, draw) => fillPrompt("{red|{dark|light} blue}", draw)));
     expect([...texts].sort()).toEqual(["dark blue", "light blue", "red"]);
-    expect(prompt("one /* not this */two // nor this\nthree")).toBe("one two \nthree");
-    expect(prompt("a \\{b\\|c\\}")).toBe("a {b|c}");
-    expect(prompt("a \\\\{b} \\(c\\) \\")).toBe("a \\\\b \\(c\\) \\");
-    expect(prompt("{a|b}", 1, "note")).toBeUndefined();
+    expect(fillPrompt("one /* not this */two // nor this\nthree")).toBe("one two \nthree");
+    expect(fillPrompt("a \\{b\\|c\\}")).toBe("a {b|c}");
+    expect(fillPrompt("a \\\\{b} \\(c\\) \\")).toBe("a \\\\b \\(c\\) \\");
+    expect(fillPrompt("{a|b}", 1, "note")).toBeUndefined();
   });
 
-  test("changes only these texts in the graph", () => {
-    const graph = saving("%date:yyyy%");
-    const texts = fillTexts(graph, catalogue, { at, draw: 1 });
+  test("replaces only the filled texts in the graph", () => {
+    const graph = createSaveGraph("%date:yyyy%");
+    const texts = fillTexts(graph, catalogue, { at: date, draw: 1 });
     expect(replaceTexts(graph, texts)).toEqual({ ...graph, "1": { class_type: "SaveImage", inputs: { filename_prefix: "2026" } } });
     expect(replaceTexts(graph, [])).toBe(graph);
   });
@@ -197,7 +199,7 @@ describe("fill texts", () => {
       Sampler: { input: { required: { steps: ["INT", { default: 1 }] } }, output: [] },
       SaveImage: { input: { required: { filename_prefix: ["STRING", {}] } }, output: [] },
     });
-    const sampler = (id: number, name: string, steps: number) => ({
+    const createSampler = (id: number, name: string, steps: number) => ({
       id,
       type: "Sampler",
       properties: { "Node name for S&R": name },
@@ -205,7 +207,7 @@ describe("fill texts", () => {
     });
     const text = "%Fine.steps%";
     const file = {
-      nodes: [sampler(1, "Sampler", 5), sampler(2, "Fine", 6), { id: 3, type: "SaveImage", widgets_values: [text] }],
+      nodes: [createSampler(1, "Sampler", 5), createSampler(2, "Fine", 6), { id: 3, type: "SaveImage", widgets_values: [text] }],
       links: [],
     };
     const graph = {
@@ -213,53 +215,53 @@ describe("fill texts", () => {
       "2": { class_type: "Sampler", inputs: { steps: 7 } },
       "3": { class_type: "SaveImage", inputs: { filename_prefix: text } },
     };
-    const { withValues } = createEditableFile(file, info);
-    expect(fillTexts(graph, info, { at, draw: 1 }, (now) => withValues(now).widgetOf)).toEqual([
+    const { applyValues } = createEditableFile(file, info);
+    expect(fillTexts(graph, info, { at: date, draw: 1 }, (currentGraph) => applyValues(currentGraph).findWidgetValue)).toEqual([
       { nodeId: "3", name: "filename_prefix", text: "7" },
     ]);
-    expect(fillTexts(graph, info, { at, draw: 1 })).toEqual([]);
+    expect(fillTexts(graph, info, { at: date, draw: 1 })).toEqual([]);
   });
 });
 
 function readRefusal(name: string) {
-  const refusal = refusals()[name];
-  if (!refusal) throw new Error(`no refusal ${name}`);
+  const refusal = readRecordedRefusals()[name];
+  if (!refusal) throw new Error(`tests/fixtures/golden/refusals.json has no case "${name}".`);
   const { prompt, answer } = refusal;
   return { prompt, failure: parseFailure({ status: 400 }, JSON.stringify(answer.error)) };
 }
 
 describe("node_errors on the form", () => {
   const { prompt, failure } = readRefusal("bad-graph");
-  const form = formBuilder(prompt, sortTopologically(prompt), catalogue())(prompt);
+  const form = createFormBuilder(prompt, sortTopologically(prompt), readCatalogueFixture())(prompt);
   const problems = placeProblems(form, failure.nodeErrors ?? {});
 
-  it("land on the fields they name", () => {
+  it("appear at the fields they refer to", () => {
     expect(Object.keys(problems.byNode).toSorted()).toEqual(["1", "2", "4"]);
     expect(Object.keys(problems.byNode["1"]?.fields ?? {})).toEqual(["width", "height"]);
     expect(Object.keys(problems.byNode["2"]?.fields ?? {}).toSorted()).toEqual(["blend_factor", "blend_mode"]);
     expect(problems.byNode["4"]?.fields.images?.[0]?.type).toBe("required_input_missing");
   });
 
-  it("focus the first one in the form's order", () => {
+  it("report the first error in form order", () => {
     expect(problems.first).toEqual({ nodeId: "1", field: "width" });
     expect(problems.nodeCount).toBe(3);
   });
 
-  it("get sentences with the values that matter", () => {
+  it("have messages with the relevant values", () => {
     const width = problems.byNode["1"]?.fields.width?.[0];
-    expect(width && problemSentence(width)).toEqual({ key: "value_smaller_than_min", values: { received: "-5", min: 1 } });
+    expect(width && toProblemMessage(width)).toEqual({ key: "value_smaller_than_min", values: { received: "-5", min: 1 } });
     const mode = problems.byNode["2"]?.fields.blend_mode?.[0];
-    expect(mode && problemSentence(mode)).toEqual({ key: "value_not_in_list", values: { received: "sparkle" } });
+    expect(mode && toProblemMessage(mode)).toEqual({ key: "value_not_in_list", values: { received: "sparkle" } });
   });
 
-  it("appear at their field, node or form, as precisely as named", () => {
+  it("appear at the node or the form when the field or node is unknown", () => {
     const error = { type: "new_kind", message: "Too hot", details: "inside", extra_info: { input_name: "gone" } };
     const entry = { class_type: "X", dependent_outputs: [], errors: [error] };
-    const otherPlaced = placeProblems(form, { "3": entry, "77": entry });
-    expect(otherPlaced.byNode["3"]?.node.map(({ type }) => type)).toEqual(["new_kind"]);
-    expect(otherPlaced.unplaced.map(({ nodeId }) => nodeId)).toEqual(["77"]);
-    expect(otherPlaced.first).toEqual({ nodeId: "3" });
-    expect(problemSentence({ type: "new_kind", message: "Too hot", details: "inside", extra: {} })).toEqual({
+    const unknownFieldProblems = placeProblems(form, { "3": entry, "77": entry });
+    expect(unknownFieldProblems.byNode["3"]?.node.map(({ type }) => type)).toEqual(["new_kind"]);
+    expect(unknownFieldProblems.unplaced.map(({ nodeId }) => nodeId)).toEqual(["77"]);
+    expect(unknownFieldProblems.first).toEqual({ nodeId: "3" });
+    expect(toProblemMessage({ type: "new_kind", message: "Too hot", details: "inside", extra: {} })).toEqual({
       key: "otherWithDetails",
       values: { message: "Too hot", details: "inside" },
     });
@@ -270,26 +272,29 @@ describe("a missing class", () => {
   const { prompt, failure } = readRefusal("unknown-class");
 
   it("highlights every node of that class without node_errors", () => {
-    const errors = missingClassErrors({ ...prompt, "9": { class_type: "NoSuchNode", inputs: {} } }, failure);
+    const errors = findMissingClassErrors({ ...prompt, "9": { class_type: "NoSuchNode", inputs: {} } }, failure);
     expect(Object.keys(errors ?? {})).toEqual(["1", "9"]);
     expect(errors?.["1"]?.errors[0]?.extra_info.class_type).toBe("NoSuchNode");
   });
 
-  it("is found by name when the response names no node", () => {
-    const errors = missingClassErrors(prompt, { code: "missing_node_type", message: "Node 'NoSuchNode' not found.", status: 400 });
+  it("is found by name when the response contains no node id", () => {
+    const errors = findMissingClassErrors(prompt, { code: "missing_node_type", message: "Node 'NoSuchNode' not found.", status: 400 });
     expect(Object.keys(errors ?? {})).toEqual(["1"]);
   });
 
-  it("is not read into any other refusal", () => {
-    expect(missingClassErrors(prompt, { code: "prompt_no_outputs", message: "Prompt has no outputs", status: 400 })).toBeUndefined();
+  it("is not reported for other errors", () => {
+    expect(findMissingClassErrors(prompt, { code: "prompt_no_outputs", message: "Prompt has no outputs", status: 400 })).toBeUndefined();
   });
 });
 
-describe("a loop", () => {
+describe("a cycle", () => {
   it("is reported as a path on each of its nodes", () => {
     const { prompt, failure } = readRefusal("cycle");
-    const problems = placeProblems(formBuilder(prompt, Object.keys(prompt), catalogue())(prompt), failure.nodeErrors ?? {});
+    const problems = placeProblems(
+      createFormBuilder(prompt, Object.keys(prompt), readCatalogueFixture())(prompt),
+      failure.nodeErrors ?? {},
+    );
     const problem = problems.byNode["1"]?.node[0];
-    expect(problem && problemSentence(problem).key).toBe("dependency_cycle");
+    expect(problem && toProblemMessage(problem).key).toBe("dependency_cycle");
   });
 });

@@ -1,48 +1,48 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { assetValue, checkPicture, type SendPicture, type UploadResponse } from "@/components/run/form/controls/picture-api";
+import { checkPicture, type SendPicture, toAssetValue, type UploadResponse } from "@/components/run/form/controls/picture-api";
 import { PictureControl } from "@/components/run/form/controls/picture-control";
 import { type RunApi } from "@/components/run/run-actions";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/api-failure";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
-import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
+import { assetsResponseSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { renderPage } from "../render";
 
-type SentPicture = {
+type PictureUpload = {
   file: File;
-  onProgress: (share: number) => void;
+  onProgress: (fraction: number) => void;
   signal: AbortSignal;
   finish: (result: Result<UploadResponse & { isKnown?: boolean }, ApiFailure>) => void;
 };
 
-// jsdom decodes no pictures and creates no object URLs.
+// jsdom can't decode images or create object URLs.
 beforeEach(() => {
   vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: ({ name }: File) => `blob:${name}`, revokeObjectURL: () => undefined }));
 });
 
 const decode = (file: File) => (file.name.startsWith("bad") ? Promise.reject(new Error("no picture")) : Promise.resolve());
-const picture = () => screen.getByRole("img", { name: "Picture of Photo" }).getAttribute("src");
-const name = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Picture name" }).value;
-const choose = (...files: File[]) => act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files } }));
-const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" });
+const getPictureSource = () => screen.getByRole("img", { name: "Picture of Photo" }).getAttribute("src");
+const getPictureName = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Picture name" }).value;
+const chooseFiles = (...files: File[]) => act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files } }));
+const createPngFile = (fileName: string) => new File(["x"], fileName, { type: "image/png" });
 
 const asset = { id: "a1", name: "hero.png", asset_hash: `blake3:${"ab".repeat(32)}`, tags: ["output"], mime_type: "image/png" };
 const otherAsset = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
-const layer = { ...asset, id: "a3", name: "hero-paint.png", tags: ["mask-layer"] };
+const maskLayer = { ...asset, id: "a3", name: "hero-paint.png", tags: ["mask-layer"] };
 const listAssets: RunApi["listAssets"] = async ({ name_contains, exclude_tags = [] }) => {
-  const pictures = [asset, otherAsset, layer].filter(
+  const pictures = [asset, otherAsset, maskLayer].filter(
     ({ name, tags }) => name.includes(name_contains) && !tags.some((tag) => exclude_tags.includes(tag)),
   );
-  return ok(assetsAnswerSchema.parse({ assets: pictures, total: pictures.length, has_more: false }));
+  return ok(assetsResponseSchema.parse({ assets: pictures, total: pictures.length, has_more: false }));
 };
 
-function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunApi["storedName"] } = {}) {
-  const requests: SentPicture[] = [];
+function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunApi["findStoredName"] } = {}) {
+  const uploads: PictureUpload[] = [];
   const running: boolean[] = [];
   const values: unknown[] = [];
-  const sendPicture: SendPicture = (file, options) => new Promise((finish) => requests.push({ file, ...options, finish }));
+  const sendPicture: SendPicture = (file, options) => new Promise((finish) => uploads.push({ file, ...options, finish }));
   function Host() {
     const [value, setValue] = useState<unknown>(first);
     const [names, setNames] = useState<Record<string, string>>({});
@@ -57,80 +57,80 @@ function show({ first = "photo.png", storedName = async () => undefined }: { fir
         }}
         picture={{
           ownNames: names,
-          onNamed: (sentAs, ownName) => setNames((ownNames) => ({ ...ownNames, [sentAs]: ownName })),
+          onNamed: (sentName, ownName) => setNames((ownNames) => ({ ...ownNames, [sentName]: ownName })),
           canSend: true,
           sendPicture,
           decode,
           listAssets,
-          storedName,
+          findStoredName: storedName,
         }}
         onRunning={(isRunning) => running.push(isRunning)}
       />
     );
   }
   const view = renderPage(<Host />);
-  return { sent: requests, running, values, ...view };
+  return { uploads, running, values, ...view };
 }
 
 describe("the picture of a node", () => {
-  it("is replaced immediately on screen and in the graph once uploaded", async () => {
-    const { sent, running, values } = show();
-    expect(picture()).toBe("/api/console/thumbnail?filename=photo.png&type=input&edge=512");
-    await choose(png("mine.png"));
-    expect(picture()).toBe("blob:mine.png");
-    expect(name()).toBe("photo.png");
-    act(() => sent[0]?.onProgress(0.5));
+  it("is replaced on screen immediately, and in the graph after the upload", async () => {
+    const { uploads, running, values } = show();
+    expect(getPictureSource()).toBe("/api/console/thumbnail?filename=photo.png&type=input&edge=512");
+    await chooseFiles(createPngFile("mine.png"));
+    expect(getPictureSource()).toBe("blob:mine.png");
+    expect(getPictureName()).toBe("photo.png");
+    act(() => uploads[0]?.onProgress(0.5));
     expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("50");
-    await act(async () => sent[0]?.finish(ok({ name: "4be1.png", subfolder: "", type: "input" })));
-    expect(name()).toBe("mine.png");
+    await act(async () => uploads[0]?.finish(ok({ name: "4be1.png", subfolder: "", type: "input" })));
+    expect(getPictureName()).toBe("mine.png");
     expect(values.at(-1)).toBe("4be1.png");
-    expect(picture()).toBe("blob:mine.png");
+    expect(getPictureSource()).toBe("blob:mine.png");
     expect(screen.getByText("mine.png uploaded")).toBeTruthy();
     expect(running).toEqual([true, false]);
-    await choose(png("known.png"));
-    await act(async () => sent[1]?.finish(ok({ name: "77aa.png", type: "input", isKnown: true })));
+    await chooseFiles(createPngFile("known.png"));
+    await act(async () => uploads[1]?.finish(ok({ name: "77aa.png", type: "input", isKnown: true })));
     expect(screen.getByText("known.png is already on the service; nothing was sent")).toBeTruthy();
     expect(values.at(-1)).toBe("77aa.png");
   });
 
   it("is kept when the new file is damaged or not a picture", async () => {
-    const { sent } = show();
-    await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
+    const { uploads } = show();
+    await chooseFiles(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture. The previous picture was kept.")).toBeTruthy();
-    await choose(png("bad.png"));
+    await chooseFiles(createPngFile("bad.png"));
     expect(screen.getByText(/Couldn't read bad.png as a picture/)).toBeTruthy();
-    expect(sent).toHaveLength(0);
-    expect(name()).toBe("photo.png");
-    expect(picture()).toContain("photo.png");
+    expect(uploads).toHaveLength(0);
+    expect(getPictureName()).toBe("photo.png");
+    expect(getPictureSource()).toContain("photo.png");
   });
 
   it("is not shown as kept when there was none", async () => {
-    const { sent } = show({ first: "" });
-    await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
+    const { uploads } = show({ first: "" });
+    await chooseFiles(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture.")).toBeTruthy();
-    await choose(png("bad.png"));
+    await chooseFiles(createPngFile("bad.png"));
     expect(screen.getByText("Couldn't read bad.png as a picture. It may be damaged or incomplete.")).toBeTruthy();
-    await choose(png("mine.png"));
-    await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
+    await chooseFiles(createPngFile("mine.png"));
+    await act(async () => uploads[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
     expect(screen.getByText("mine.png could not be uploaded.")).toBeTruthy();
   });
 
   it("is kept after a failed upload, which can be retried", async () => {
-    const { sent, running } = show();
-    await choose(png("mine.png"));
-    await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
+    const { uploads, running } = show();
+    await chooseFiles(createPngFile("mine.png"));
+    await act(async () => uploads[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
     expect(screen.getByText("mine.png could not be uploaded. The previous picture was kept.")).toBeTruthy();
-    expect(picture()).toContain("photo.png");
-    expect(name()).toBe("photo.png");
+    expect(getPictureSource()).toContain("photo.png");
+    expect(getPictureName()).toBe("photo.png");
     expect(running).toEqual([true, false]);
     await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Try again" })));
-    expect(sent.map(({ file }) => file.name)).toEqual(["mine.png", "mine.png"]);
+    expect(uploads.map(({ file }) => file.name)).toEqual(["mine.png", "mine.png"]);
   });
 
   it("clears an upload error when another name is typed", async () => {
-    const { sent, values } = show();
-    await choose(png("photo.png"));
-    await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
+    const { uploads, values } = show();
+    await chooseFiles(createPngFile("photo.png"));
+    await act(async () => uploads[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
     expect(screen.getByText("photo.png could not be uploaded.")).toBeTruthy();
     fireEvent.change(screen.getByRole("textbox", { name: "Picture name" }), { target: { value: "photo.pn" } });
     expect(screen.queryByText(/could not be uploaded/)).toBeNull();
@@ -138,91 +138,91 @@ describe("the picture of a node", () => {
     expect(values).toEqual(["photo.pn"]);
   });
 
-  it("follows the newest choice and ignores older responses", async () => {
-    const { sent, values } = show();
-    await choose(png("first.png"));
-    await choose(png("second.png"));
-    expect(sent[0]?.signal.aborted).toBe(true);
-    await act(async () => sent[0]?.finish(ok({ name: "first-hash.png" })));
-    expect(name()).toBe("photo.png");
-    await act(async () => sent[1]?.finish(ok({ name: "second-hash.png" })));
-    expect(name()).toBe("second.png");
+  it("uses the newest file and ignores the responses for older files", async () => {
+    const { uploads, values } = show();
+    await chooseFiles(createPngFile("first.png"));
+    await chooseFiles(createPngFile("second.png"));
+    expect(uploads[0]?.signal.aborted).toBe(true);
+    await act(async () => uploads[0]?.finish(ok({ name: "first-hash.png" })));
+    expect(getPictureName()).toBe("photo.png");
+    await act(async () => uploads[1]?.finish(ok({ name: "second-hash.png" })));
+    expect(getPictureName()).toBe("second.png");
     expect(values).toEqual(["second-hash.png"]);
   });
 
-  it("shows the owner's name, with the sent name on hover and in Copy", async () => {
-    const { sent, values } = show();
-    const box = () => screen.getByRole("textbox", { name: "Picture name" });
+  it("shows the local filename, with the stored name on hover and in Copy", async () => {
+    const { uploads, values } = show();
+    const getNameInput = () => screen.getByRole("textbox", { name: "Picture name" });
     expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
-    await choose(png("mine.png"));
-    await act(async () => sent[0]?.finish(ok({ name: "4be1.png" })));
-    expect(name()).toBe("mine.png");
-    expect(box().title).toBe("4be1.png");
+    await chooseFiles(createPngFile("mine.png"));
+    await act(async () => uploads[0]?.finish(ok({ name: "4be1.png" })));
+    expect(getPictureName()).toBe("mine.png");
+    expect(getNameInput().title).toBe("4be1.png");
     expect(screen.getByRole("button", { name: "Copy 4be1.png" })).toBeTruthy();
-    fireEvent.focus(box());
-    expect(name()).toBe("4be1.png");
-    fireEvent.blur(box());
-    expect(name()).toBe("mine.png");
+    fireEvent.focus(getNameInput());
+    expect(getPictureName()).toBe("4be1.png");
+    fireEvent.blur(getNameInput());
+    expect(getPictureName()).toBe("mine.png");
     expect(values).toEqual(["4be1.png"]);
-    fireEvent.focus(box());
-    fireEvent.change(box(), { target: { value: "other.png" } });
-    fireEvent.blur(box());
-    expect(name()).toBe("other.png");
+    fireEvent.focus(getNameInput());
+    fireEvent.change(getNameInput(), { target: { value: "other.png" } });
+    fireEvent.blur(getNameInput());
+    expect(getPictureName()).toBe("other.png");
     expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
   });
 
   it("shows the asset's name for a content-addressed picture", async () => {
-    const content = `${"ab".repeat(32)}.png`;
+    const contentName = `${"ab".repeat(32)}.png`;
     const requests: string[] = [];
-    const storedName: RunApi["storedName"] = async (value) => {
+    const storedName: RunApi["findStoredName"] = async (value) => {
       requests.push(value);
-      return value === content ? "hero.png" : undefined;
+      return value === contentName ? "hero.png" : undefined;
     };
-    const { values } = show({ first: content, storedName });
-    await waitFor(() => expect(name()).toBe("hero.png"));
-    expect(screen.getByRole("button", { name: `Copy ${content}` })).toBeTruthy();
+    const { values } = show({ first: contentName, storedName });
+    await waitFor(() => expect(getPictureName()).toBe("hero.png"));
+    expect(screen.getByRole("button", { name: `Copy ${contentName}` })).toBeTruthy();
     expect(values).toEqual([]);
     cleanup();
     const otherFile = `${"cd".repeat(32)}.png`;
     show({ first: otherFile, storedName });
-    await waitFor(() => expect(requests).toEqual([content, otherFile]));
-    expect(name()).toBe(otherFile);
+    await waitFor(() => expect(requests).toEqual([contentName, otherFile]));
+    expect(getPictureName()).toBe(otherFile);
     cleanup();
     show({ storedName });
     expect(requests).toHaveLength(2);
   });
 
-  it("cancels its upload by hand and when the page closes", async () => {
-    const { sent, running, unmount } = show();
-    await choose(png("mine.png"));
+  it("cancels its upload on Stop and when the page closes", async () => {
+    const { uploads, running, unmount } = show();
+    await chooseFiles(createPngFile("mine.png"));
     await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Stop" })));
-    expect(sent[0]?.signal.aborted).toBe(true);
-    expect(picture()).toContain("photo.png");
-    await choose(png("again.png"));
+    expect(uploads[0]?.signal.aborted).toBe(true);
+    expect(getPictureSource()).toContain("photo.png");
+    await chooseFiles(createPngFile("again.png"));
     unmount();
-    expect(sent[1]?.signal.aborted).toBe(true);
+    expect(uploads[1]?.signal.aborted).toBe(true);
     expect(running).toEqual([true, false, true, false]);
   });
 
   it("accepts one file at a time", async () => {
-    const { sent } = show();
-    await choose(png("a.png"), png("b.png"));
+    const { uploads } = show();
+    await chooseFiles(createPngFile("a.png"), createPngFile("b.png"));
     expect(screen.getByText("You dropped 2 files. Drop one picture.")).toBeTruthy();
-    expect(sent).toHaveLength(0);
+    expect(uploads).toHaveLength(0);
   });
 });
 
-describe("a file", () => {
-  it("leaves service-only formats to the service", async () => {
-    const refuse = () => Promise.reject(new Error("no"));
-    expect(await checkPicture(new File([], "scan.tiff", { type: "image/tiff" }), refuse)).toBe("picture");
-    expect(await checkPicture(new File([], "photo.jpg", { type: "image/jpeg" }), refuse)).toBe("broken");
-    expect(await checkPicture(new File([], "notes.pdf", { type: "application/pdf" }), refuse)).toBe("not-image");
+describe("checkPicture", () => {
+  it("accepts formats that only the service can decode", async () => {
+    const rejectDecode = () => Promise.reject(new Error("no"));
+    expect(await checkPicture(new File([], "scan.tiff", { type: "image/tiff" }), rejectDecode)).toBe("picture");
+    expect(await checkPicture(new File([], "photo.jpg", { type: "image/jpeg" }), rejectDecode)).toBe("broken");
+    expect(await checkPicture(new File([], "notes.pdf", { type: "application/pdf" }), rejectDecode)).toBe("not-image");
   });
 });
 
 describe("the name of a picture in the graph", () => {
-  it("is read with its folder and its kind, and written the same way", () => {
+  it("is parsed and written with its folder and type", () => {
     for (const value of ["photo.png", "clips/a b.png", "x.png [output]", "clips/x.png [temp]"]) {
       const { filename, subfolder, type } = toFileRef(value);
       expect(toImageValue({ name: filename, subfolder, type })).toBe(value);
@@ -233,14 +233,14 @@ describe("the name of a picture in the graph", () => {
 });
 
 describe("a picture from the assets", () => {
-  it("uses its content's name and offers only pictures", async () => {
+  it("sets its content hash as the value and lists only pictures", async () => {
     const { values } = show();
     fireEvent.click(screen.getByRole("button", { name: "From assets" }));
-    const choice = await screen.findByRole("button", { name: "hero.png" });
+    const assetButton = await screen.findByRole("button", { name: "hero.png" });
     expect(screen.queryByRole("button", { name: "notes.txt" })).toBeNull();
-    fireEvent.click(choice);
+    fireEvent.click(assetButton);
     expect(values.at(-1)).toBe(`${"ab".repeat(32)}.png`);
-    expect(name()).toBe("hero.png");
+    expect(getPictureName()).toBe("hero.png");
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
@@ -253,7 +253,7 @@ describe("a picture from the assets", () => {
     await screen.findByRole("button", { name: "hero-paint.png" });
   });
 
-  it("reports that nothing matches", async () => {
+  it("shows a message when nothing matches", async () => {
     show();
     fireEvent.click(screen.getByRole("button", { name: "From assets" }));
     await screen.findByRole("button", { name: "hero.png" });
@@ -262,10 +262,10 @@ describe("a picture from the assets", () => {
   });
 });
 
-it("names a local server's asset by file and folder", () => {
+it("refers to a local server's asset by file and folder", () => {
   const hash = `blake3:${"ab".repeat(32)}`;
   const file = { filename: "hero.png", subfolder: "a", type: "output" };
-  expect(assetValue({ name: "Hero", hash, tags: ["output"], file })).toBe("a/hero.png [output]");
-  expect(assetValue({ name: "Hero", hash, tags: ["input"], file: { ...file, type: "input" } })).toBe("a/hero.png");
-  expect(assetValue({ name: "hero.png", tags: ["output"] })).toBe("hero.png [output]");
+  expect(toAssetValue({ name: "Hero", hash, tags: ["output"], file })).toBe("a/hero.png [output]");
+  expect(toAssetValue({ name: "Hero", hash, tags: ["input"], file: { ...file, type: "input" } })).toBe("a/hero.png");
+  expect(toAssetValue({ name: "hero.png", tags: ["output"] })).toBe("hero.png [output]");
 });

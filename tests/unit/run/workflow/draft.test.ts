@@ -4,8 +4,8 @@ import { createRunStore, type RunStore } from "@/components/run/run-store";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened-workflow";
 import { deleteDraft, MAX_DRAFT_CHARACTERS, readDraft, storeDraft } from "@/components/run/workflow/workflow-memory";
-import { type BrowserStorage } from "@/lib/browser/persisted";
-import { sampleText } from "../files";
+import { type BrowserStorage } from "@/lib/browser/persisted-value";
+import { readSampleText } from "../workflow-fixtures";
 
 function createStorage(entries: [string, string][] = []) {
   const entriesByKey = new Map(entries);
@@ -19,43 +19,43 @@ function createStorage(entries: [string, string][] = []) {
 
 type Step = (store: RunStore) => void;
 
-const open = (text: string, fileName?: string): Step => {
+const createOpenStep = (text: string, fileName?: string): Step => {
   const file = openWorkflow(text, fileName);
-  if (!file.ok) throw new Error("the workflow does not open");
+  if (!file.ok) throw new Error("The workflow could not be opened.");
   return (store) => store.open(file.value);
 };
-const through = (...steps: Step[]) => {
+const runSteps = (...steps: Step[]) => {
   const store = createRunStore();
   for (const step of steps) step(store);
   return store.get();
 };
-const typed =
+const createEditStep =
   (value: unknown): Step =>
   (store) =>
     store.edit(1, { nodeId: "1", name: "width", value });
 
 function openWithSteps(...steps: Step[]): OpenWorkflow {
-  const { openWorkflow } = through(...steps);
-  if (!openWorkflow) throw new Error("nothing is open");
+  const { openWorkflow } = runSteps(...steps);
+  if (!openWorkflow) throw new Error("No workflow is open.");
   return openWorkflow;
 }
 
-describe("the open workflow after a reload", () => {
+describe("a draft", () => {
   it("restores name, id, typed values and the original", () => {
     const { storage } = createStorage();
-    const openWorkflow = openWithSteps(open(sampleText("01-invert"), "mine.json"), typed(640));
+    const openWorkflow = openWithSteps(createOpenStep(readSampleText("01-invert"), "mine.json"), createEditStep(640));
     expect(storeDraft(storage, "ada", openWorkflow)).toBe(true);
     const draft = readDraft(storage, "ada");
-    expect(draft && through((store) => store.restore(draft)).openWorkflow).toEqual(openWorkflow);
+    expect(draft && runSteps((store) => store.restore(draft)).openWorkflow).toEqual(openWorkflow);
   });
 
-  it("names a picture like its owner", () => {
+  it("keeps the local filename of a picture", () => {
     const { storage } = createStorage();
-    const nameStep: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
-    const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
-    storeDraft(storage, "ada", openWithSteps(open(sampleText("02-poster-from-photo")), nameStep, picture));
+    const nameStep: Step = (store) => store.setFileName(1, "4be1.png", "mine.png");
+    const pictureStep: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
+    storeDraft(storage, "ada", openWithSteps(createOpenStep(readSampleText("02-poster-from-photo")), nameStep, pictureStep));
     const draft = readDraft(storage, "ada");
-    const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
+    const openWorkflow = draft && runSteps((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs.image).toBe("4be1.png");
     expect(openWorkflow?.ownNames).toEqual({ "4be1.png": "mine.png" });
   });
@@ -63,8 +63,8 @@ describe("the open workflow after a reload", () => {
   it("keeps a job's generated workflow id so runs stay together", () => {
     const { storage } = createStorage();
     const workflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
-    const file = openWorkflow(sampleText("01-invert"), undefined, { name: "hero", workflowId });
-    if (!file.ok) throw new Error("the workflow does not open");
+    const file = openWorkflow(readSampleText("01-invert"), undefined, { name: "hero", workflowId });
+    if (!file.ok) throw new Error("The workflow could not be opened.");
     storeDraft(
       storage,
       "ada",
@@ -83,18 +83,18 @@ describe("the open workflow after a reload", () => {
     const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
     const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
     const chooseStep: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
-    storeDraft(storage, "ada", openWithSteps(open(JSON.stringify(graph)), chooseStep));
+    storeDraft(storage, "ada", openWithSteps(createOpenStep(JSON.stringify(graph)), chooseStep));
     const draft = readDraft(storage, "ada");
-    const openWorkflow = draft && through((store) => store.restore(draft)).openWorkflow;
+    const openWorkflow = draft && runSteps((store) => store.restore(draft)).openWorkflow;
     expect(openWorkflow?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
     expect(openWorkflow?.original["1"]?.inputs).toEqual(graph["1"].inputs);
   });
 
-  it("keeps the file's drawing and id", () => {
+  it("keeps the file's editor workflow and id", () => {
     const { storage } = createStorage();
     const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
     const openWorkflow = openWithSteps(
-      open(JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
+      createOpenStep(JSON.stringify({ prompt: JSON.parse(readSampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
     );
     storeDraft(storage, "ada", openWorkflow);
     expect(readDraft(storage, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: openWorkflow.extraData });
@@ -102,16 +102,16 @@ describe("the open workflow after a reload", () => {
 
   it("never replaces an open workflow", () => {
     const { storage } = createStorage();
-    storeDraft(storage, "ada", openWithSteps(open(sampleText("05-slow"), "slow.json")));
+    storeDraft(storage, "ada", openWithSteps(createOpenStep(readSampleText("05-slow"), "slow.json")));
     const draft = readDraft(storage, "ada");
     const store = createRunStore();
-    open(sampleText("01-invert"), "mine.json")(store);
+    createOpenStep(readSampleText("01-invert"), "mine.json")(store);
     const before = store.get();
     if (draft) store.restore(draft);
     expect(draft && store.get()).toBe(before);
   });
 
-  it("is empty when the storage is unreadable, forbidden or full", () => {
+  it("is missing when the storage is corrupt or forbidden", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -128,32 +128,39 @@ describe("the open workflow after a reload", () => {
       throw new DOMException("no", "SecurityError");
     };
     expect(readDraft(forbidden, "ada")).toBeUndefined();
-    expect(storeDraft(forbidden, "ada", openWithSteps(open(sampleText("01-invert"))))).toBe(false);
+    expect(storeDraft(forbidden, "ada", openWithSteps(createOpenStep(readSampleText("01-invert"))))).toBe(false);
     expect(() => deleteDraft(forbidden)).not.toThrow();
   });
 
-  it("is dropped when too large, without falling back to an older one", () => {
+  it("is deleted when the workflow is too large", () => {
     const { storage, entriesByKey } = createStorage();
-    storeDraft(storage, "ada", openWithSteps(open(sampleText("01-invert"))));
-    expect(storeDraft(storage, "ada", openWithSteps(open(sampleText("01-invert")), typed("x".repeat(MAX_DRAFT_CHARACTERS))))).toBe(false);
+    storeDraft(storage, "ada", openWithSteps(createOpenStep(readSampleText("01-invert"))));
+    expect(
+      storeDraft(
+        storage,
+        "ada",
+        openWithSteps(createOpenStep(readSampleText("01-invert")), createEditStep("x".repeat(MAX_DRAFT_CHARACTERS))),
+      ),
+    ).toBe(false);
     expect(entriesByKey.size).toBe(0);
   });
 });
 
-describe("typed values", () => {
-  const accepted: Step = (store) => store.finishSending({ serial: 1, outcome: { kind: "accepted", jobId: "a", errors: {} }, atMs: 1 });
-  const sending: Step = (store) => store.startSending();
-  const start = open(sampleText("01-invert"));
+describe("isUnsent", () => {
+  const finishAccepted: Step = (store) =>
+    store.finishSending({ serial: 1, outcome: { kind: "accepted", jobId: "a", errors: {} }, atMs: 1 });
+  const startSending: Step = (store) => store.startSending();
+  const start = createOpenStep(readSampleText("01-invert"));
 
-  it("is unsent until a service accepts it, and again with the next change", () => {
+  it("returns true until the service accepts the values, and after an edit", () => {
     expect(isUnsent(undefined)).toBe(false);
-    expect(isUnsent(through(start).openWorkflow)).toBe(false);
-    expect(isUnsent(through(start, typed(640)).openWorkflow)).toBe(true);
-    expect(isUnsent(through(start, typed(640), sending, accepted).openWorkflow)).toBe(false);
-    expect(isUnsent(through(start, typed(640), sending, accepted, typed(641)).openWorkflow)).toBe(true);
+    expect(isUnsent(runSteps(start).openWorkflow)).toBe(false);
+    expect(isUnsent(runSteps(start, createEditStep(640)).openWorkflow)).toBe(true);
+    expect(isUnsent(runSteps(start, createEditStep(640), startSending, finishAccepted).openWorkflow)).toBe(false);
+    expect(isUnsent(runSteps(start, createEditStep(640), startSending, finishAccepted, createEditStep(641)).openWorkflow)).toBe(true);
   });
 
-  it("is unsent while the run is being sent", () => {
-    expect(isUnsent(through(start, typed(640), sending, typed(641), accepted).openWorkflow)).toBe(true);
+  it("returns true when the values are edited while the run is submitted", () => {
+    expect(isUnsent(runSteps(start, createEditStep(640), startSending, createEditStep(641), finishAccepted).openWorkflow)).toBe(true);
   });
 });

@@ -1,13 +1,13 @@
 import { notFound } from "next/navigation";
 import { consolePage } from "@/app/(console)/console-page";
-import { EditAppScreen } from "@/components/apps/make/make-screen";
-import { hasRole } from "@/lib/contract/people/roles";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { EditAppScreen } from "@/components/apps/editor/app-editor";
+import { hasRole } from "@/lib/contract/members/roles";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 
-export const generateMetadata = pageTitle("apps.edit");
+export const generateMetadata = createPageTitle("apps.edit");
 
-export default consolePage(["apps", "run", "masks"], ({ viewer: { role } }, { segment }) => {
+export default consolePage(["apps", "run", "masks"], ({ viewer: { role } }, { getSegment }) => {
   if (!hasRole(role, "operator")) notFound();
-  const id = segment("appId");
+  const id = getSegment("appId");
   return <EditAppScreen key={id} id={id} />;
 });

@@ -3,13 +3,13 @@ import { consolePage, withRequestTime } from "@/app/(console)/console-page";
 import { PageSkeleton } from "@/components/frame/page-skeleton";
 import { MaskScreen } from "@/components/mask/mask-screen";
 import { toAssetView } from "@/lib/contract/views/asset-view";
-import { pageTitle } from "@/lib/server/i18n/messages";
+import { createPageTitle } from "@/lib/server/i18n/messages";
 import { getAsset } from "@/lib/server/queries/assets";
 
-export const generateMetadata = pageTitle("masks.title");
+export const generateMetadata = createPageTitle("masks.title");
 
-export default consolePage(["assets", "masks"], (context, { segment, connection }) => {
-  const assetId = segment("assetId");
+export default consolePage(["assets", "masks"], (context, { getSegment, connection }) => {
+  const assetId = getSegment("assetId");
   const asset = withRequestTime(getAsset(context, assetId, connection), toAssetView);
   return (
     <Suspense fallback={<PageSkeleton page="masks" layout="whole" />}>

@@ -1,8 +1,8 @@
-import { toFile } from "@/lib/server/apps/change-app";
+import { toAppFile } from "@/lib/server/apps/change-app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { readCover } from "@/lib/server/apps/runs";
 import { resourceRoute } from "@/lib/server/bff/routes";
-import { jsonResponse } from "@/lib/server/requests/responses";
+import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = resourceRoute("exportApp", "viewer", openApp, async (context, app) => {
@@ -10,5 +10,5 @@ export const GET = resourceRoute("exportApp", "viewer", openApp, async (context,
   if (!cover.ok) return cover;
   const name = encodeURIComponent(`${app.title}.app.json`).replace(/['()*]/g, "_");
   const headers = new Headers({ "content-disposition": `attachment; filename="app.json"; filename*=UTF-8''${name}` });
-  return ok(jsonResponse(toFile(app, cover.value), 200, headers));
+  return ok(createJsonResponse(toAppFile(app, cover.value), 200, headers));
 });

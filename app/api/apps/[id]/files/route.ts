@@ -1,7 +1,7 @@
 import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { createFailure } from "@/lib/contract/failure";
+import { canUseFile, receiveFile } from "@/lib/server/apps/input-images";
 import { openApp } from "@/lib/server/apps/open-app";
-import { canUseFile, receiveFile } from "@/lib/server/apps/pictures";
 import { fetchFile } from "@/lib/server/apps/runs";
 import { resourceRoute } from "@/lib/server/bff/routes";
 import { getSearchParams } from "@/lib/server/requests/read-request";

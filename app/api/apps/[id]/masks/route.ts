@@ -1,5 +1,5 @@
+import { receiveMask } from "@/lib/server/apps/input-images";
 import { openApp } from "@/lib/server/apps/open-app";
-import { receiveMask } from "@/lib/server/apps/pictures";
 import { resourceRoute } from "@/lib/server/bff/routes";
 import { toJsonResponse } from "@/lib/server/requests/responses";
 

@@ -1,13 +1,13 @@
 import { connectionChangeSchema } from "@/lib/contract/console";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { changeConnection, removeConnection } from "@/lib/server/connections/change";
+import { changeConnection, removeConnection } from "@/lib/server/connections/manage-connections";
 import { getIdParam } from "@/lib/server/requests/read-request";
-import { jsonResponse, toEmptyResponse } from "@/lib/server/requests/responses";
+import { createJsonResponse, toEmptyResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const PUT = consoleBodyRoute(
   "changeConnection",
-  { role: "operator", recent: true },
+  { role: "operator", needsRecentSignIn: true },
   connectionChangeSchema,
   async (context, body) => {
     const id = getIdParam(context);
@@ -16,11 +16,11 @@ export const PUT = consoleBodyRoute(
     if (!result.ok) return result;
     const { connection, check } = result.value;
     context.annotateAudit({ outcome: connection ? check.outcome : `${check.outcome}, not saved` });
-    return ok(jsonResponse(result.value));
+    return ok(createJsonResponse(result.value));
   },
 );
 
-export const DELETE = consoleRoute("removeConnection", { role: "operator", recent: true }, async (context) => {
+export const DELETE = consoleRoute("removeConnection", { role: "operator", needsRecentSignIn: true }, async (context) => {
   const id = getIdParam(context);
   context.annotateAudit({ connectionId: id });
   return toEmptyResponse(await removeConnection(context, id));

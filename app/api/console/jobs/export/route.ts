@@ -2,12 +2,12 @@ import { z } from "zod";
 import { jobSearchQuerySchema } from "@/lib/contract/console";
 import { parseInputIds } from "@/lib/contract/jobs/job-list";
 import { createListText } from "@/lib/contract/schemas/lenient";
-import { guarded } from "@/lib/server/bff/guard";
+import { guardedRoute } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
 import { getConnectionParam, getSearchParams, readJson, readQuery } from "@/lib/server/requests/read-request";
 
-const guardOptions = { action: "exportJobs", role: "viewer", connection: true } as const;
+const guardOptions = { action: "exportJobs", role: "viewer", needsConnection: true } as const;
 const MAX_IDS = 1000;
 const formatSchema = z.enum(["csv", "json"]).default("json");
 const idSchema = z.string().max(200);
@@ -23,7 +23,7 @@ const bodySchema = z.object({
   ids: z.array(idSchema.min(1)).min(1).max(MAX_IDS),
 });
 
-export const GET = guarded(guardOptions, async ({ request, annotateAudit, ...context }) => {
+export const GET = guardedRoute(guardOptions, async ({ request, annotateAudit, ...context }) => {
   const search = getSearchParams(request);
   const access = await openForJobs(context, getConnectionParam(request));
   if (!access.ok) return access;
@@ -40,7 +40,7 @@ export const GET = guarded(guardOptions, async ({ request, annotateAudit, ...con
 });
 
 /** For more job ids than a URL can contain. */
-export const POST = guarded(guardOptions, async ({ annotateAudit, ...context }) => {
+export const POST = guardedRoute(guardOptions, async ({ annotateAudit, ...context }) => {
   const access = await openForJobs(context, getConnectionParam(context.request));
   if (!access.ok) return access;
   const body = await readJson(context, bodySchema);

@@ -7,8 +7,8 @@ import { toEmptyResponse, toJsonResponse } from "@/lib/server/requests/responses
 
 const requirements = {
   role: "admin",
-  recent: true,
-  about: (context: AuthedContext) => describeMemberChange(context, getIdParam(context)),
+  needsRecentSignIn: true,
+  describeTarget: (context: AuthedContext) => describeMemberChange(context, getIdParam(context)),
 } as const;
 
 export const PUT = consoleBodyRoute("changeMember", requirements, memberChangeSchema, async (context, body) => {

@@ -2,24 +2,24 @@ import { runnerChangeSchema } from "@/lib/contract/runners/runners";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { removeRunner, saveRunner } from "@/lib/server/queries/runners";
 import { getIdParam } from "@/lib/server/requests/read-request";
-import { emptyResponse, jsonResponse } from "@/lib/server/requests/responses";
+import { createEmptyResponse, createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const schema = runnerChangeSchema.omit({ state: true });
 
-export const PATCH = consoleBodyRoute("changeRunner", { role: "admin", recent: true }, schema, async (context, body) => {
+export const PATCH = consoleBodyRoute("changeRunner", { role: "admin", needsRecentSignIn: true }, schema, async (context, body) => {
   const result = await saveRunner(context.composition, (runners) => runners.change(getIdParam(context), body));
   if (!result.ok) return result;
   const { runner, problem } = result.value;
   context.annotateAudit(
     problem ? { target: body.address, outcome: `${problem.code}, not saved` } : { target: runner.label, outcome: body.address },
   );
-  return ok(jsonResponse(result.value));
+  return ok(createJsonResponse(result.value));
 });
 
-export const DELETE = consoleRoute("removeRunner", { role: "admin", recent: true }, async (context) => {
-  const removed = await removeRunner(context.composition, getIdParam(context));
-  if (!removed.ok) return removed;
-  context.annotateAudit({ target: removed.value });
-  return ok(emptyResponse());
+export const DELETE = consoleRoute("removeRunner", { role: "admin", needsRecentSignIn: true }, async (context) => {
+  const result = await removeRunner(context.composition, getIdParam(context));
+  if (!result.ok) return result;
+  context.annotateAudit({ target: result.value });
+  return ok(createEmptyResponse());
 });

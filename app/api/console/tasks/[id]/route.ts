@@ -1,7 +1,7 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { toEmptyResponse } from "@/lib/server/requests/responses";
-import { forgetDownload } from "@/lib/server/tasks/downloads";
+import { removeDownload } from "@/lib/server/tasks/downloads";
 
 export const DELETE = consoleRoute("forgetDownload", "operator", async (context) => {
-  return toEmptyResponse(await forgetDownload(context));
+  return toEmptyResponse(await removeDownload(context));
 });

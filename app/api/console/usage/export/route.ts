@@ -1,9 +1,9 @@
-import { usageParams } from "@/lib/contract/people/usage";
+import { usageParams } from "@/lib/contract/members/usage";
 import { createQuerySchema } from "@/lib/contract/schemas/lenient";
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { usageCsv } from "@/lib/server/queries/usage";
+import { streamUsageCsv } from "@/lib/server/queries/usage";
 import { getSearchParams, readQuery } from "@/lib/server/requests/read-request";
-import { textStream } from "@/lib/server/requests/responses";
+import { createTextStream } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const schema = createQuerySchema(usageParams);
@@ -14,5 +14,5 @@ export const GET = consoleRoute("exportUsage", "viewer", async ({ request, ...co
   if (!query.ok) return query;
   const day = new Date(context.composition.now()).toISOString().slice(0, 10);
   const headers = { "content-type": "text/csv; charset=utf-8", "content-disposition": `attachment; filename="usage-${day}.csv"` };
-  return ok(new Response(textStream(usageCsv(context, query.value)), { headers }));
+  return ok(new Response(createTextStream(streamUsageCsv(context, query.value)), { headers }));
 });

@@ -10,7 +10,7 @@ export const PUT = consoleBodyRoute("changeSavedView", "viewer", savedViewChange
 });
 
 export const DELETE = consoleRoute("removeSavedView", "viewer", async (context) => {
-  const removed = await removeSavedView(context, getIdParam(context));
-  context.annotateAudit({ target: removed.ok ? removed.value.name : getIdParam(context) });
-  return toEmptyResponse(removed);
+  const result = await removeSavedView(context, getIdParam(context));
+  context.annotateAudit({ target: result.ok ? result.value.name : getIdParam(context) });
+  return toEmptyResponse(result);
 });

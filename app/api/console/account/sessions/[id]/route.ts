@@ -2,12 +2,12 @@ import { createFailure } from "@/lib/contract/failure";
 import { endOwnSession } from "@/lib/server/auth/account";
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { getIdParam } from "@/lib/server/requests/read-request";
-import { emptyResponse } from "@/lib/server/requests/responses";
+import { createEmptyResponse } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-export const DELETE = consoleRoute("endSession", { role: "runner", session: true }, async (context) => {
+export const DELETE = consoleRoute("endSession", { role: "runner", needsSession: true }, async (context) => {
   const browser = await endOwnSession(context, getIdParam(context));
   if (browser === undefined) return failed(createFailure("NOT_FOUND", "There is no such session."));
   context.annotateAudit({ target: browser });
-  return ok(emptyResponse());
+  return ok(createEmptyResponse());
 });

@@ -1,8 +1,8 @@
 import { consoleRoute } from "@/lib/server/bff/routes";
 import { findConnection } from "@/lib/server/connections/access";
-import { checkConnection } from "@/lib/server/connections/change";
+import { checkConnection } from "@/lib/server/connections/manage-connections";
 import { getIdParam } from "@/lib/server/requests/read-request";
-import { jsonResponse } from "@/lib/server/requests/responses";
+import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("checkConnection", "viewer", async (context) => {
@@ -10,5 +10,5 @@ export const POST = consoleRoute("checkConnection", "viewer", async (context) =>
   if (!connectionResult.ok) return connectionResult;
   const check = await checkConnection(context.composition, connectionResult.value, context.request.signal);
   context.annotateAudit({ connectionId: connectionResult.value.id, outcome: check.outcome });
-  return ok(jsonResponse({ check }));
+  return ok(createJsonResponse({ check }));
 });

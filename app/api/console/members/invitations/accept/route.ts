@@ -3,7 +3,7 @@ import { invitationAcceptSchema } from "@/lib/contract/console";
 import { acceptInvitation } from "@/lib/server/auth/members";
 import { toActor } from "@/lib/server/bff/guard";
 import { tokenRoute } from "@/lib/server/bff/routes";
-import { jsonResponse } from "@/lib/server/requests/responses";
+import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ annotateAudit, composition }, body) => {
@@ -14,5 +14,5 @@ export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async
     by: toActor(member),
     ...(isNew ? describeMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }),
   });
-  return ok(jsonResponse({ id: member.id, email: member.email }, isNew ? 201 : 200));
+  return ok(createJsonResponse({ id: member.id, email: member.email }, isNew ? 201 : 200));
 });

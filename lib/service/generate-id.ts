@@ -1,0 +1,19 @@
+// Generates version 7 UUIDs, which increase within a process so that outputs keep their order. Don't use them as secrets.
+
+import { randomBytes } from "node:crypto";
+
+const COUNTS_PER_MS = 2 ** 12;
+let lastId = { at: 0, count: 0 };
+
+export function generateId(): string {
+  const now = Date.now();
+  // If the clock stops or goes back, the count continues. After the last count of a millisecond, ids use the next one.
+  if (now > lastId.at) lastId = { at: now, count: 0 };
+  else lastId = lastId.count + 1 < COUNTS_PER_MS ? { at: lastId.at, count: lastId.count + 1 } : { at: lastId.at + 1, count: 0 };
+  const time = lastId.at.toString(16).padStart(12, "0");
+  const count = lastId.count.toString(16).padStart(3, "0");
+  const random = randomBytes(8);
+  random[0] = ((random[0] ?? 0) & 0x3f) | 0x80;
+  const randomHex = random.toString("hex");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${randomHex.slice(0, 4)}-${randomHex.slice(4)}`;
+}

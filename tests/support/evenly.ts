@@ -1,8 +1,0 @@
-// Fractions, distributed evenly between two bounds. fc.double chooses among all double values, nearly all of which are close to zero.
-import fc from "fast-check";
-
-const STEPS = 1_000_000;
-
-export function evenly(min: number, max: number): fc.Arbitrary<number> {
-  return fc.integer({ min: 0, max: STEPS }).map((step) => min + ((max - min) * step) / STEPS);
-}
