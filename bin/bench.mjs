@@ -5,11 +5,11 @@ const isServiceBench = process.argv[2] === "--service";
 if (isServiceBench) process.argv.splice(2, 1);
 enterProject();
 const sources = await ensureBundles({ withDevelopment: true });
-const { runBundled } = await import("./build/bundle.mjs");
-if (isServiceBench) await runBundled("tests/bench/service/main.ts", "bench-service");
+const { bundleAndRun } = await import("./build/bundle.mjs");
+if (isServiceBench) await bundleAndRun("tests/bench/service/main.ts", "bench-service");
 else {
   await ensureBuilt(sources, "");
-  await runBundled("tests/bench/main.ts", "bench", {
+  await bundleAndRun("tests/bench/main.ts", "bench", {
     "bench-proxy": "tests/bench/bare-proxy.ts",
     "bench-runners": "tests/bench/cluster/runners.ts",
   });

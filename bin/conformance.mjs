@@ -5,5 +5,5 @@ import { checkNode, enterProject, root } from "./prepare.mjs";
 enterProject();
 checkNode();
 await ensureInstalled(root, false);
-const { runBundled } = await import("./build/bundle.mjs");
-await runBundled("tests/contract/conformance.ts", "conformance");
+const { bundleAndRun } = await import("./build/bundle.mjs");
+await bundleAndRun("tests/contract/conformance.ts", "conformance");

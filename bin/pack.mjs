@@ -2,9 +2,9 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildFolder } from "./build/build-folder.mjs";
+import { getBuildFolder } from "./build/build-folder.mjs";
 import { entries } from "./build/bundle.mjs";
-import { load, root } from "./prepare.mjs";
+import { loadBundle, root } from "./prepare.mjs";
 
 /** Next reads these at each start. */
 const configFiles = ["package.json", "next.config.js", "bin/build/build-folder.mjs", "lib/shared/security-headers.mjs"];
@@ -74,6 +74,6 @@ function copyPath(path, to, excluded) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const [to] = process.argv.slice(2);
   if (to === undefined) throw new Error("Usage: npm run pack -- FOLDER");
-  const { readEnv } = await load("settings");
-  pack(resolve(to), buildFolder(readEnv()));
+  const { readEnv } = await loadBundle("settings");
+  pack(resolve(to), getBuildFolder(readEnv()));
 }

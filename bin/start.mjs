@@ -1,5 +1,5 @@
 // Builds outdated parts, then runs the program in the same process. `npm start` runs the console.
-import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
+import { ensureBuilt, ensureBundles, enterProject, loadBundle } from "./prepare.mjs";
 
 const hasProgramName = process.argv[2] !== undefined && !process.argv[2].startsWith("-");
 const [name] = hasProgramName ? process.argv.splice(2, 1) : ["console"];
@@ -14,9 +14,9 @@ try {
   const isBadSetting = error.code === "BAD_SETTING";
   process.stderr.write(`${isBadSetting ? error.message : (error.stack ?? error)}\n`);
   if (isBadSetting) {
-    const { describeUnknownSettings } = await load("settings");
+    const { describeUnknownSettings } = await loadBundle("settings");
     for (const warning of describeUnknownSettings()) process.stderr.write(`${warning}\n`);
   }
   process.exit(1);
 }
-if (name !== "build") await load(name);
+if (name !== "build") await loadBundle(name);

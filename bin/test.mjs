@@ -2,17 +2,17 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { ensureBrowser } from "./browser.mjs";
-import { makeTestFolder } from "./checks/test-folder.mjs";
-import { beginnings, failureOf, notChecked, readPlaywright, readVitest } from "./checks/test-results.mjs";
+import { createTestFolder } from "./checks/test-folder.mjs";
+import { createFailure, formatFailures, formatUnchecked, readPlaywright, readVitest } from "./checks/test-results.mjs";
 import { ensureBundles, enterProject } from "./prepare.mjs";
 import { run } from "./run.mjs";
 
 const node = process.execPath;
-const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
+const createToolCommand = (path, ...args) => [node, `node_modules/${path}`, ...args];
 
 /** @param {string} result @param {string} project */
-const vitest = (result, project) =>
-  tool(
+const createVitestCommand = (result, project) =>
+  createToolCommand(
     "vitest/vitest.mjs",
     ...["run", "--project", project, "--reporter=default", "--reporter=json", `--outputFile.json=test-results/${result}.json`],
   );
@@ -40,34 +40,39 @@ const checks = [
   { name: "first load", command: [node, "bin/checks/first-load.mjs", "--check"], after: ["build"] },
   {
     name: "unit, integration, contract, faults",
-    command: vitest("tests", "!installed"),
+    command: createVitestCommand("tests", "!installed"),
     after: ["build"],
     waits: true,
     read: (code) => readVitest(code, "test-results/tests.json"),
   },
   { name: "build below a path", command: [node, "bin/start.mjs", "build"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
   // Generates types such as PageProps<"/jobs">. Builds also write next-env.d.ts, so the last writer decides the folder of the types.
-  { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
+  { name: "types of routes", command: createToolCommand("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
   {
     name: "browser",
-    command: tool("@playwright/test/cli.js", "test"),
+    command: createToolCommand("@playwright/test/cli.js", "test"),
     after: ["build", "build below a path"],
     waits: true,
     read: (code) => readPlaywright(code, "test-results/playwright.json"),
   },
   {
     name: "installed",
-    command: vitest("installed", "installed"),
+    command: createVitestCommand("installed", "installed"),
     after: ["build", "build below a path"],
     read: (code) => readVitest(code, "test-results/installed.json"),
   },
   createNodeCheck("22.23.3"),
   createNodeCheck("24.21.0"),
   { name: "commits", command: [node, "bin/checks/commit-subjects.mjs"] },
-  { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), isLowPriority: true },
-  { name: "types", command: tool("typescript-native/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], isLowPriority: true },
-  { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", "."), isLowPriority: true },
-  { name: "dead code", command: tool("knip/bin/knip.js"), isLowPriority: true },
+  { name: "lint", command: createToolCommand("eslint/bin/eslint.js", ".", "--max-warnings", "0"), isLowPriority: true },
+  {
+    name: "types",
+    command: createToolCommand("typescript-native/bin/tsc", "--noEmit", "-p", "."),
+    after: ["types of routes"],
+    isLowPriority: true,
+  },
+  { name: "format", command: createToolCommand("prettier/bin/prettier.cjs", "--check", "."), isLowPriority: true },
+  { name: "dead code", command: createToolCommand("knip/bin/knip.js"), isLowPriority: true },
 ];
 
 const startedMs = performance.now();
@@ -81,23 +86,25 @@ try {
   await ensureBundles({ withDevelopment: true });
   rmSync("test-results", { recursive: true, force: true });
   mkdirSync("test-results");
-  const selectedChecks = checks.filter(({ name }) => requestedChecks.length === 0 || requestedChecks.some((word) => name.includes(word)));
-  process.env.TMPDIR = makeTestFolder();
+  const selectedChecks = checks.filter(
+    ({ name }) => requestedChecks.length === 0 || requestedChecks.some((requestedName) => name.includes(requestedName)),
+  );
+  process.env.TMPDIR = createTestFolder();
   // Installs the browser while CPU-bound checks run.
   const browser = selectedChecks.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
   // Prevents an unhandled rejection. The browser check reports the error.
   browser.catch(() => undefined);
-  await runAll(selectedChecks, browser);
+  await runChecks(selectedChecks, browser);
 } catch (error) {
   process.stdout.write(`${error.stack ?? error}\n`);
   totals.failed += 1;
 }
 process.stdout.write(
-  `${beginnings(failures)}${notChecked(unchecked)}${formatSeconds(startedMs)} in all\n${totals.passed} passed, ${totals.failed} failed\n`,
+  `${formatFailures(failures)}${formatUnchecked(unchecked)}${formatSeconds(startedMs)} in all\n${totals.passed} passed, ${totals.failed} failed\n`,
 );
 process.exitCode ||= totals.failed === 0 ? 0 : 1;
 
-async function runAll(selectedChecks, browser) {
+async function runChecks(selectedChecks, browser) {
   const waiting = [...selectedChecks];
   const running = new Map();
   const maxRunning = Math.min(2, availableParallelism());
@@ -108,24 +115,24 @@ async function runAll(selectedChecks, browser) {
     for (let next; running.size < maxRunning && (next = waiting.find(canStart));) {
       const check = next;
       waiting.splice(waiting.indexOf(check), 1);
-      running.set(check.name, { waits: check.waits, done: runOne(check, browser).then(() => running.delete(check.name)) });
+      running.set(check.name, { waits: check.waits, done: runCheck(check, browser).then(() => running.delete(check.name)) });
     }
     await Promise.race([...running.values()].map(({ done }) => done));
     if (process.exitCode) return;
   }
 }
 
-async function runOne({ name, command: [file, ...args], env, isLowPriority, read }, browser) {
+async function runCheck({ name, command: [file, ...args], env, isLowPriority, read }, browser) {
   if (name === "browser") await browser;
   const checkStartedMs = performance.now();
   // Checks use the build without a base path.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
   const { code, output } = await run(file, args, { env: settings, isLowPriority });
-  const { passed, failed, failures: own, unchecked: skippedChecks } = read?.(code) ?? toResults(code);
+  const { passed, failed, failures: checkFailures, unchecked: skippedChecks } = read?.(code) ?? toResults(code);
   totals.passed += passed;
   totals.failed += failed;
   unchecked.push(...skippedChecks);
-  if (failed > 0) failures.push(...(own.length > 0 ? own : [failureOf(name, output)]));
+  if (failed > 0) failures.push(...(checkFailures.length > 0 ? checkFailures : [createFailure(name, output)]));
   if (failed > 0) process.stdout.write(`\n--- ${name} ---\n${output.trimEnd()}\n--- end of ${name} ---\n\n`);
   process.stdout.write(
     `${failed > 0 ? "FAILED" : "ok    "}  ${name}  (${formatSeconds(checkStartedMs)}${read ? `, ${passed} passed, ${failed} failed` : ""})\n`,

@@ -247,7 +247,7 @@ test("reads large actions in bounded chunks and counts each in one row", async (
   const lines = file.trimEnd().split("\r\n");
   expect(lines).toHaveLength(9);
   for (const line of lines.slice(1)) expect(line).toMatch(/,900,(\d-\d+; ){899}\d-\d+,,$/);
-  const sizes = await Promise.all(listSpy.mock.results.map(async ({ value }) => (await value).acts.flat().length));
+  const sizes = await Promise.all(listSpy.mock.results.map(async ({ value }) => (await value).groups.flat().length));
   expect(Math.max(...sizes)).toBeLessThanOrEqual(5_000);
 });
 

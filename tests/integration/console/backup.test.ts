@@ -8,7 +8,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { requireLocalBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ANOTHER_KEY, describeInstallation, fillInstallation, submit, upload,waitForJob } from "@/tests/support/installation";
+import { ANOTHER_KEY, describeInstallation, fillInstallation, submit, upload, waitForJob } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppHarness } from "./apps/app-harness";
@@ -143,7 +143,7 @@ test.each(damages)("refuses a backup with %s and writes nothing", async (label, 
 
 test("refuses to overwrite an installation, and resumes only its own restore", async () => {
   await expect(restoreTo(getPath("live"), getDataFolder())).rejects.toThrow(
-    /is not empty .* Set LIGHTDESK_DATA_DIR to a folder that is empty/,
+    /is not empty .* Set LIGHTDESK_DATA_DIR to an empty or new folder/,
   );
   expect(await runCommand("restore", [getPath("live")], { LIGHTDESK_DATA_DIR: getDataFolder() })).toMatchObject({
     code: 1,
@@ -186,7 +186,7 @@ test("backs up a separate file folder, skips a bucket and reports it", async () 
     /are in the bucket of the service that was backed up\. Restore the earlier LIGHTDESK_BLOBS/,
   );
   await expect(restore({ env: { ...bucketEnv, dataDir: getPath("never") }, folder: getPath("of-folder"), logProgress })).rejects.toThrow(
-    "restore it without LIGHTDESK_BLOBS",
+    "Restore it without LIGHTDESK_BLOBS",
   );
 });
 

@@ -70,7 +70,7 @@ describe("a browser without a session", () => {
     expect(await getResponse(`${path}/jobs?x=1`)).toEqual({ kind: "redirect", location: `${path}/start?from=%2Fjobs%3Fx%3D1` });
     for (const page of ["/start", "/doctor"]) expect(await getResponse(path + page)).toEqual({ kind: "own" });
     for (const url of [`${path}/settings/account`, `${path}/nothing`, `/embed/unknown/${SLOT}/jobs`, "/embed/nothing"])
-      expect(await getResponse(url)).toMatchObject({ kind: "refused", refused: { status: 404 } });
+      expect(await getResponse(url)).toMatchObject({ kind: "refused", error: { status: 404 } });
   });
 });
 
@@ -86,8 +86,8 @@ describe("a program requesting a page", () => {
   ])("gets a 404 with the API's base URL when it sends %s", async (_name, headers) => {
     for (const url of ["/jobs", "/", "/sign-in", "/share/x", "/settings/account", `/embed/${embed.host.id}/${SLOT}/jobs`]) {
       expect(await isMember(url, headers())).toBe(false);
-      const refused = { status: 404, code: "NOT_FOUND", message: expect.stringContaining(base) };
-      expect(await getResponse(url, headers())).toMatchObject({ kind: "refused", refused });
+      const error = { status: 404, code: "NOT_FOUND", message: expect.stringContaining(base) };
+      expect(await getResponse(url, headers())).toMatchObject({ kind: "refused", error });
     }
   });
 
@@ -102,7 +102,7 @@ describe("a program requesting a page", () => {
   ])("gets an error with the API's base URL when it sends %s", async (_name, headers, status) => {
     expect(await getResponse("/jobs", headers)).toMatchObject({
       kind: "refused",
-      refused: { status, message: expect.stringContaining(base) },
+      error: { status, message: expect.stringContaining(base) },
     });
   });
 });

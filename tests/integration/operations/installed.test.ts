@@ -27,7 +27,7 @@ import { HOST_NAME, ORIGIN, sendRequest } from "./send-request";
 const execute = promisify(execFile);
 const NOBODY_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
-const TOKEN = "a-metrics-token";
+const TOKEN = "metrics-token-of-a-test";
 /** Only stops a hanging test. */
 const TEST_TIMEOUT_MS = 300_000;
 const rootSite: Site = { host: HOST_NAME, base: "" };

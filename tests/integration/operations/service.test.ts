@@ -8,7 +8,7 @@ import { createHttpClient, runServiceCommand, startServiceProcess } from "@/test
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
-const TOKEN = "a-metrics-token";
+const TOKEN = "metrics-token-of-a-test";
 const withToken = { headers: { authorization: `Bearer ${TOKEN}` } };
 const graph = {
   "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },

@@ -7,7 +7,7 @@ import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween } from "@/lib/server/store/store";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
-import { describeInstallation, fillInstallation, submit,waitForJob } from "@/tests/support/installation";
+import { describeInstallation, fillInstallation, submit, waitForJob } from "@/tests/support/installation";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
@@ -128,7 +128,7 @@ test("binds a folder to one database and requires shared files", async () => {
   mkdirSync(secondFolder);
   cpSync(join(folder, "encryption-keys"), join(secondFolder, "encryption-keys"));
   expect(await getStartError(secondFolder, database.url)).toMatch(/files of the database .* are in another data folder.*LIGHTDESK_BLOBS/);
-  expect(await getStartError(folder, olderDatabase.url)).toMatch(/references no files, though .* holds files of users|has the rows/);
+  expect(await getStartError(folder, olderDatabase.url)).toMatch(/references no files, but .* contains user files|has the rows/);
 });
 
 test("moves later changes back to the folder, which then starts without it", async () => {

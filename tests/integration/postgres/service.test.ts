@@ -6,10 +6,10 @@ import { copyServiceStore, createService, openServiceStore } from "@/lib/service
 import { listJobs } from "@/lib/service/jobs/list-jobs";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { createWorkflowId,getWorkflowCount, seedJobs } from "@/tests/bench/service/seed-jobs";
+import { createWorkflowId, getWorkflowCount, seedJobs } from "@/tests/bench/service/seed-jobs";
 import { createColorGraph, createPng, type Json, readJob, submitGraph, waitForEnd } from "@/tests/integration/service/support";
 import { createGpuClasses } from "@/tests/support/gpu-classes";
-import { type PostgresProxy,startPostgresProxy } from "@/tests/support/postgres-proxy";
+import { type PostgresProxy, startPostgresProxy } from "@/tests/support/postgres-proxy";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
@@ -75,7 +75,7 @@ describe("service", () => {
     await service.service.stop();
     const empty = await createDatabase(inject("postgres"));
     const otherService = createService({ ...service.settings, databaseUrl: empty.url });
-    await expect(otherService.start()).rejects.toThrow(/references no files, though .* holds files of users/);
+    await expect(otherService.start()).rejects.toThrow(/references no files, but .* contains user files/);
     await empty.drop();
     await service.service.start();
   });

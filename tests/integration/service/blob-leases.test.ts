@@ -92,8 +92,8 @@ it("releases failed removals unless they may still happen", async () => {
 });
 
 it("releases only a dead process's leases after its grace period", async () => {
-  const deadProcess = { ...createSingleProcess(), lingersMs: 60_000 };
-  const liveProcess = { ...createSingleProcess(), lingersMs: 60_000 };
+  const deadProcess = { ...createSingleProcess(), lingerMs: 60_000 };
+  const liveProcess = { ...createSingleProcess(), lingerMs: 60_000 };
   const gate = createGate();
   const holds = [deadProcess, liveProcess].map((item) =>
     createLeases({ database, processes: item, findReferenced: findHashes, now: () => now, log }).hold([HASH], () => gate.opened),

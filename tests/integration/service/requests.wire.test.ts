@@ -181,7 +181,7 @@ describe("invalid requests", async () => {
     ["/api/history_v2?max_items=0", "max_items", />=1/],
     ["/api/tags?order=x", "order", /"count_desc"/],
     ["/api/view", "filename", /expected string/],
-    ["/api/jobs?limit=1&limit=2", "limit", /more than once/],
+    ["/api/jobs?limit=1&limit=2", "limit", /must not be repeated/],
   ])("names the invalid parameter of GET %s", async (path, field, message) => {
     const { status, body } = await client.get(path);
     expect({ status, body }).toMatchObject({

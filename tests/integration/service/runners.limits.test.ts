@@ -17,7 +17,7 @@ import { createClient, startService, type TestService } from "@/tests/support/se
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
-import { addRunner, createModelGraph,createModelOutput } from "./model-job";
+import { addRunner, createModelGraph, createModelOutput } from "./model-job";
 import { asRecord, asString, type Json, submitGraph, waitForEnd } from "./support";
 
 const createCachedEvent = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
@@ -108,7 +108,7 @@ describe("runner limits", () => {
   });
 
   it.each<[string, Parameters<typeof startService>[0], string, RegExp]>([
-    ["the user's quota", { userQuotaBytes: 300_000 }, "StorageQuotaExceeded", /storage of 300000 bytes/],
+    ["the user's quota", { userQuotaBytes: 300_000 }, "StorageQuotaExceeded", /storage quota of 300000 bytes/],
     [
       "the file size limit",
       { maxUploadBytes: 300_000 },

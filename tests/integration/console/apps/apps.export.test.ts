@@ -7,7 +7,7 @@ import { startComposition } from "@/lib/server/composition";
 import { openFiles } from "@/tests/support/open-files";
 import { createAccessToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
-import { type AppHarness, createAppHarness, createPicture,definition } from "./app-harness";
+import { type AppHarness, createAppHarness, createPicture, definition } from "./app-harness";
 
 const apps = await createAppHarness();
 
@@ -114,7 +114,7 @@ test.each([
 ])("returns the reason when a file is not an app: %s", async (reason, json) => {
   const { status, body } = await apps.requestJson("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
   expect([status, body.details]).toEqual([400, { reason }]);
-  expect(body.message).toMatch(/^This file is [^:]*\.$/);
+  expect(body.message).toMatch(/^This (file|app) [^:]*\.$/);
 });
 
 const createPngFile = async (size: number) =>

@@ -9,7 +9,7 @@ import { openTestServer } from "@/tests/support/servers";
 import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { createAccessToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
-import { type AppHarness, createAppHarness, createPicture,definition } from "./app-harness";
+import { type AppHarness, createAppHarness, createPicture, definition } from "./app-harness";
 
 const KEY = "the-key-of-a-script-1";
 const withoutPicture = { ...definition, inputs: definition.inputs?.slice(1) };
@@ -124,7 +124,7 @@ test("sends a run once when the console exited before sending it", async () => {
   const id = await createInterruptedRun(app, { isSubmitted: false });
   expect((await readRun(app, id)).body.run).toMatchObject({
     state: "unsent",
-    error: { message: expect.stringContaining("before this run was sent") },
+    error: { message: expect.stringContaining("stopped before sending this run") },
   });
   const submissionCount = getSubmissions().length;
   const secondRuns = await Promise.all([startRun(app, "a", "runner", KEY), startRun(app, "a", "runner", KEY)]);

@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { createAccessToken } from "@/tests/support/tokens";
-import { createAppHarness, createPicture,definition } from "./app-harness";
+import { createAppHarness, createPicture, definition } from "./app-harness";
 
 const apps = await createAppHarness();
 
@@ -58,7 +58,7 @@ describe("a run", () => {
     const textResponse = await apps.run(app, { picture: new File(["no picture"], "a.png") });
     expect(textResponse.status).toBeGreaterThanOrEqual(400);
     const wrongFieldResponse = await apps.run(app, { prefix: new File(["x"], "a.txt"), picture: await createPngFile() });
-    expect(wrongFieldResponse).toMatchObject({ status: 422, body: { message: "Name: must be a text" } });
+    expect(wrongFieldResponse).toMatchObject({ status: 422, body: { message: "Name: must be text" } });
     expect((await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
   });
 

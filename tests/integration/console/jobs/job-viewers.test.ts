@@ -196,7 +196,7 @@ test("refuses the event feed to a viewer of the jobs", async () => {
   const headers = { host: HOST, cookie: harness.getCookie("viewer") };
   const options = { url: `/ws?connection=${connectionId}`, headers };
   const admitted = await authorizeSubscription(options as Parameters<typeof authorizeSubscription>[0]);
-  expect(admitted).toMatchObject({ ok: false, refused: { code: "JOBS_ONLY" } });
+  expect(admitted).toMatchObject({ ok: false, error: { code: "JOBS_ONLY" } });
 });
 
 test("never includes the key in a response", async () => {

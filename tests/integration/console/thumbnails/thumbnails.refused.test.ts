@@ -203,7 +203,7 @@ test.each([
   expect(response.status).toBeGreaterThanOrEqual(400);
   const text = await response.text();
   // The message proves that no connection was attempted.
-  expect(text).toContain("never opened");
+  expect(text).toContain("is not allowed");
   expect(text).not.toContain("x.png");
 });
 
