@@ -3,7 +3,7 @@
 
 import { type NextRequest, NextResponse } from "next/server";
 import { findEmbedPage } from "@/lib/contract/embed/embed-pages";
-import { formatEmbedCookieAttributes, getProbeCookieName,PAGE_HEADER } from "@/lib/server/cookies";
+import { formatEmbedCookieAttributes, getProbeCookieName, PAGE_HEADER } from "@/lib/server/cookies";
 import { getProcessState } from "@/lib/server/process-state";
 import { parseEmbedPath } from "@/lib/shared/console-paths";
 

@@ -14,7 +14,7 @@ import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
 import { isHttps } from "@/lib/server/cookies";
 import { describeUnknownSettings, type Env, getConsoleUrl, readEnv } from "@/lib/server/env";
-import { addSeenRequestHeader,lockDataFolder } from "@/lib/server/installation";
+import { addSeenRequestHeader, lockDataFolder } from "@/lib/server/installation";
 import { ADDRESS_HEADER, createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 import { getProcessState, waitForComposition } from "@/lib/server/process-state";
 import { applyProxyHeader } from "@/lib/server/sign-in-settings";

@@ -1,7 +1,7 @@
 // `npm run doctor [-- --json]` checks the installation, even while a console runs. Exit code 1 if a check fails.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readVersion } from "@/lib/server/backup/manifest";
-import { failed, type Finding, pass,warn } from "@/lib/server/doctor/findings";
+import { failed, type Finding, pass, warn } from "@/lib/server/doctor/findings";
 import { checkNetwork, checkOidc } from "@/lib/server/doctor/network";
 import { checkProgram, checkStorage } from "@/lib/server/doctor/storage";
 import { describeUnknownSettings, EnvError, readEnv } from "@/lib/server/env";

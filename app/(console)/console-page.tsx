@@ -4,7 +4,7 @@ import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { withTimeout } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { decodePathParam, getTextParam,type SearchParams } from "./params";
+import { decodePathParam, getTextParam, type SearchParams } from "./params";
 
 type Namespace = Parameters<typeof pickMessages>[number];
 type PageContext = Awaited<ReturnType<typeof openPage>>;

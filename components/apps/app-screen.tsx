@@ -26,7 +26,7 @@ import { asObject, getOwn } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { hasRole } from "@/lib/contract/members/roles";
 import { type Result } from "@/lib/shared/result";
-import { AppPicturePicker,createMaskTarget, findMissingFiles, getAppFileUrl } from "./app-files";
+import { AppPicturePicker, createMaskTarget, findMissingFiles, getAppFileUrl } from "./app-files";
 import { AppForm, getFieldId } from "./app-form";
 import { AppRuns, RESULTS_ID, useAppRuns } from "./app-runs";
 import {

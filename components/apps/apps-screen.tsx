@@ -23,7 +23,7 @@ import { type AppCard, type AppsResponse, type AppView } from "@/lib/contract/ap
 import { type Failure } from "@/lib/contract/failure";
 import { asObject } from "@/lib/contract/json/json";
 import { type Result } from "@/lib/shared/result";
-import { appScopes,type AppsSearch, DEFAULT_APPS_SEARCH, getAppApiPath, getAppPath, getAppsApiPath, getAppsHref } from "./apps-urls";
+import { appScopes, type AppsSearch, DEFAULT_APPS_SEARCH, getAppApiPath, getAppPath, getAppsApiPath, getAppsHref } from "./apps-urls";
 
 type AppsScreenProps = {
   search: AppsSearch;

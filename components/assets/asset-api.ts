@@ -13,7 +13,7 @@ import { type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { parseFailureResponse } from "@/lib/browser/parse-response";
 import { apiPath, createThumbnailUrl, createViewUrl, type ThumbnailEdge, withQuery } from "@/lib/browser/urls";
 import { type Failure, isNotFound } from "@/lib/contract/failure";
-import { type Asset, type AssetsQuery,type AssetsResponse } from "@/lib/contract/schemas/asset";
+import { type Asset, type AssetsQuery, type AssetsResponse } from "@/lib/contract/schemas/asset";
 import { type AssetDetail, type AssetView, getAssetFile, toAssetDetail } from "@/lib/contract/views/asset-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { type AssetPage, getAssetsApiPath, toAssetPage } from "./assets-urls";

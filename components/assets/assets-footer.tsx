@@ -11,7 +11,7 @@ import { ButtonLink } from "@/components/ui/link";
 import { useNumberFormat } from "@/components/ui/time";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { MAX_PAGE_SIZE, useAssetRights } from "./asset-api";
-import { type AssetsDisplayOptions, emptyFilters,isFiltered } from "./assets-urls";
+import { type AssetsDisplayOptions, emptyFilters, isFiltered } from "./assets-urls";
 import { type AssetAction, type Entry } from "./bulk/use-asset-bulk";
 import { type AssetsSource } from "./gallery/chunk-store";
 import { type AssetSelection } from "./gallery/use-asset-selection";

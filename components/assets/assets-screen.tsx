@@ -24,7 +24,7 @@ import { type Result } from "@/lib/shared/result";
 import { getAssetHref } from "./asset-api";
 import { AssetsEmpty, AssetsFooter, AssetsSelection } from "./assets-footer";
 import { AssetsFilters, AssetsTools, useDisplayOptions } from "./assets-tools";
-import { type AssetPage, emptyFilters,getAssetsHref, getListKey, isFiltered } from "./assets-urls";
+import { type AssetPage, emptyFilters, getAssetsHref, getListKey, isFiltered } from "./assets-urls";
 import { type AssetAction, type Entry } from "./bulk/use-asset-bulk";
 import { Gallery, type GalleryHandle } from "./gallery/gallery";
 import { useAssetSelection } from "./gallery/use-asset-selection";

@@ -1,7 +1,7 @@
 import { withQuery } from "@/lib/browser/urls";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { type Params, parseSearch, toSearchValues, type ValuesOf } from "@/lib/contract/params";
-import { type AssetsQuery,type AssetsResponse } from "@/lib/contract/schemas/asset";
+import { type AssetsQuery, type AssetsResponse } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { tileSizes } from "./gallery/gallery-layout";
 

@@ -6,7 +6,7 @@ import { useEffect, useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { callApi } from "@/lib/browser/api";
-import { endEmbedSession, shareBearer,startEmbedSession } from "@/lib/browser/embed/embed-session";
+import { endEmbedSession, shareBearer, startEmbedSession } from "@/lib/browser/embed/embed-session";
 import { isFramed, onHostMessage, postToHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { type EmbedCheck } from "@/lib/contract/embed/embedding";

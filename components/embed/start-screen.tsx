@@ -5,7 +5,7 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { FullPageMessage } from "@/components/ui/empty-state";
 import { useHydrated } from "@/components/ui/time";
-import { shareBearer,startEmbedSession } from "@/lib/browser/embed/embed-session";
+import { shareBearer, startEmbedSession } from "@/lib/browser/embed/embed-session";
 import {
   type EndReason,
   type HostMessage,

@@ -13,7 +13,7 @@ import { type Tone } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/api-failure";
-import { affectsAllCalls, type BatchOutcome, type BulkCallContext,callWithRetry, runInBatches } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, type BulkCallContext, callWithRetry, runInBatches } from "@/lib/browser/bulk/bulk-calls";
 import { type DroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
 import { addFolderPath } from "@/lib/contract/assets/file-refs";
 import { isMissingOperation } from "@/lib/contract/failure";

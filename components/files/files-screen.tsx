@@ -28,7 +28,7 @@ import { type Result } from "@/lib/shared/result";
 import { formatBytes } from "@/lib/shared/text";
 import { NewFolder, RemovalLines, useFileRemoval, useNewFolders } from "./file-dialogs";
 import { FilePanel } from "./file-panel";
-import { Breadcrumbs,FilesEmpty, FilesToolBar, UploadButtons } from "./files-tool-bar";
+import { Breadcrumbs, FilesEmpty, FilesToolBar, UploadButtons } from "./files-tool-bar";
 import {
   type FileRow,
   filesHref,

@@ -6,7 +6,7 @@ import { Duration, RunningDuration } from "@/components/ui/time";
 import { getOwn } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { getNodeName } from "@/lib/contract/workflow/graph";
-import { type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode,toBoxesPath, toEdgesPath } from "./graph-layout";
+import { type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode, toBoxesPath, toEdgesPath } from "./graph-layout";
 import { getLiterals, getPreviewText, type NodeMark, type NodeMarks, toneByState } from "./node-search";
 import { type useViewport } from "./viewport";
 import { findNodeAt, isInView, MIN_COMFORTABLE_SCALE, MIN_READABLE_SCALE } from "./viewport";

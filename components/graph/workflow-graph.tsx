@@ -10,7 +10,7 @@ import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { findBox, getSubgraphNames, layoutEditorFile,type SubgraphPath } from "./editor-layout";
+import { findBox, getSubgraphNames, layoutEditorFile, type SubgraphPath } from "./editor-layout";
 import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
 import { type GraphLayout, layoutGraph } from "./graph-layout";

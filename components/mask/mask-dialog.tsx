@@ -4,7 +4,7 @@ import { useFeature } from "@/components/frame/connection/connection-context";
 import { Button } from "@/components/ui/controls/button";
 import { showToast } from "@/components/ui/toast-store";
 import { type FileReference } from "@/lib/browser/urls";
-import { createMaskUploader,type SavedMask } from "./file/mask-session";
+import { createMaskUploader, type SavedMask } from "./file/mask-session";
 import { type MaskTarget, toFileSource } from "./file/mask-source";
 import { encodeInWorker, openMask } from "./file/open-mask";
 import { MaskOpening } from "./mask-opening";

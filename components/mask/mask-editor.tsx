@@ -9,7 +9,7 @@ import { useCloseWarning } from "@/components/ui/hooks/page-events";
 import { createRectangle } from "./drawing/areas";
 import { getSaveStep, type OpenSession, type SavedMask, type SavePorts, useSave } from "./file/mask-session";
 import { KeyDialog, StatusBar, ToolRail } from "./screen/editor-bars";
-import { createPainter, createViewStore, type Painter, subscribeToDeviceRatio,type ViewStore } from "./screen/painter";
+import { createPainter, createViewStore, type Painter, subscribeToDeviceRatio, type ViewStore } from "./screen/painter";
 import { SaveOutcome, SaveProgress } from "./screen/save-outcome";
 import { type Command, createSettingsStore, overlayRgb, type Settings } from "./screen/settings";
 import { SettingsPanel } from "./screen/settings-panel";

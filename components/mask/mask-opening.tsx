@@ -10,9 +10,9 @@ import { useNumberFormat } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast-store";
 import { isNotFound } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/text";
-import { createSession, type OpenSession, removeSession,storeSession } from "./file/mask-session";
+import { createSession, type OpenSession, removeSession, storeSession } from "./file/mask-session";
 import { type MaskSource, MAX_BYTES, MAX_EDGE, MAX_PIXELS } from "./file/mask-source";
-import { type OpenError,type OpenMask } from "./file/open-mask";
+import { type OpenError, type OpenMask } from "./file/open-mask";
 import { MaskEditor, type MaskEditorProps } from "./mask-editor";
 
 type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection" | "note"> & {

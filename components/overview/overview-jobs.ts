@@ -1,7 +1,7 @@
 import { withQuery } from "@/lib/browser/urls";
 import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type Runner } from "@/lib/contract/runners/runners";
-import { type JobsQuery,type JobsResponse } from "@/lib/contract/schemas/job";
+import { type JobsQuery, type JobsResponse } from "@/lib/contract/schemas/job";
 import { formatErrorLine, type RunningNode, toJobView, toRunningNode } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { getWorkflowName, isNameless } from "@/lib/contract/workflow/workflow-name";

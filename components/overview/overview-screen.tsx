@@ -26,7 +26,7 @@ import { type Runner } from "@/lib/contract/runners/runners";
 import { ok, type Result } from "@/lib/shared/result";
 import { FailedJobsCard, ImagesCard, RunningJobsCard } from "./job-cards";
 import { CardNote, OverviewCard, PageFailureContext, RowsSkeleton, RunsCard } from "./overview-card";
-import { getJobsPath, getUnavailableRunners,type OverviewJobs, type OverviewList, toOverviewJobs } from "./overview-jobs";
+import { getJobsPath, getUnavailableRunners, type OverviewJobs, type OverviewList, toOverviewJobs } from "./overview-jobs";
 
 const MAX_ENTRIES = 6;
 const identity = (counts: JobCounts) => counts;

@@ -12,7 +12,7 @@ import { type Sender } from "./use-open-run";
 import { EditorNote } from "./workflow/editor-file";
 import { GraphErrorsCard } from "./workflow/graph-errors-card";
 import { FormatNote } from "./workflow/opening-notes";
-import { listPictureInputs,PendingImagesNote } from "./workflow/pending-images-note";
+import { listPictureInputs, PendingImagesNote } from "./workflow/pending-images-note";
 
 type OpenFormProps = {
   run: Run;

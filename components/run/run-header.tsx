@@ -10,7 +10,7 @@ import { saveFile } from "@/lib/browser/files/save-file";
 import { withQuery } from "@/lib/browser/urls";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type OpenActions, OpenWorkflowButton } from "./empty-run";
-import { createEditorText, withEditorFile,type WriteEditorFile } from "./workflow/editor-file";
+import { createEditorText, withEditorFile, type WriteEditorFile } from "./workflow/editor-file";
 import { type OpenWorkflow, type Refusal } from "./workflow/opened-workflow";
 
 type RunHeaderProps = {

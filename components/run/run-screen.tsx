@@ -7,7 +7,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { showToast } from "@/components/ui/toast-store";
 import { EmptyRun, type OpenActions, OpeningRun } from "./empty-run";
 import { createRunApi, type Run, type RunApi, useRun } from "./run-actions";
-import { RestorePreviousButton,RunJob, RunNotes, ViewerNote } from "./run-notes";
+import { RestorePreviousButton, RunJob, RunNotes, ViewerNote } from "./run-notes";
 import { type RunStore, tabRun } from "./run-store";
 import { useRunPage } from "./use-run-page";
 import { FormatDialog, RefusalNote } from "./workflow/opening-notes";

@@ -9,7 +9,7 @@ import { checkGraph } from "./form/checks";
 import { drawSeedEdits, focusProblem, type FormNode, withInputs } from "./form/form-model";
 import { type useOpenForm } from "./form/use-open-form";
 import { type Run } from "./run-actions";
-import { useEditorFile,type WriteEditorFile } from "./workflow/editor-file";
+import { useEditorFile, type WriteEditorFile } from "./workflow/editor-file";
 import { findMissingClasses } from "./workflow/graph-errors";
 import { type OpenWorkflow } from "./workflow/opened-workflow";
 import { parseExtraData } from "./workflow/workflow-contents";

@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { SelectField } from "@/components/ui/controls/fields";
 import { type ApiFailure } from "@/lib/browser/api-failure";
 import { useRequests } from "@/lib/browser/use-read";
-import { type RenewWebhookSecret,secretRenewals } from "@/lib/contract/webhook-events";
+import { type RenewWebhookSecret, secretRenewals } from "@/lib/contract/webhook-events";
 
 /** Submits a form. `field` is the field that the last failure refers to. */
 export function useResourceForm<Field extends string, Action extends string = "save">(fields: readonly Field[]) {

@@ -5,7 +5,7 @@ import { create } from "zustand";
 import { cn } from "@/components/ui/cn";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { pictureScales, type Size, usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
-import { stopLoadingOnRemoval,useFailureReason } from "@/components/ui/pictures/picture";
+import { stopLoadingOnRemoval, useFailureReason } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
 import { useNumberFormat } from "@/components/ui/time";
 import { toPreviewImageUrl } from "@/lib/browser/urls";

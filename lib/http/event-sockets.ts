@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { isStoreUnavailable } from "@/lib/shared/error-codes";
-import { type ErrorResponse,type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
+import { type ErrorResponse, type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { endSocket } from "./error-responses";
 

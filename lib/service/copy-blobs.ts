@@ -10,7 +10,7 @@ import { type BlobBackend } from "./assets/blob-store";
 import { claimBackend, createFolderBackend } from "./assets/blobs/folder-backend";
 import { clearBlobLocation, openSharedBackend } from "./assets/blobs/open-blobs";
 import { createFolders } from "./assets/folders";
-import { type BlobSetting, blobSettingFormat,blobSettingSchema } from "./blob-setting";
+import { type BlobSetting, blobSettingFormat, blobSettingSchema } from "./blob-setting";
 import { type ServiceLog } from "./options";
 import { toErrorBody } from "./service-error";
 import { type ServiceSettings } from "./settings";

@@ -9,7 +9,7 @@ import { checkDisk, createNotReady, createReadiness } from "@/lib/shared/readine
 import { getTelemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";
 import { removeDeadLeases } from "./assets/blobs/leases";
-import { createBlobStoreMismatchError,openBlobs } from "./assets/blobs/open-blobs";
+import { createBlobStoreMismatchError, openBlobs } from "./assets/blobs/open-blobs";
 import { removeUnreferencedBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
 import { createFolders, evictOldest, type Folders } from "./assets/folders";
@@ -28,7 +28,7 @@ import { countJobs } from "./jobs/list-jobs";
 import { type CreateQueue } from "./jobs/queue/job-queue";
 import { createMemoryQueue } from "./jobs/queue/memory-queue";
 import { openSharedQueue, type SharedQueue } from "./jobs/queue/postgres-queue";
-import { createEngine, RUNNERS_CHANNEL,subscribeToPeers } from "./jobs/run/engine";
+import { createEngine, RUNNERS_CHANNEL, subscribeToPeers } from "./jobs/run/engine";
 import { createLiveRuns } from "./jobs/run/live-runs";
 import { registerMetrics } from "./metrics";
 import { nodeClasses } from "./nodes/library";

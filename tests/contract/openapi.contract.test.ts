@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
 import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { allOperations } from "@/lib/contract/operations";
-import { asRecord, asString, createColorGraph, createPng, createWaitGraph,submitGraph, waitForEnd } from "../integration/service/support";
+import { asRecord, asString, createColorGraph, createPng, createWaitGraph, submitGraph, waitForEnd } from "../integration/service/support";
 import { createClient, startService } from "../support/service";
 import { until } from "../support/until";
 import { createResolver, type Exchange, findOperation, findUndescribed } from "./find-undescribed";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getApiReference } from "@/lib/contract/openapi/reference";
 import { createSample } from "@/lib/contract/openapi/samples";
 import { type Operation } from "@/lib/contract/operation";
-import { asRecord, asString, createColorGraph, createPng, createWaitGraph,submitGraph, waitForEnd } from "../integration/service/support";
+import { asRecord, asString, createColorGraph, createPng, createWaitGraph, submitGraph, waitForEnd } from "../integration/service/support";
 import { requireProgram } from "../support/program";
 import { type Client } from "../support/service";
 import { createHttpClient, createKey, type ServiceProcess, startServiceProcess } from "../support/service-process";

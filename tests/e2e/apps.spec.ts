@@ -4,7 +4,7 @@ import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk } from "./support/desk";
-import { createPhoto, createWorkflowFile,dropFile } from "./support/files";
+import { createPhoto, createWorkflowFile, dropFile } from "./support/files";
 import { expect, test } from "./support/test";
 
 const picture = { name: "IMAGE", type: "IMAGE", links: [1] };

@@ -9,7 +9,7 @@ import { getEmbedFrame, getHostLog, startHostPage } from "./support/host-page";
 import { oidcSettings, signInAtProvider, startOidcServer } from "./support/oidc-server";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
-import { confirmAdd, createRandomFile, getTray,toFilePayload } from "./support/uploads";
+import { confirmAdd, createRandomFile, getTray, toFilePayload } from "./support/uploads";
 
 const PATH = "/desk";
 const BUILD_MS = 600_000;

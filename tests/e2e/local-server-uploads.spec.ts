@@ -6,7 +6,7 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { saveConnection } from "./support/connections";
 import { dropFile, readSample } from "./support/files";
 import { expect, test } from "./support/test";
-import { confirmAdd, createRandomFile, getTray,sha256, toFilePayload } from "./support/uploads";
+import { confirmAdd, createRandomFile, getTray, sha256, toFilePayload } from "./support/uploads";
 
 test("uploads files, masked pictures and user data byte for byte to a local server", async ({ signedIn: page, desk }) => {
   const files = createLocalFiles();

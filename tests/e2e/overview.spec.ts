@@ -7,7 +7,7 @@ import { saveConnection } from "./support/connections";
 import { type Desk } from "./support/desk";
 import { readSample } from "./support/files";
 import { cancelJob, createSlowGraph, failingGraph, submitJob, waitForState } from "./support/jobs";
-import { isLiveRequest,mockLiveUpdates } from "./support/live";
+import { isLiveRequest, mockLiveUpdates } from "./support/live";
 import { startFakeService } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";

@@ -1,7 +1,7 @@
 // Copies of a run with one varied input, and the graph next to the form.
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
-import { createWorkflowFile,dropFile } from "./support/files";
+import { createWorkflowFile, dropFile } from "./support/files";
 import { createSlowGraph } from "./support/jobs";
 import { expect, test } from "./support/test";
 

@@ -5,7 +5,7 @@ import { newerNodes } from "@/tests/support/local-nodes";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
 import { saveConnection } from "./support/connections";
-import { createWorkflowFile,dropFile } from "./support/files";
+import { createWorkflowFile, dropFile } from "./support/files";
 import { expectFormIsSent, type Graph, readControls } from "./support/form-values";
 import { expect, test } from "./support/test";
 import { createTextWorkflow, POEM } from "./support/text-workflow";

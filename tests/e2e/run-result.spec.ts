@@ -1,6 +1,6 @@
 // The result of a run is visible at any scroll position and screen width.
 import { expectAccessible } from "./support/accessible";
-import { createWorkflowFile,dropFile } from "./support/files";
+import { createWorkflowFile, dropFile } from "./support/files";
 import { createSlowGraph } from "./support/jobs";
 import { expect, test } from "./support/test";
 

@@ -2,7 +2,7 @@
 import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { expectAccessibleInBothThemes } from "./support/accessible";
-import { createPhoto, createWorkflowFile,dropFile } from "./support/files";
+import { createPhoto, createWorkflowFile, dropFile } from "./support/files";
 import { type Graph, readControls } from "./support/form-values";
 import { cancelJob, submitJob, waitForState } from "./support/jobs";
 import { expect, test } from "./support/test";

@@ -1,6 +1,6 @@
 // A job's owner sees where a submitted key is stored and reruns the job without it.
 import { expectAccessible } from "./support/accessible";
-import { createWorkflowFile,dropFile } from "./support/files";
+import { createWorkflowFile, dropFile } from "./support/files";
 import { expect, test } from "./support/test";
 
 test("shows where a job contains a key and reruns the job without it", async ({ signedIn: page, desk }) => {

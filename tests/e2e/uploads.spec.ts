@@ -4,7 +4,7 @@ import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
 import { dropFile } from "./support/files";
 import { expect, test } from "./support/test";
-import { confirmAdd, createRandomFile, getTray,sha256, toFilePayload } from "./support/uploads";
+import { confirmAdd, createRandomFile, getTray, sha256, toFilePayload } from "./support/uploads";
 
 // This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });

@@ -3,11 +3,11 @@
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { queryDatabase } from "../support/postgres-server";
-import { findProgram,skipWithout } from "../support/program";
+import { findProgram, skipWithout } from "../support/program";
 import { isPrompt } from "../support/service-gate";
 import { until } from "../support/until";
-import { type Cluster, FIVE_MINUTES_MS, LOST_RESPONSE_KEY,startCluster } from "./cluster/cluster";
-import { createSimulatedUsers, expectValidRefusal, retryOptions, type SimulatedUsers,type UserResponse } from "./cluster/simulated-users";
+import { type Cluster, FIVE_MINUTES_MS, LOST_RESPONSE_KEY, startCluster } from "./cluster/cluster";
+import { createSimulatedUsers, expectValidRefusal, retryOptions, type SimulatedUsers, type UserResponse } from "./cluster/simulated-users";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 

@@ -8,7 +8,7 @@ import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { createPattern } from "../support/file-source";
 import { createHttpClient, createKey, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
-import { createPicture,findNamedBlobs } from "./disk/durable";
+import { createPicture, findNamedBlobs } from "./disk/durable";
 
 let readCount = 0;
 const getOrderPath = () => `${folder}.order`;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
-import { findCycles,runDependencyCruiser } from "../support/cruise";
+import { findCycles, runDependencyCruiser } from "../support/cruise";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const rules: { forbidden: { name: string }[]; required: { name: string }[] } = createRequire(import.meta.url)(

@@ -1,6 +1,6 @@
 import { getLocale } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-header";
-import { getUnavailableRunners,listQueries, type OverviewList, toOverviewJobs } from "@/components/overview/overview-jobs";
+import { getUnavailableRunners, listQueries, type OverviewList, toOverviewJobs } from "@/components/overview/overview-jobs";
 import { OverviewScreen } from "@/components/overview/overview-screen";
 import { hasRole } from "@/lib/contract/members/roles";
 import { openPage } from "@/lib/server/bff/open-page";

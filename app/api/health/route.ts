@@ -1,5 +1,5 @@
 import { publicRoute } from "@/lib/server/bff/guard";
-import { deriveInstallationName,INSTALLATION_HEADER } from "@/lib/server/installation";
+import { deriveInstallationName, INSTALLATION_HEADER } from "@/lib/server/installation";
 import { createJsonResponse } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

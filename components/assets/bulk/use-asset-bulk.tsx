@@ -16,7 +16,7 @@ import {
   runInBatches,
 } from "@/lib/browser/bulk/bulk-calls";
 import { isMissingOperation } from "@/lib/contract/failure";
-import { type AssetsQuery,type AssetsResponse } from "@/lib/contract/schemas/asset";
+import { type AssetsQuery, type AssetsResponse } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetRights, getAssetLink, getAssetPath, MAX_PAGE_SIZE, requests, type TagsResponse } from "../asset-api";
 import { getAssetsApiPath, toAssetPage } from "../assets-urls";

@@ -9,12 +9,12 @@ import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
 import { type ApiFailure } from "@/lib/browser/api-failure";
-import { toJobHref,toShortId } from "@/lib/browser/urls";
+import { toJobHref, toShortId } from "@/lib/browser/urls";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetDetail, type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { formatBytes } from "@/lib/shared/text";
-import { fetchAssets,getAssetHref, getAssetLink } from "../asset-api";
+import { fetchAssets, getAssetHref, getAssetLink } from "../asset-api";
 import { type AssetPage } from "../assets-urls";
 import { toRows } from "../filter/metadata-rows";
 

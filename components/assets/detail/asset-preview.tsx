@@ -12,7 +12,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { FileName } from "@/components/ui/truncated";
 import { Media } from "@/components/viewer/other-media";
 import { useLoadedSize, ZoomedPicture } from "@/components/viewer/zoomed-picture";
-import { readBytes,readTextExcerpt } from "@/lib/browser/files/byte-source";
+import { readBytes, readTextExcerpt } from "@/lib/browser/files/byte-source";
 import { useRead } from "@/lib/browser/use-read";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type AssetView } from "@/lib/contract/views/asset-view";

@@ -4,7 +4,7 @@ import { useSelectionValue } from "@/components/data-table/selection";
 import { cn } from "@/components/ui/cn";
 import { RelativeTime } from "@/components/ui/time";
 import { FileName } from "@/components/ui/truncated";
-import { apiPath, type ThumbnailEdge,toShortId } from "@/lib/browser/urls";
+import { apiPath, type ThumbnailEdge, toShortId } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/text";

@@ -3,7 +3,7 @@
 
 import { startTransition } from "react";
 import { flushSync } from "react-dom";
-import { type GalleryViewport,getRowsAround, getRowsToDraw, type RowRange } from "./gallery-layout";
+import { type GalleryViewport, getRowsAround, getRowsToDraw, type RowRange } from "./gallery-layout";
 import { type ScrollMotion } from "./scroll-motion";
 
 /** Part of the previous row that stays visible above the revealed row. */

@@ -1,6 +1,6 @@
 import { type Tone } from "@/components/ui/status-badge";
 import { type ApiFailure } from "@/lib/browser/api-failure";
-import { affectsAllCalls, type BatchOutcome, type BulkCallContext,callWithRetry, runInBatches } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, type BulkCallContext, callWithRetry, runInBatches } from "@/lib/browser/bulk/bulk-calls";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopResult } from "@/lib/contract/console";
 import { isTerminalStatus, type JobState, toJobState } from "@/lib/contract/jobs/job-list";

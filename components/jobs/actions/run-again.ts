@@ -1,6 +1,6 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/api-failure";
-import { affectsAllCalls, type BatchOutcome, type BulkCallContext,callWithRetry, runInBatches } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, type BulkCallContext, callWithRetry, runInBatches } from "@/lib/browser/bulk/bulk-calls";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { couldHaveStarted, getSubmittedJob, IDEMPOTENCY_HEADER, RERUN_HEADER } from "@/lib/contract/workflow/submission";

@@ -6,7 +6,7 @@ import { useCopy } from "@/components/ui/controls/copy-button";
 import { DisabledLink, useRouter } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { AgoTime, formatDuration, type RelativeTimeContext, RunningDuration, useRelativeTimeContext } from "@/components/ui/time";
-import { apiPath, toJobHref,toShortId } from "@/lib/browser/urls";
+import { apiPath, toJobHref, toShortId } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { isNameless } from "@/lib/contract/workflow/workflow-name";
 import { type JobRow } from "../job-row";

@@ -5,7 +5,7 @@ import useSWR from "swr";
 import { Button, IconButton } from "@/components/ui/controls/button";
 import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
-import { type CommonInput,findCommonInputs } from "@/lib/contract/jobs/job-inputs";
+import { type CommonInput, findCommonInputs } from "@/lib/contract/jobs/job-inputs";
 import { type InputId, MAX_INPUTS } from "@/lib/contract/jobs/job-list";
 import { addInput, type ColumnChoice, type ColumnId, isInputId, pinInput, requiredColumns, useColumnName } from "./columns";
 

@@ -13,7 +13,7 @@ import { type Tone } from "@/components/ui/status-badge";
 import { type ApiFailure } from "@/lib/browser/api-failure";
 import { toJobHref, toShortId, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { createRandomSeed,type MaskedInput } from "../actions/resubmission";
+import { createRandomSeed, type MaskedInput } from "../actions/resubmission";
 import { runAgain } from "../actions/run-again";
 import { type JobFacts } from "./job-facts";
 

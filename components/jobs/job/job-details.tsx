@@ -8,7 +8,7 @@ import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { Duration, formatDuration, RelativeTime, RunningDuration, useNow, useTimeFormat } from "@/components/ui/time";
-import { createLivePreviewUrl, toJobHref,toShortId } from "@/lib/browser/urls";
+import { createLivePreviewUrl, toJobHref, toShortId } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobFacts, type RawStates as RawStates } from "./job-facts";

@@ -19,7 +19,7 @@ import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobPanelFrame } from "../list/list-screen";
 import { JobActionResult, JobActions, useJobActions } from "./job-actions";
 import { JobDetails, JobProgress } from "./job-details";
-import { JobError, JobMissing, JobNotes,MissingJobBadge } from "./job-error";
+import { JobError, JobMissing, JobNotes, MissingJobBadge } from "./job-error";
 import { getFactsAfterFailure, type JobFacts, toJobFacts } from "./job-facts";
 
 type JobPanelProps = {

@@ -24,9 +24,9 @@ import { isAddressableId } from "@/lib/contract/params";
 import { type JobDetail, type JobsResponse } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type Result } from "@/lib/shared/result";
-import { getRunWithoutSecretsHref,JobActionResult, JobActions, useJobActions } from "./job-actions";
+import { getRunWithoutSecretsHref, JobActionResult, JobActions, useJobActions } from "./job-actions";
 import { JobDetails, JobProgress } from "./job-details";
-import { JobError, JobMissing, JobNotes,MissingJobBadge } from "./job-error";
+import { JobError, JobMissing, JobNotes, MissingJobBadge } from "./job-error";
 import { getCustomWorkflowName, getFactsAfterFailure, type JobFacts, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
 import { JobGraph, JobTimeline } from "./job-graph";
 

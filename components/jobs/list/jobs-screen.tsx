@@ -18,7 +18,7 @@ import { type JobRow } from "../job-row";
 import { JobListTable, SelectedJobs } from "./job-list-table";
 import { JobsFilters, SearchTextField, SortSelect } from "./jobs-filters";
 import { JobPanelFrame, ListEmpty, ListPages, ListRows, ListScreen } from "./list-screen";
-import { getViewHref, getViewQuery,INPUTS_PARAM, type ListLinks, type ListName, toRequestQuery } from "./list-urls";
+import { getViewHref, getViewQuery, INPUTS_PARAM, type ListLinks, type ListName, toRequestQuery } from "./list-urls";
 import { type InitialResponse, type JobListData, type JobListState, useJobList } from "./use-job-list";
 
 const ColumnsDialog = dynamic(() => import("../columns/columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });

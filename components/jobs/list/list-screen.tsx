@@ -11,7 +11,7 @@ import { loadEmptyComponent } from "@/components/ui/skeleton";
 import { ClampedClock } from "@/components/ui/time";
 import { type LiveValue } from "@/lib/browser/live/use-live";
 import { type JobReach } from "@/lib/contract/console";
-import { type JobListData,type JobListState } from "./use-job-list";
+import { type JobListData, type JobListState } from "./use-job-list";
 
 const loadFailure = () => import("@/components/frame/failure/failure-message");
 // If this code fails to load, the toolbar still shows the outage.

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { type ApiFailure } from "@/lib/browser/api-failure";
-import { type BulkCallContext,callWithRetry, readAllPages } from "@/lib/browser/bulk/bulk-calls";
+import { type BulkCallContext, callWithRetry, readAllPages } from "@/lib/browser/bulk/bulk-calls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { jobStates } from "@/lib/contract/jobs/job-list";
 import { type JobsResponse } from "@/lib/contract/schemas/job";

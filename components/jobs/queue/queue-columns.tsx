@@ -7,7 +7,7 @@ import { toShortId } from "@/lib/browser/urls";
 import { estimateTimeLeft, type ExpectedRun, type TimeRange, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobWaitReason } from "@/lib/contract/runners/runners";
 import { type CellTexts } from "../columns/cells";
-import { columnHelper, createJobColumns, createSelectColumn,jobColumnStyles, renderRowPreview } from "../columns/columns";
+import { columnHelper, createJobColumns, createSelectColumn, jobColumnStyles, renderRowPreview } from "../columns/columns";
 import { type JobRow } from "../job-row";
 
 /** The columns of the queue are as wide as their content. */

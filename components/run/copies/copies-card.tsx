@@ -11,7 +11,7 @@ import { ButtonLink } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { useEndJobs } from "../submit/use-started-job";
 import { CopiesProgress, CopyLine, useCopyJobs } from "./copies-progress";
-import { canResend,type CopiesSet, type CopyJobs } from "./copies-state";
+import { canResend, type CopiesSet, type CopyJobs } from "./copies-state";
 
 export type CopiesWork = {
   stop: () => void;

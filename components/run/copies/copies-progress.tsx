@@ -152,10 +152,12 @@ function getAcceptedIds({ copies }: CopiesSet): string[] {
 
 function toSnapshot({ jobs: items, pagination, unreadable = 0 }: JobsList, limit: number): JobsSnapshot {
   const views = items.map((item) => toJobView(item));
-  const jobs = views.map(({ id, rawStatus, state, terminal, progress, expected, startedAtMs: startedMs, createdAtMs }): [string, CopyJob] => [
-    id,
-    { word: rawStatus, state, hasEnded: terminal, createdAtMs, progress: progress?.value, expected, startedMs },
-  ]);
+  const jobs = views.map(
+    ({ id, rawStatus, state, terminal, progress, expected, startedAtMs: startedMs, createdAtMs }): [string, CopyJob] => [
+      id,
+      { word: rawStatus, state, hasEnded: terminal, createdAtMs, progress: progress?.value, expected, startedMs },
+    ],
+  );
   // A service may return fewer rows than requested, and an unreadable row may be any of them.
   const isTruncated = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
   const oldestMs = unreadable > 0 ? Infinity : Math.min(...views.map(({ createdAtMs = Infinity }) => createdAtMs));

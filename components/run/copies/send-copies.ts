@@ -1,7 +1,7 @@
 // The submissions of a run's copies: the shared workflow and the edits of each copy.
 // Guarantees: values and seeds are chosen once, so that continuing later sends exactly what was shown.
 
-import { affectsAllCalls, type BulkCallContext,retryRateLimited } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BulkCallContext, retryRateLimited } from "@/lib/browser/bulk/bulk-calls";
 import { type Failure } from "@/lib/contract/failure";
 import { getOwn } from "@/lib/contract/json/json";
 import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";

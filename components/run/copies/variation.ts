@@ -5,7 +5,7 @@ import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
 import { truncateText } from "@/lib/contract/plain-line";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { MAX_BATCH_SIZE } from "@/lib/contract/workflow/submission";
-import { drawRandomSeed,type FormField, isSeed } from "../form/form-model";
+import { drawRandomSeed, type FormField, isSeed } from "../form/form-model";
 
 /** Keeps every digit of a whole number, since a seed may have twenty. Undefined if the text is not a number. */
 function toNumber(text: string): number | bigint | undefined {

@@ -11,7 +11,7 @@ import { type InputSettings } from "../workflow/workflow-memory";
 import { SeedControl } from "./controls/basic-controls";
 import { FieldControl } from "./controls/field-control";
 import { type PictureContext } from "./controls/picture-api";
-import { type FormField, type FormNode, getFieldDomId, getNodeDomId,isEditable, isSeed } from "./form-model";
+import { type FormField, type FormNode, getFieldDomId, getNodeDomId, isEditable, isSeed } from "./form-model";
 import { hasErrors, isWarning, type NodeProblems, type PlacedProblems, type Problem, ProblemList } from "./problems";
 
 type NodeCardProps = {

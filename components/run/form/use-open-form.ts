@@ -4,7 +4,7 @@ import { useOpenCatalogue } from "../workflow/catalogue";
 import { findGraphErrors, mergeErrors } from "../workflow/graph-errors";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { useWorkflowMemory } from "../workflow/workflow-memory";
-import { createValueChecker,findOutputNodes } from "./checks";
+import { createValueChecker, findOutputNodes } from "./checks";
 import { type PictureContext } from "./controls/picture-api";
 import { createFormBuilder, focusProblem, type FormNode, getFieldDomId, isEditable, parseNodeHash } from "./form-model";
 import { placeProblems } from "./problems";

@@ -4,7 +4,7 @@ import { copySpellings } from "@/lib/contract/json/exact-json";
 import { asObject, getOwn, type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getDrawing } from "@/lib/contract/workflow/workflow-name";
-import { withEditorFile,type WriteEditorFile } from "../workflow/editor-file";
+import { withEditorFile, type WriteEditorFile } from "../workflow/editor-file";
 import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { mergeExtraData, parseExtraData, withWrittenNames } from "../workflow/workflow-contents";
 

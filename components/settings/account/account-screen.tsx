@@ -28,7 +28,7 @@ import { useRequests } from "@/lib/browser/use-read";
 import { type MemberView, type SessionView } from "@/lib/contract/console";
 import { MIN_PASSWORD_LENGTH, type SignInMethods } from "@/lib/contract/members/sign-in";
 import { SettingsPage } from "../settings-tabs";
-import { SessionsCard,SignInMethodsCard } from "./sign-in-methods-card";
+import { SessionsCard, SignInMethodsCard } from "./sign-in-methods-card";
 
 const themes = ["system", "light", "dark"] as const;
 

@@ -15,7 +15,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/members/roles";
 import { type Result } from "@/lib/shared/result";
 import { SettingsPage } from "../settings-tabs";
-import { AuditTable, type AuditView,getAuditExportHref, getAuditHref } from "./audit-table";
+import { AuditTable, type AuditView, getAuditExportHref, getAuditHref } from "./audit-table";
 
 type AuditPromises = { page: Promise<Result<AuditPage, Failure>>; choices: Promise<Result<AuditChoices, Failure>> };
 type AuditScreenProps = {

@@ -7,7 +7,7 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time";
 import { toShortId, withQuery } from "@/lib/browser/urls";
 import { type AuditItem, type AuditPart, type AuditQuery, type MemberChange } from "@/lib/contract/audit/audit";
-import { checkOutcomes, runnerProblems,settableRunnerStates } from "@/lib/contract/connections";
+import { checkOutcomes, runnerProblems, settableRunnerStates } from "@/lib/contract/connections";
 import { getOwn } from "@/lib/contract/json/json";
 import { roles } from "@/lib/contract/members/roles";
 import { formatNamelessWorkflow } from "@/lib/contract/workflow/workflow-name";

@@ -29,7 +29,7 @@ import { ConnectionCheckNotice } from "../check-notices";
 import { RemovalDialog } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
 import { ConnectionForm, getConnectionPath } from "./connection-form";
-import { getViewerPath,PersonalConnections, useJobViewersDialog } from "./personal-connections";
+import { getViewerPath, PersonalConnections, useJobViewersDialog } from "./personal-connections";
 
 type ConnectionsScreenProps = {
   connections: Promise<ConnectionView[]>;

@@ -22,7 +22,7 @@ import { formatBytes } from "@/lib/shared/text";
 import { RunnerProblemNotice } from "../check-notices";
 import { RemovalDialog } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
-import { getRunnerPath,RunnerForm } from "./runner-form";
+import { getRunnerPath, RunnerForm } from "./runner-form";
 
 type RunnersPromise = Promise<Result<TimedValue<Runner[]>, Failure>>;
 /** `runners` is absent for roles that may not see them. */

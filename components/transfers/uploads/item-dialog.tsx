@@ -10,7 +10,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/text";
 import { type AssetFields, AssetFieldsForm, DEFAULT_DRAFT, type DraftErrors, mergeFields, parseDraft, toDraft } from "./asset-fields-form";
 import { hasContentMismatch, type UploadItem } from "./upload-item";
-import { getDifferentName, getStateText,isChangeUnsupported } from "./upload-state";
+import { getDifferentName, getStateText, isChangeUnsupported } from "./upload-state";
 import { tabUploads } from "./upload-store";
 
 const dialogClass = "w-[min(560px,calc(100vw-24px))]";

@@ -19,7 +19,7 @@ import { type DownloadState, type DownloadTask, type DownloadTasks, getFileName 
 import { isMissingOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/text";
 import { hasContentMismatch, hasFailedFieldsUpdate, isInProgress, isUnfinished, type UploadItem } from "./upload-item";
-import { getStateText,getStepShare, getTone, isChangeUnsupported } from "./upload-state";
+import { getStateText, getStepShare, getTone, isChangeUnsupported } from "./upload-state";
 import { tabUploads } from "./upload-store";
 
 /** Extra rows above and below the visible ones. */

@@ -6,7 +6,7 @@ import { notifyStoredAssets } from "@/components/frame/stored-assets";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { type ApiFailure, CONSOLE_UNREACHABLE } from "@/lib/browser/api-failure";
 import { retryRateLimited } from "@/lib/browser/bulk/bulk-calls";
-import { createAssetFromHash,hashInWorker } from "@/lib/browser/uploads/asset-from-hash";
+import { createAssetFromHash, hashInWorker } from "@/lib/browser/uploads/asset-from-hash";
 import { canDecodeImage } from "@/lib/browser/uploads/image-decoding";
 import { addSample, type Speeds, upload } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
@@ -16,8 +16,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ACTION_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createUuid } from "@/lib/shared/text";
-import { type AssetFieldPart, type AssetFields, diffFields, type FieldChanges, getWrittenFields,mergeFields } from "./asset-fields-form";
-import { type RequestOptions, type UploadConditions, type UploadDependencies,uploadFile } from "./upload-file";
+import { type AssetFieldPart, type AssetFields, diffFields, type FieldChanges, getWrittenFields, mergeFields } from "./asset-fields-form";
+import { type RequestOptions, type UploadConditions, type UploadDependencies, uploadFile } from "./upload-file";
 import {
   type FieldsFailure,
   isInProgress,

@@ -6,7 +6,7 @@ import { callApi } from "../api";
 import { type ApiFailure } from "../api-failure";
 import { withQuery } from "../urls";
 import { type HashOptions, type HashOutcome } from "./hash-file";
-import { type HashWorkerRequest,type HashWorkerResponse } from "./hash-worker";
+import { type HashWorkerRequest, type HashWorkerResponse } from "./hash-worker";
 
 type AssetFromHash = {
   hash: string;

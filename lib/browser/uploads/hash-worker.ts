@@ -1,4 +1,4 @@
-import { type HashCheckpoint,hashFile, type HashOutcome } from "./hash-file";
+import { type HashCheckpoint, hashFile, type HashOutcome } from "./hash-file";
 
 export type HashWorkerRequest = { id: number; file: Blob; from?: HashCheckpoint } | { id: number; stop: true };
 export type HashWorkerResponse = { id: number; bytes: number } | { id: number; outcome: HashOutcome } | { id: number; broken: true };

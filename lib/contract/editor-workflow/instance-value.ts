@@ -3,7 +3,7 @@
 import { getOwn, isObject } from "../json/json";
 import { getSettings } from "../nodes/input-spec";
 import { asArray, type Definition, type EditorNode, INSIDE_START, memoize, parseEntries, type Slot, toIdText } from "./file";
-import { getSlots, getWidgets, type LinkContext, type NodeLocation, type Scope, type SubgraphInstance,toGraphId } from "./slots";
+import { getSlots, getWidgets, type LinkContext, type NodeLocation, type Scope, type SubgraphInstance, toGraphId } from "./slots";
 import { getValueLocation, hasControl, type ValueLocation } from "./values";
 
 /** `valueLocation`: where the file stores the value. `isRaw`: from a subgraph widget, whose texts are sent unchanged. */

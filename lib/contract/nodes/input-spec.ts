@@ -1,6 +1,6 @@
 // Parses an input of the node catalogue. An unreadable description becomes a connection of unknown type.
 
-import { anyText, anything, isTrue, list, number, object, type Reader,type ReaderOutput } from "../json/readers";
+import { anyText, anything, isTrue, list, number, object, type Reader, type ReaderOutput } from "../json/readers";
 
 export type InputSpec =
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; color: boolean; fallback?: number }

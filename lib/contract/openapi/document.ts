@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../failure";
-import { hasRanges, type Operation, type OperationBody,type OperationResponse } from "../operation";
+import { hasRanges, type Operation, type OperationBody, type OperationResponse } from "../operation";
 import { allOperations } from "../operations";
 import { component, getExactComponents, getSchemaName, omittable } from "../schemas/exact";
 import { getParameterForm, getWireForm } from "../schemas/lenient";

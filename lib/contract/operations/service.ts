@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
-import { taskSchema, tasksQuerySchema,tasksResponseSchema } from "../schemas/asset";
+import { taskSchema, tasksQuerySchema, tasksResponseSchema } from "../schemas/asset";
 import { component, count, lenientOnly, namedSchema, omittable, withExactSchema } from "../schemas/exact";
 import { anyNumber, lenientOptional } from "../schemas/lenient";
 import { objectInfoSchema } from "../schemas/object-info";

@@ -14,8 +14,8 @@ import { readJson } from "../requests/read-request";
 import { isNotSent, type NewRun, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, receiveForm } from "./files";
-import { getSendTaskName,refreshRun } from "./run-state";
-import { checkRun, hashValues, readFormInput, removeFiles, removeSecrets,type RunRequest, sendRun } from "./send-run";
+import { getSendTaskName, refreshRun } from "./run-state";
+import { checkRun, hashValues, readFormInput, removeFiles, removeSecrets, type RunRequest, sendRun } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_CONCURRENT_REFRESHES = 8;

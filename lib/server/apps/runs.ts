@@ -17,7 +17,7 @@ import { getSearchParams } from "../requests/read-request";
 import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { type ThumbnailSubject } from "../thumbnails/open-image";
-import { createThumbnailResponse,edges } from "../thumbnails/thumbnail";
+import { createThumbnailResponse, edges } from "../thumbnails/thumbnail";
 import { forwardUpload } from "./files";
 import { openApp } from "./open-app";
 import { getResultNumber, refreshRun, toRunView } from "./run-state";

@@ -7,7 +7,7 @@ import { createFieldFailure, type Failure } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/members/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Dependencies } from "../composition-type";
-import { getSessionCookieName,PROXY_EMAIL_HEADER, readCookie } from "../cookies";
+import { getSessionCookieName, PROXY_EMAIL_HEADER, readCookie } from "../cookies";
 import { findStoredSession, isEmbeddedRequest } from "../embed/sessions";
 import { createRateLimitFailure } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";

@@ -10,10 +10,10 @@ import { createNextAuthCookies, isHttps, readCookie } from "../cookies";
 import { getConsolePath } from "../env";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
-import { type OidcSignIn,startProviderSession } from "./oidc/oidc-sign-in";
+import { type OidcSignIn, startProviderSession } from "./oidc/oidc-sign-in";
 import { toClaims } from "./oidc/provider";
 import { isKnownDevice } from "./sealed-cookies";
-import { endSession, getSessionId, readSession,startSession } from "./session";
+import { endSession, getSessionId, readSession, startSession } from "./session";
 import { explainedFailures, signIn } from "./sign-in";
 
 /** Prefix of an error message passed through next-auth. The route turns it into a 429 with Retry-After. */

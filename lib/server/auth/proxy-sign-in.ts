@@ -9,7 +9,7 @@ import { type Composition, type Dependencies } from "../composition-type";
 import { type ProxySignIn } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
 import { getReadOnlyState } from "./read-only";
-import { describeBrowser, findSession, type LiveSession, type RequestHeaders,startSession } from "./session";
+import { describeBrowser, findSession, type LiveSession, type RequestHeaders, startSession } from "./session";
 
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 

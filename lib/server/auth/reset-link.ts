@@ -2,7 +2,7 @@
 
 import "server-only";
 import { describeMember } from "@/lib/contract/audit/audit";
-import { type Env,getConsoleUrl } from "../env";
+import { type Env, getConsoleUrl } from "../env";
 import { type Store } from "../store/store";
 
 const RESET_LINK_LIFETIME_MS = 24 * 60 * 60_000;

@@ -6,7 +6,7 @@ import { userAgentFromString } from "next/server";
 import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { createLru } from "@/lib/shared/lru";
 import { type Composition, type Dependencies } from "../composition-type";
-import { getSessionCookieName,readCookie } from "../cookies";
+import { getSessionCookieName, readCookie } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { isUseOutdated, type Session } from "../store/people/sessions";

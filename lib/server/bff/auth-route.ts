@@ -20,12 +20,12 @@ import { readViewer } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { type RouteContext } from "../context";
 import { getConsolePath, getConsoleUrl } from "../env";
-import { consumeAttempt,createRateLimitFailure, getClientAddress } from "../limits/attempt-limit";
+import { consumeAttempt, createRateLimitFailure, getClientAddress } from "../limits/attempt-limit";
 import { getSearchParams, MAX_VISITOR_BODY_BYTES, readBody, readJson } from "../requests/read-request";
 import { createJsonResponse } from "../requests/responses";
 import { type OidcProvider } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
-import { type Handler, needsConfirmation, publicRoute,toActor } from "./guard";
+import { type Handler, needsConfirmation, publicRoute, toActor } from "./guard";
 
 type CallNextAuth = (oidcSignIn?: OidcSignIn) => Promise<NextAuthResponse>;
 

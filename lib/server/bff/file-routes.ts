@@ -25,9 +25,9 @@ import { createBytesResponse, createJsonResponse, createUnreadableHeaders } from
 import { checkJobsOnlyFile } from "../responses/jobs-only";
 import { redactForBrowser } from "../responses/redact";
 import { sealRequest } from "../tasks/sealed-request";
-import { createTooLargeFailure,getTooLargeHeaders, previewNotFound } from "../thumbnails/open-image";
+import { createTooLargeFailure, getTooLargeHeaders, previewNotFound } from "../thumbnails/open-image";
 import { thumbnailFits } from "../thumbnails/resize";
-import { createThumbnailResponse,edges } from "../thumbnails/thumbnail";
+import { createThumbnailResponse, edges } from "../thumbnails/thumbnail";
 import { readBytes, splitHead } from "../upstream/streams";
 import { guardedRoute, type Handler } from "./guard";
 import { bffRoute } from "./routes";

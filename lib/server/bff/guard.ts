@@ -23,7 +23,7 @@ import {
 import { getComposition } from "../composition";
 import { type Dependencies } from "../composition-type";
 import { type Actor, type AuditDetails, type AuthedContext, type RouteContext } from "../context";
-import { findStartPathForTab,isEmbeddedRequest } from "../embed/sessions";
+import { findStartPathForTab, isEmbeddedRequest } from "../embed/sessions";
 import { createRateLimitFailure } from "../limits/attempt-limit";
 import { addCommonHeaders, createFailureResponse, getFailureStatus } from "../requests/responses";
 import { type Member } from "../store/people/members";

@@ -12,7 +12,7 @@ import { readViewer, type Viewer } from "../auth/viewer";
 import { getComposition } from "../composition";
 import { type Composition } from "../composition-type";
 import { PAGE_HEADER } from "../cookies";
-import { getStartPath,readEmbedAddress } from "../embed/sessions";
+import { getStartPath, readEmbedAddress } from "../embed/sessions";
 import { type EmbedHost } from "../store/embed";
 
 /** `can` checks whether the viewer, or `role`, has the rights of `requiredRole`. Always false while the console is read-only. */

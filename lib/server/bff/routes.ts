@@ -12,12 +12,12 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
 import { type AuthedContext, type RouteContext } from "../context";
 import { startEmbeddedSession, storeTokenInCookie } from "../embed/sessions";
-import { consumeAttempt,getClientAddress } from "../limits/attempt-limit";
+import { consumeAttempt, getClientAddress } from "../limits/attempt-limit";
 import { runOperation } from "../operations/run-operation";
 import { getConnectionParam, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
 import { createJsonResponse } from "../requests/responses";
 import { registerRead } from "./direct-reads";
-import { type Guard, guardedRoute, type Handler, publicRoute,toActor } from "./guard";
+import { type Guard, guardedRoute, type Handler, publicRoute, toActor } from "./guard";
 
 type Run<A, B> = (context: A, body: B) => Promise<Result<Response, Failure>>;
 type Requirements = Role | (Omit<Guard, "action" | "needsConnection" | "role"> & { role: Role });

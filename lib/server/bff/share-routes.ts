@@ -9,7 +9,7 @@ import { getNetwork } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { verifyPassword } from "../auth/passwords";
 import { type RouteContext } from "../context";
-import { consumeAttempt,getClientAddress } from "../limits/attempt-limit";
+import { consumeAttempt, getClientAddress } from "../limits/attempt-limit";
 import { getSearchParams, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
 import { createEmptyResponse, createJsonResponse } from "../requests/responses";
 import { requestRedacted } from "../responses/process-response";

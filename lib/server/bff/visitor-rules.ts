@@ -14,7 +14,7 @@ import { readInvitation } from "../auth/members";
 import { authenticate, readViewer } from "../auth/viewer";
 import { type Composition, type Dependencies } from "../composition-type";
 import { PROXY_EMAIL_HEADER, readCookie, SESSION_COOKIES } from "../cookies";
-import { getStartPath,isEmbeddedRequest } from "../embed/sessions";
+import { getStartPath, isEmbeddedRequest } from "../embed/sessions";
 import { getConsoleUrl } from "../env";
 import { getSetUpState } from "../queries/members";
 import { visitShare } from "../queries/shares";

@@ -4,7 +4,7 @@ import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
 import { createFailure, type Failure } from "@/lib/contract/failure";
 import { getWeakerRole, type Role } from "@/lib/contract/members/roles";
-import { isRead, type Operation,type ResponseOf } from "@/lib/contract/operation";
+import { isRead, type Operation, type ResponseOf } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { checkChangeRights, checkViewer, type Context, type Viewer } from "../auth/viewer";

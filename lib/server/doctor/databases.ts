@@ -10,7 +10,7 @@ import { isMissingTable, queryPostgres, type QueryRows, requireSupportedVersion,
 import { openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Env } from "../env";
 import { postgresHistory, sqliteHistory } from "../store/migrations";
-import { failed, type Finding, formatBytes, pass, runSafely,warn } from "./findings";
+import { failed, type Finding, formatBytes, pass, runSafely, warn } from "./findings";
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** The maximum number of connections that one console with its service opens. */

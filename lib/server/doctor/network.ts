@@ -7,15 +7,15 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { discover, type DiscoveryDocument, NO_DISCOVERY_CACHE } from "../auth/oidc/provider";
-import { type Env,getConsoleUrl } from "../env";
+import { type Env, getConsoleUrl } from "../env";
 import { createDoctorProof, deriveInstallationName, PROOF_HEADER, readAuthSecretFile, type SeenRequest } from "../installation";
 import { openKeyRing, readSharedSecret } from "../keys/key-ring";
-import { getOidcSettingName,type OidcProvider } from "../sign-in-settings";
+import { getOidcSettingName, type OidcProvider } from "../sign-in-settings";
 import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
 import { checkServiceDatabase } from "./databases";
-import { failed, type Finding, type HealthResponse, pass, probeUrl, runSafely,warn } from "./findings";
+import { failed, type Finding, type HealthResponse, pass, probeUrl, runSafely, warn } from "./findings";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./storage";
 
 /** `secret` signs sessions. `name` identifies this console and is derived from it. */

@@ -11,7 +11,7 @@ import { type Env } from "../env";
 import { countSealedRows, openKeyRing } from "../keys/key-ring";
 import { openStore } from "../store/store";
 import { checkConsoleDatabase, checkServiceDatabase, inspectServer } from "./databases";
-import { failed, type Finding, formatBytes, pass, runSafely,warn } from "./findings";
+import { failed, type Finding, formatBytes, pass, runSafely, warn } from "./findings";
 
 const FILES_CHECK = "files";
 const blobsRemedy = "Set LIGHTDESK_BLOBS to a location this user or key can read, write and list.";

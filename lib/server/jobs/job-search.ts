@@ -1,7 +1,7 @@
 // Searches the job index, and finds jobs by id on all connections.
 
 import "server-only";
-import { type JobReach, type JobSearchQuery,type JobSearchResponse } from "@/lib/contract/console";
+import { type JobReach, type JobSearchQuery, type JobSearchResponse } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobsResponse, type SearchMatch } from "@/lib/contract/schemas/job";
@@ -10,7 +10,7 @@ import { ok, type Result } from "@/lib/shared/result";
 import { foldName } from "@/lib/shared/text";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Dependencies } from "../composition-type";
-import { type Access, findVisibleConnection, listVisibleConnections,openForJobs } from "../connections/access";
+import { type Access, findVisibleConnection, listVisibleConnections, openForJobs } from "../connections/access";
 import { recordShownFiles } from "../responses/jobs-only";
 import { splitWords } from "../store/jobs/index-words";
 import { addWorkflowNames } from "../workflows/add-workflow-names";

@@ -5,7 +5,7 @@ import { formatTargets } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, isNotFound } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { type Asset, type AssetsQuery,type AssetsResponse } from "@/lib/contract/schemas/asset";
+import { type Asset, type AssetsQuery, type AssetsResponse } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context } from "../auth/viewer";
 import { findConnection, openConnection, readFromService } from "../connections/access";

@@ -23,7 +23,7 @@ import { ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, formatCsvLine } from "@/lib/shared/text";
 import { type Context } from "../auth/viewer";
 import { type Composition } from "../composition-type";
-import { listVisibleConnections,openForJobs } from "../connections/access";
+import { listVisibleConnections, openForJobs } from "../connections/access";
 import { type IndexGap } from "../job-index/list-reader";
 import { findReachIgnoringGap } from "../jobs/job-search";
 import { requestRedacted } from "../responses/process-response";

@@ -7,7 +7,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asNumber, asObject, asText, isObject } from "@/lib/contract/json/json";
 import { countSkipped } from "@/lib/contract/json/readers";
 import { hasRole, type Role } from "@/lib/contract/members/roles";
-import { type Operation,type ResponseOf } from "@/lib/contract/operation";
+import { type Operation, type ResponseOf } from "@/lib/contract/operation";
 import { manageBodySchema } from "@/lib/contract/schemas/job";
 import { findJobSecrets, findWorkflowSecrets } from "@/lib/contract/secrets/secret-locations";
 import { failed, ok, type Result } from "@/lib/shared/result";

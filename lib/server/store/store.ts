@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type CopyResult, createLeftBehindMessage,isUnfinishedCopy } from "@/lib/shared/database/copy-tables";
+import { type CopyResult, createLeftBehindMessage, isUnfinishedCopy } from "@/lib/shared/database/copy-tables";
 import { isMissingTable, toStartupError } from "@/lib/shared/database/postgres";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { createAppFileStore } from "./apps/app-files";

@@ -10,7 +10,7 @@ import { type Access } from "../connections/access";
 import { type PreviewSource } from "../connections/asset-preview-cache";
 import { type CallInput } from "../upstream/build-request";
 import { createDeadline } from "../upstream/deadline";
-import { createTimeoutFailure,isUnresponsive } from "../upstream/failures";
+import { createTimeoutFailure, isUnresponsive } from "../upstream/failures";
 import { openUrl } from "../upstream/open-bytes";
 import { isEmbedded } from "../upstream/send";
 

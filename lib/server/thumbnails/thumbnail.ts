@@ -25,7 +25,7 @@ import {
   type ThumbnailSubject,
   toFileSubject,
 } from "./open-image";
-import { renderThumbnail,type ThumbnailFit } from "./resize";
+import { renderThumbnail, type ThumbnailFit } from "./resize";
 
 export const edges = [128, 256, 512, 1024] as const;
 

@@ -8,7 +8,7 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok } from "@/lib/shared/result";
 import { MAX_CATALOGUE_BYTES, type ReadOptions, ResponseTooLargeError } from "./read-body";
-import { type ClassIndex,type ResponseReader } from "./response-reader";
+import { type ClassIndex, type ResponseReader } from "./response-reader";
 import { readBytes } from "./streams";
 
 export type ReadResult<T> = { ok: true; value: T } | { ok: false; reason: string };

@@ -8,7 +8,7 @@ import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { listMigrations, openReadOnly, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { ChangedContentError, copyAndHash, hashFile, hasSize } from "@/lib/shared/files";
 import { getBlobPath } from "../assets/blob-store";
-import { clearBlobLocation, recordBlobLocation,recordUnknownBucket } from "../assets/blobs/open-blobs";
+import { clearBlobLocation, recordBlobLocation, recordUnknownBucket } from "../assets/blobs/open-blobs";
 import { sqliteHistory } from "../store/baseline";
 
 type Restore = { folder: string; contents: ServiceContents; logProgress(progress: string): void };

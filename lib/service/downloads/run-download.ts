@@ -6,17 +6,17 @@ import { join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { findAsset, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore } from "../assets/blob-store";
-import { createAssetIfStored,createAssets } from "../assets/create-asset";
-import { createQuotaExceededError, getRemainingQuota,readUsedBytes } from "../assets/quota";
+import { createAssetIfStored, createAssets } from "../assets/create-asset";
+import { createQuotaExceededError, getRemainingQuota, readUsedBytes } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
 import { readRecord, readStrings } from "../jobs/job-row";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
 import { fetchFile, openPartialFile, type RemoteFile } from "./fetch-file";
-import { readFileName,type SourceOpener } from "./source-opener";
+import { readFileName, type SourceOpener } from "./source-opener";
 import { requireSource, type SourcePolicy } from "./sources";
-import { endTask, findEarlierHash, recordSource, type StoredTask,updateTask } from "./task-rows";
+import { endTask, findEarlierHash, recordSource, type StoredTask, updateTask } from "./task-rows";
 
 export type RunDependencies = {
   database: Database;

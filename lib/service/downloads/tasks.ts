@@ -6,7 +6,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { ServiceError, toErrorBody } from "../service-error";
 import { type Processes } from "../store/processes";
-import { isTaskLost, removePart, type RunDependencies,runDownload } from "./run-download";
+import { isTaskLost, removePart, type RunDependencies, runDownload } from "./run-download";
 import {
   claimTask,
   countUnfinishedTasks,

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { getWireForm } from "@/lib/contract/schemas/lenient";
-import { createQuotaExceededError, getRemainingQuota,readUsedBytes } from "../assets/quota";
+import { createQuotaExceededError, getRemainingQuota, readUsedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { ServiceError, toErrorBody, toStorageFailure } from "../service-error";
 import { type ServiceSettings } from "../settings";

@@ -1,7 +1,7 @@
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
 import { findAsset, readPreviews, toAsset } from "../assets/asset-view";
-import { countMatchingTags,listTags } from "../assets/change-asset";
+import { countMatchingTags, listTags } from "../assets/change-asset";
 import { listInputNames } from "../assets/file-names";
 import { createQuotaExceededError, readUsedBytes, requireFreeQuota } from "../assets/quota";
 import { webPageMessage } from "../downloads/fetch-file";

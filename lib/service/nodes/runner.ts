@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getOwn } from "@/lib/contract/json/json";
-import { createCancelFlag, type RunEvent, type RunOutcome, type RunRequest, type WorkerCommand,type WorkerMessage } from "./run";
+import { createCancelFlag, type RunEvent, type RunOutcome, type RunRequest, type WorkerCommand, type WorkerMessage } from "./run";
 
 const CANCEL_TIMEOUT_MS = 120;
 const MAX_HEAP_MB = 512;

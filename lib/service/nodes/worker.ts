@@ -6,7 +6,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { executeGraph } from "./execute";
 import { createImageFiles, createNodeCache } from "./node-cache";
-import { type Cancellation, createCancellation, type WorkerCommand,type WorkerMessage } from "./run";
+import { type Cancellation, createCancellation, type WorkerCommand, type WorkerMessage } from "./run";
 
 // A worker processes one image at a time. Without sharp's own cache and parallelism, its memory remains bounded.
 sharp.cache(false);

@@ -10,7 +10,7 @@ import { readImageSize } from "@/lib/shared/image-size";
 import { getFreeBytes } from "@/lib/shared/readiness";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { getExtension } from "../assets/media-type";
-import { checkQuota, createQuotaExceededError, getRemainingQuota,readUsedBytes } from "../assets/quota";
+import { checkQuota, createQuotaExceededError, getRemainingQuota, readUsedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { createServiceError, type ProducedFile } from "../nodes/run";
 import { toErrorBody, toStorageFailure } from "../service-error";

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createLeftBehindMessage,findUnfinishedCopy } from "@/lib/shared/database/copy-tables";
+import { createLeftBehindMessage, findUnfinishedCopy } from "@/lib/shared/database/copy-tables";
 import { isMissingTable, queryPostgres, type QueryRows, toStartupError } from "@/lib/shared/database/postgres";
 import { openReadOnly } from "@/lib/shared/database/sqlite-copy";
 import { writeAtomically } from "@/lib/shared/files";

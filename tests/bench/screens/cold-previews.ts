@@ -2,7 +2,7 @@
 import { type Browser, type Page } from "@playwright/test";
 import { formatSpread, formatTable } from "../figures";
 import { type Desk, type PortService } from "../processes";
-import { CLIENT_COUNT,createNoisePictures, requestAll } from "../thumbnails";
+import { CLIENT_COUNT, createNoisePictures, requestAll } from "../thumbnails";
 import { openBlankPage, waitUntilQuiet } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
 

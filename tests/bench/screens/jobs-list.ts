@@ -4,7 +4,7 @@ import { formatSpread, formatTable } from "../figures";
 import { type Desk } from "../processes";
 import { openEmptyPage, openSlowPage, SLOWDOWN, type SlowPage, waitUntilQuiet } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
-import { countFrames, getArrivalMs, getViewFullMs,watchPressResponse } from "./watch-page";
+import { countFrames, getArrivalMs, getViewFullMs, watchPressResponse } from "./watch-page";
 
 const RUNS = 5;
 const WHEEL_PX = 16_000;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
-import { formatTable,percentile } from "../figures";
+import { formatTable, percentile } from "../figures";
 import { type Desk } from "../processes";
 import { openSlowPage } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";

@@ -1,7 +1,7 @@
 import { formatTable } from "../figures";
 import { formatLoadRuns } from "../format-load-runs";
 import { measureLoad } from "../load";
-import { MANY_JOBS,withDeskAndService } from "../many-jobs";
+import { MANY_JOBS, withDeskAndService } from "../many-jobs";
 import { startBareProxy } from "../processes";
 import { type Section } from "../section";
 

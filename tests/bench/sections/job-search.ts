@@ -8,7 +8,7 @@ import { type JobUpdate } from "@/lib/server/store/jobs/index-entry";
 import { type IndexQuery } from "@/lib/server/store/jobs/index-search";
 import { splitWords } from "@/lib/server/store/jobs/index-words";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { formatTable,percentile } from "../figures";
+import { formatTable, percentile } from "../figures";
 import { type Section } from "../section";
 
 const JOBS = 200_000;

@@ -3,7 +3,7 @@
 import { request } from "node:http";
 import { performance } from "node:perf_hooks";
 import { sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
-import { formatTable,percentile } from "../figures";
+import { formatTable, percentile } from "../figures";
 import { type Desk, newFolder, post, startDesk } from "../processes";
 import { type Section } from "../section";
 

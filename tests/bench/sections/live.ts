@@ -3,7 +3,7 @@ import { type Page } from "@playwright/test";
 import { type WebSocket, WebSocketServer } from "ws";
 import { startLocalServer } from "@/tests/support/local-server";
 import { type EventViewer, openViewer } from "../event-stream";
-import { formatSpread, formatTable,percentile } from "../figures";
+import { formatSpread, formatTable, percentile } from "../figures";
 import { FEW_JOBS, getDeskFolder, graph } from "../many-jobs";
 import { addMember, connect, type Desk, newFolder, post, startBareProxy, startDesk, startService } from "../processes";
 import { openBlankPage, startBrowser } from "../screens/open-page";

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { formatTable,percentile } from "../figures";
-import { MANY_JOBS,withDeskAndService } from "../many-jobs";
+import { formatTable, percentile } from "../figures";
+import { MANY_JOBS, withDeskAndService } from "../many-jobs";
 import { type Desk } from "../processes";
 import { type Report, type Section } from "../section";
 

@@ -1,7 +1,7 @@
 import { formatTable } from "../figures";
 import { formatLoadRuns } from "../format-load-runs";
 import { measureLoad, type Target } from "../load";
-import { graph,withDeskAndService } from "../many-jobs";
+import { graph, withDeskAndService } from "../many-jobs";
 import { post } from "../processes";
 import { type Section } from "../section";
 

@@ -1,6 +1,6 @@
 import { newFolder, startDesk } from "../processes";
 import { type Section } from "../section";
-import { formatThumbnails,measureThumbnails } from "../thumbnails";
+import { formatThumbnails, measureThumbnails } from "../thumbnails";
 
 export const thumbnails: Section = {
   name: "thumbnails",

@@ -1,7 +1,7 @@
 // Floods one URL from clients without a session. Meanwhile, a member and a health check each send one request after the other.
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { formatTable,percentile } from "../figures";
+import { formatTable, percentile } from "../figures";
 import { type Desk, newFolder, startDesk } from "../processes";
 import { type Section } from "../section";
 

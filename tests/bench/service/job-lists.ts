@@ -5,7 +5,7 @@ import { percentile } from "../figures";
 import { waitingGraph } from "./graphs";
 import { type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
-import { createWorkflowId,getWorkflowCount } from "./seed-jobs";
+import { createWorkflowId, getWorkflowCount } from "./seed-jobs";
 
 export type RequestGroup = { name: string; target: string; p95BelowMs: number; paths: string[]; warmUpPaths?: string[] };
 

@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { percentile } from "../figures";
 import { newFolder, type PortService, post, startService } from "../processes";
-import { createJobGroups, getTotal, measureGroup, occupySlot,pickEvenly, type RequestGroup } from "./job-lists";
+import { createJobGroups, getTotal, measureGroup, occupySlot, pickEvenly, type RequestGroup } from "./job-lists";
 import { createJsonGet, type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
 import { COMMON_TAGS, KINDS, PLACES, seedAssets, WORDS } from "./seed-assets";

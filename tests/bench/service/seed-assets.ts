@@ -2,7 +2,7 @@
 // the migration.
 import { assetSearchTriggers, fillAssetSearchSql } from "@/lib/service/store/asset-index";
 import { foldName } from "@/lib/shared/text";
-import { assertSameRows,fillDatabase, prepareInsert } from "./fill-database";
+import { assertSameRows, fillDatabase, prepareInsert } from "./fill-database";
 import { createSeededRandom } from "./seeded-random";
 
 export const WORDS = ["portrait", "landscape", "product", "sunset", "mountain", "city", "forest", "studio", "winter", "garden"] as const;

@@ -1,5 +1,5 @@
 // Seeds a million jobs of one user with mixed states, two thousand workflows and outputs of every kind, spread over four months.
-import { assertSameRows,fillDatabase, prepareInsert } from "./fill-database";
+import { assertSameRows, fillDatabase, prepareInsert } from "./fill-database";
 import { createSeededRandom } from "./seeded-random";
 
 /** Returns the number of workflows: one for each five hundred jobs. */

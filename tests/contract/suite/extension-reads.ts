@@ -1,6 +1,6 @@
 // Steps that read through extensions. An extension that the service doesn't have is reported as absent, which is not a failure.
 import { operations } from "@/lib/contract/operations";
-import { getField, getItems, getText,requireValue, type Step } from "./steps";
+import { getField, getItems, getText, requireValue, type Step } from "./steps";
 import { assertThat, NotTriedError } from "./verdict";
 
 const ops = operations;

@@ -2,7 +2,7 @@
 import { isTerminalStatus, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { toMilliseconds } from "@/lib/contract/times";
-import { getField, getItems, getNumber, getText, requireValue, type Step, UNKNOWN_ID,UNKNOWN_ID_STATUSES } from "./steps";
+import { getField, getItems, getNumber, getText, requireValue, type Step, UNKNOWN_ID, UNKNOWN_ID_STATUSES } from "./steps";
 import { assertRefusal, assertThat, parseResponse } from "./verdict";
 
 const ops = operations;

@@ -1,7 +1,7 @@
 // Steps that write their own files to the user data and delete them.
 import { operations } from "@/lib/contract/operations";
 import { LABEL, type Step } from "./steps";
-import { assertRefusal,assertThat } from "./verdict";
+import { assertRefusal, assertThat } from "./verdict";
 
 const ops = operations;
 const file = `${LABEL}/a file.json`;

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { z } from "zod";
 import { type Client } from "@/tests/support/service";
-import { type AssetFact, type Certainty,type OperationLog } from "./operation-log";
+import { type AssetFact, type Certainty, type OperationLog } from "./operation-log";
 
 const jobPage = z.looseObject({
   jobs: z.array(z.looseObject({ id: z.string(), status: z.string() })),

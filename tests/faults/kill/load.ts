@@ -4,8 +4,8 @@ import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";
 import { type Client, type ClientResponse } from "@/tests/support/service";
 import { createGraph } from "./graphs";
-import { type AssetFact, type JobFact, type OperationLog,withUncertainty } from "./operation-log";
-import { createMask,createUserPicture } from "./pictures";
+import { type AssetFact, type JobFact, type OperationLog, withUncertainty } from "./operation-log";
+import { createMask, createUserPicture } from "./pictures";
 import { type Random } from "./random";
 import { sendStalledUpload } from "./stalled-upload";
 

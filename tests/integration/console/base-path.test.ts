@@ -2,7 +2,7 @@
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { createAuthOptions } from "@/lib/server/auth/next-auth";
-import { formatCookieAttributes, getCookieName, getSessionCookieName,SESSION_COOKIES } from "@/lib/server/cookies";
+import { formatCookieAttributes, getCookieName, getSessionCookieName, SESSION_COOKIES } from "@/lib/server/cookies";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 
 const harness = await createHarness({ settings: { LIGHTDESK_BASE_PATH: "/desk", LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });

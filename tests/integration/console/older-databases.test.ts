@@ -10,7 +10,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { describeInstallation, type Installation, submit,waitForJob } from "@/tests/support/installation";
+import { describeInstallation, type Installation, submit, waitForJob } from "@/tests/support/installation";
 import { readSqliteShapes } from "@/tests/support/schema-shapes";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppHarness } from "./apps/app-harness";

@@ -1,6 +1,6 @@
 // Saved views through the console's API: owners, permissions, and default views.
 import { expect, test, vi } from "vitest";
-import { getViewQuery,parseListQuery } from "@/components/jobs/list/list-urls";
+import { getViewQuery, parseListQuery } from "@/components/jobs/list/list-urls";
 import { type SavedView } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/members/roles";
 import { getDefaultView } from "@/lib/server/queries/saved-views";

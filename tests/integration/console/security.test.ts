@@ -5,7 +5,7 @@ import { coreOperations } from "@/lib/contract/operations";
 import { messagesByLanguage } from "@/lib/server/i18n/messages";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";
-import { createAccessToken,type CreatedToken } from "@/tests/support/tokens";
+import { createAccessToken, type CreatedToken } from "@/tests/support/tokens";
 
 const routes = await loadRoutes();
 const getLabel = ({ method, path }: Route) => `${method} ${path}`;

@@ -10,7 +10,7 @@ import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
 import { canMount, createMountedDisk } from "@/tests/faults/disk/small-disk";
-import { createColorGraph, createWaitGraph,submitGraph, waitForEnd, waitForStart } from "@/tests/integration/service/support";
+import { createColorGraph, createWaitGraph, submitGraph, waitForEnd, waitForStart } from "@/tests/integration/service/support";
 import { parseSettings } from "@/tests/support/blob-backends";
 import { type BreakableProxy, startBreakableProxy } from "@/tests/support/breakable-proxy";
 import { createDatabase, queryDatabase, startPostgres, type TestDatabase } from "@/tests/support/postgres-server";

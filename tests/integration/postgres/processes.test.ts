@@ -5,7 +5,7 @@ import { type Database, query } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
-import { type PostgresProxy,startPostgresProxy } from "@/tests/support/postgres-proxy";
+import { type PostgresProxy, startPostgresProxy } from "@/tests/support/postgres-proxy";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 import { until } from "@/tests/support/until";
 

@@ -11,7 +11,7 @@ import { findAsset } from "@/lib/service/assets/asset-view";
 import { addTags, editAsset, listTags, removeTags } from "@/lib/service/assets/change-asset";
 import { insertAsset } from "@/lib/service/assets/create-asset";
 import { findAssetByName, findAssetSeqByHash, listInputNames } from "@/lib/service/assets/file-names";
-import { getRemainingQuota,readUsedBytes } from "@/lib/service/assets/quota";
+import { getRemainingQuota, readUsedBytes } from "@/lib/service/assets/quota";
 import { type AssetSearch, createPostgresSearch, parseFilter } from "@/lib/service/assets/search/asset-search";
 import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
 import { createStatement, type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query, toStatement } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { isStoreUnavailable, StoreUnavailableError } from "@/lib/shared/error-codes";
-import { type PostgresProxy,startPostgresProxy } from "@/tests/support/postgres-proxy";
+import { type PostgresProxy, startPostgresProxy } from "@/tests/support/postgres-proxy";
 import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
 
 const now = () => 1_700_000_000_000;

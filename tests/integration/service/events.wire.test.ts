@@ -5,7 +5,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type EventSocket, getRefusalStatus, openEventSocket } from "@/tests/support/event-socket";
 import { createHttpClient, createKey, openServiceProcess, runServiceCommand } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { asRecord, createColorGraph, createWaitGraph,submitGraph } from "./support";
+import { asRecord, createColorGraph, createWaitGraph, submitGraph } from "./support";
 
 const openSockets: EventSocket[] = [];
 const { client, dataDir, key, service } = await openServiceProcess();

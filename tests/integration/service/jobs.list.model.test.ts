@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { createWorkflowId,getWorkflowCount, seedJobs } from "@/tests/bench/service/seed-jobs";
+import { createWorkflowId, getWorkflowCount, seedJobs } from "@/tests/bench/service/seed-jobs";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { asRecord, asRecords, asString, createWaitGraph } from "./support";

@@ -3,7 +3,7 @@ import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { type TestService } from "@/tests/support/service";
-import { createPng,type Json } from "./support";
+import { createPng, type Json } from "./support";
 
 export const createModelImage = (seed: number) => Buffer.from(createPng(16, 8, { seed }));
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, startService } from "@/tests/support/service";
 import { readPngText } from "../nodes/support";
-import { asRecord, asRecords, asString, createWaitGraph,waitForEnd, waitForStart } from "./support";
+import { asRecord, asRecords, asString, createWaitGraph, waitForEnd, waitForStart } from "./support";
 
 const SEED = "18446744073709551615";
 const ADJACENT_SEED = "18446744073709551614";

@@ -9,7 +9,7 @@ import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-se
 import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, startService, type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
-import { createModelGraph,createModelOutput } from "./model-job";
+import { createModelGraph, createModelOutput } from "./model-job";
 import { asRecord, asRecords, asString, type Json, submitGraph, waitForEnd, waitForStart } from "./support";
 
 const createClass = (required: Json, optional: Json = {}) => ({

@@ -9,8 +9,8 @@ import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, startService, type TestService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { addRunner, createModelGraph,createModelOutput } from "./model-job";
-import { asRecord, asRecords, asString, createWaitGraph,readJob, submitGraph, waitForEnd, waitForStart } from "./support";
+import { addRunner, createModelGraph, createModelOutput } from "./model-job";
+import { asRecord, asRecords, asString, createWaitGraph, readJob, submitGraph, waitForEnd, waitForStart } from "./support";
 
 const otherGraph = { "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } } }; // prettier-ignore
 

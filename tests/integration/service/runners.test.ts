@@ -5,7 +5,7 @@ import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-se
 import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, startService, type TestService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { createModelGraph, createModelImage,createModelOutput } from "./model-job";
+import { createModelGraph, createModelImage, createModelOutput } from "./model-job";
 import { asRecord, asRecords, asString, createColorGraph, type Json, readJob, submitGraph, waitForEnd, waitForStart } from "./support";
 
 describe("jobs on runners", () => {

@@ -6,11 +6,11 @@ import { EditAppScreen, NewAppScreen } from "@/components/apps/editor/app-editor
 import { formatChoices, getVariant, getVariants, parseChoices, withVariant } from "@/components/apps/editor/input-editor";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { tabRun } from "@/components/run/run-store";
-import { storeMemory,toInputKey } from "@/components/run/workflow/workflow-memory";
+import { storeMemory, toInputKey } from "@/components/run/workflow/workflow-memory";
 import { appBodySchema, type AppControl } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { createFakeRouter,PageProvider } from "@/tests/support/page-provider";
+import { createFakeRouter, PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../components/render";
 
 const graph = {

@@ -22,7 +22,7 @@ import { type AssetDetail, type AssetView } from "@/lib/contract/views/asset-vie
 import * as messages from "@/lib/messages/en";
 import { eventually } from "@/tests/support/eventually";
 import { stubResizeObserver } from "@/tests/support/stub-resize-observer";
-import { renderInApp,wrapInApp } from "../components/render";
+import { renderInApp, wrapInApp } from "../components/render";
 
 const show = (part: ReactNode) =>
   render(

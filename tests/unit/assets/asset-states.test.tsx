@@ -14,7 +14,7 @@ import { createSelection } from "@/components/data-table/selection";
 import { assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { stubResizeObserver } from "@/tests/support/stub-resize-observer";
-import { renderInApp,wrapInApp } from "../components/render";
+import { renderInApp, wrapInApp } from "../components/render";
 
 const listedAsset: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
 

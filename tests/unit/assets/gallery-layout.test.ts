@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeGalleryLayout, getRowsAround, getRowsToDraw, MAX_TILES, tileSizes } from "@/components/assets/gallery/gallery-layout";
-import { MAX_PX, toFullScroll, toPageHeight, toScroll,updatePosition } from "@/components/assets/gallery/gallery-scroll";
+import { MAX_PX, toFullScroll, toPageHeight, toScroll, updatePosition } from "@/components/assets/gallery/gallery-scroll";
 import { findTilesUnder } from "@/components/assets/gallery/rubber-band";
 import { createScrollMotion, SETTLE_MS } from "@/components/assets/gallery/scroll-motion";
 import { uniformFloat } from "@/tests/support/uniform-float";

@@ -4,7 +4,7 @@ import { type AssetRights } from "@/components/assets/asset-api";
 import { BulkBar } from "@/components/assets/bulk/bulk-bar";
 import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { renderInApp,wrapInApp } from "./render";
+import { renderInApp, wrapInApp } from "./render";
 
 afterEach(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
 

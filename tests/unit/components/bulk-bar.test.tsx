@@ -3,7 +3,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { JobSelectionActions } from "@/components/jobs/list/selection-actions";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { advanceTime, chooseJobs, mockFetch, parseQuery, press, query, rows, showSelectionActions } from "./jobs/render-selection-actions";
-import { renderInApp,wrapInApp } from "./render";
+import { renderInApp, wrapInApp } from "./render";
 
 beforeEach(() => void vi.useFakeTimers());
 

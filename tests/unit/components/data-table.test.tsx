@@ -12,7 +12,7 @@ import { type JobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
 import { parseListQuery } from "@/components/jobs/list/list-urls";
 import { createJobListAddress } from "@/components/jobs/list/use-job-list";
-import { renderInApp,wrapInApp } from "./render";
+import { renderInApp, wrapInApp } from "./render";
 
 type Fruit = { id: string; name: string; count: number };
 const column = createColumns<Fruit>();

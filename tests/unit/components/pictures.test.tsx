@@ -5,7 +5,7 @@ import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { notifyStoredAssets, useStoredAssets } from "@/components/frame/stored-assets";
 import { Picture } from "@/components/ui/pictures/picture";
-import { queueImage,renderPlainPicture } from "@/components/ui/pictures/plain-picture";
+import { queueImage, renderPlainPicture } from "@/components/ui/pictures/plain-picture";
 import { wrapInApp } from "./render";
 
 describe("pictures", () => {

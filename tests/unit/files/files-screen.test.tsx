@@ -4,14 +4,14 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { MoveFile, NewFolder, RemovalLines, useFileRemoval } from "@/components/files/file-dialogs";
 import { FilePanel } from "@/components/files/file-panel";
 import { FilesScreen } from "@/components/files/files-screen";
-import { Breadcrumbs,FilesEmpty } from "@/components/files/files-tool-bar";
+import { Breadcrumbs, FilesEmpty } from "@/components/files/files-tool-bar";
 import { type FileRow, filesParams, toCrumbs, toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { parseSearch } from "@/lib/contract/params";
 import { ok } from "@/lib/shared/result";
-import { createFakeRouter,PageProvider } from "@/tests/support/page-provider";
-import { renderInApp,wrapInApp } from "../components/render";
+import { createFakeRouter, PageProvider } from "@/tests/support/page-provider";
+import { renderInApp, wrapInApp } from "../components/render";
 
 describe("files screen", () => {
   const DEFAULT_QUERY = parseSearch(filesParams, new URLSearchParams()).query;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { findBox, getSubgraphNames, layoutEditorFile } from "@/components/graph/editor-layout";
-import { layoutGraph, nodeSize, type PlacedNode,toEdgesPath } from "@/components/graph/graph-layout";
+import { layoutGraph, nodeSize, type PlacedNode, toEdgesPath } from "@/components/graph/graph-layout";
 import { isEditorFile, readEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";

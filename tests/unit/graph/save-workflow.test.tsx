@@ -1,6 +1,6 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { SaveWorkflow, toFileName,toStoredJobText, toStoredPath, toStoredText } from "@/components/graph/save-workflow";
+import { SaveWorkflow, toFileName, toStoredJobText, toStoredPath, toStoredText } from "@/components/graph/save-workflow";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";

@@ -1,9 +1,9 @@
 // Mask pixels of strokes, areas and fills, compared with brute-force results.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clearAll, createLasso, createRectangle,floodFill, paintShape } from "@/components/mask/drawing/areas";
-import { type Coverage, createCoverage, createRectFromCorners,type Point, type Rect } from "@/components/mask/drawing/coverage";
-import { type BrushPoint,startStroke } from "@/components/mask/drawing/stroke";
+import { clearAll, createLasso, createRectangle, floodFill, paintShape } from "@/components/mask/drawing/areas";
+import { type Coverage, createCoverage, createRectFromCorners, type Point, type Rect } from "@/components/mask/drawing/coverage";
+import { type BrushPoint, startStroke } from "@/components/mask/drawing/stroke";
 import { uniformFloat } from "@/tests/support/uniform-float";
 
 const getPixel = ({ data, width }: Coverage, x: number, y: number) => data[y * width + x];

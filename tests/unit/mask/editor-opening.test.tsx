@@ -2,11 +2,11 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { createCoverage } from "@/components/mask/drawing/coverage";
-import { createSession, removeSession,storeSession } from "@/components/mask/file/mask-session";
+import { createSession, removeSession, storeSession } from "@/components/mask/file/mask-session";
 import { type OpenError } from "@/components/mask/file/open-mask";
 import { setLeavingAllowed } from "@/components/ui/hooks/page-events";
 import { failed, ok } from "@/lib/shared/result";
-import { clickButton, imageSize,prepareEditorPage, pressKey, renderEditor, waitForCanvas } from "./editor-page";
+import { clickButton, imageSize, prepareEditorPage, pressKey, renderEditor, waitForCanvas } from "./editor-page";
 
 describe("editor opening", () => {
   prepareEditorPage();

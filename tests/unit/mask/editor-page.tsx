@@ -4,7 +4,7 @@ import sharp from "sharp";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import { createCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
-import { removeSession,type SavePorts } from "@/components/mask/file/mask-session";
+import { removeSession, type SavePorts } from "@/components/mask/file/mask-session";
 import { type MaskSource } from "@/components/mask/file/mask-source";
 import { type OpenMask } from "@/components/mask/file/open-mask";
 import { MaskOpening } from "@/components/mask/mask-opening";

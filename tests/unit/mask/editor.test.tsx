@@ -2,7 +2,7 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { failed, ok } from "@/lib/shared/result";
-import { clickButton, clickSave, prepareEditorPage, pressKey, readAlpha, renderEditor,waitForCanvas } from "./editor-page";
+import { clickButton, clickSave, prepareEditorPage, pressKey, readAlpha, renderEditor, waitForCanvas } from "./editor-page";
 
 prepareEditorPage();
 

@@ -1,7 +1,7 @@
 // A large brush is drawn coarsely while it moves. Its full pixels are computed afterwards in slices.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compactTile, copyTile, createCoverage, findTileIndexes, fullRect, getTileRect,putTile } from "@/components/mask/drawing/coverage";
+import { compactTile, copyTile, createCoverage, findTileIndexes, fullRect, getTileRect, putTile } from "@/components/mask/drawing/coverage";
 import { createMaskDocument } from "@/components/mask/drawing/mask-document";
 
 const createPenPoint = (x: number, y: number) => ({ x, y, pressure: 1 });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { convertMaskToImage, createColourMask, createSolidImage, createSolidMask,extractChannelMask } from "@/lib/service/images/geometry";
+import { convertMaskToImage, createColourMask, createSolidImage, createSolidMask, extractChannelMask } from "@/lib/service/images/geometry";
 import { addNoise, generateNormalNoise } from "@/lib/service/images/normal-noise";
 import { createByteFrame, createPixelFrame, createSampleFrame, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
 import { scaleRaster } from "@/lib/service/images/scale";

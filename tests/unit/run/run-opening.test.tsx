@@ -8,7 +8,7 @@ import { samplePictures } from "@/components/run/workflow/run-sources";
 import { ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
 import { startPromptServer } from "./prompt-server";
-import { renderPage,wrapInProviders } from "./render";
+import { renderPage, wrapInProviders } from "./render";
 import { createApi, dropFile, getField, getRunButton, openText, pressRun, type PromptServer, showRunPage } from "./run-page";
 import { readCatalogueFixture, readRecordedRefusals, readSampleText } from "./workflow-fixtures";
 

@@ -6,7 +6,7 @@ import { NewestJob } from "@/components/run/submit/newest-job";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { LIVE_INTERVAL_MS } from "@/tests/support/mock-live";
-import { renderPage,wrapInProviders } from "./render";
+import { renderPage, wrapInProviders } from "./render";
 
 let jobs: readonly Record<string, unknown>[] = [];
 /** Undefined: the service doesn't have the job. */

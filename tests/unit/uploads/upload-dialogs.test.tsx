@@ -7,7 +7,7 @@ import { HashDialog, StartDialog } from "@/components/transfers/uploads/start-di
 import { type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { DownloadList } from "@/components/transfers/uploads/upload-list";
 import { type DownloadTask } from "@/lib/contract/assets/file-refs";
-import { renderInApp,wrapInApp } from "../components/render";
+import { renderInApp, wrapInApp } from "../components/render";
 
 describe("upload defaults", () => {
   beforeEach(() => {

@@ -4,7 +4,7 @@ import { toCheck } from "@/components/transfers/downloads/url-row";
 import { getStateText } from "@/components/transfers/uploads/upload-state";
 import { findStoredContent } from "@/lib/browser/uploads/asset-from-hash";
 import { hashFile } from "@/lib/browser/uploads/hash-file";
-import { type HashWorkerRequest,type HashWorkerResponse } from "@/lib/browser/uploads/hash-worker";
+import { type HashWorkerRequest, type HashWorkerResponse } from "@/lib/browser/uploads/hash-worker";
 import * as messages from "@/lib/messages/en";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countUploads, filterItems, getDifferentName,getTone, isChangeUnsupported } from "@/components/transfers/uploads/upload-state";
+import { countUploads, filterItems, getDifferentName, getTone, isChangeUnsupported } from "@/components/transfers/uploads/upload-state";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import {

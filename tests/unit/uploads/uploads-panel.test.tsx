@@ -4,7 +4,7 @@ import { useWindowFiles } from "@/components/transfers/add-assets";
 import { type UploadRequest } from "@/components/transfers/uploads/upload-item";
 import { UploadsPanel } from "@/components/transfers/uploads-panel";
 import { createDroppedFiles, type DroppedFiles, readDroppedFiles, readFileInput } from "@/lib/browser/files/dropped-files";
-import { renderInApp,wrapInApp } from "../components/render";
+import { renderInApp, wrapInApp } from "../components/render";
 
 describe("uploads panel", () => {
   beforeEach(() => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { appFileSchema } from "@/lib/contract/apps/app";
-import { createApp,createImportFailure } from "@/lib/server/apps/change-app";
+import { createApp, createImportFailure } from "@/lib/server/apps/change-app";
 import { toAppView } from "@/lib/server/apps/open-app";
 import { storeCover } from "@/lib/server/apps/runs";
 import { consoleBodyRoute } from "@/lib/server/bff/routes";

@@ -12,7 +12,7 @@ import { useRead } from "@/lib/browser/use-read";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { parseTags } from "@/lib/shared/text";
-import { type AssetQuery, type PickedPicture, type PictureContext,toAssetValue } from "./picture-api";
+import { type AssetQuery, type PickedPicture, type PictureContext, toAssetValue } from "./picture-api";
 
 export type PickedAsset = PickedPicture & { assetId: string };
 

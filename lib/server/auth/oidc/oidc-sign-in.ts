@@ -5,9 +5,9 @@ import { decode, encode } from "next-auth/jwt";
 import { type OAuthConfig } from "next-auth/providers/oauth";
 import { type OidcRefusal } from "@/lib/contract/members/sign-in";
 import { type Composition, type Dependencies } from "@/lib/server/composition-type";
-import { getOidcSettingName,type OidcProvider } from "@/lib/server/sign-in-settings";
+import { getOidcSettingName, type OidcProvider } from "@/lib/server/sign-in-settings";
 import { type Purpose, type SignInState } from "../sealed-cookies";
-import { confirmSession, findSession, readSessionId,startSession } from "../session";
+import { confirmSession, findSession, readSessionId, startSession } from "../session";
 import { admitPerson, type AdmittedMember, type SignInRefusal } from "./admit";
 import { type Claims, discover, DISCOVERY_CACHE_MS, type DiscoveryDocument, readPerson, toNextAuth } from "./provider";
 

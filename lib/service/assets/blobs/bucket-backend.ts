@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createLimiter } from "@/lib/shared/async";
-import { createDamagedBytesError, createMissingBytesError,type StagedContent } from "../blob-store";
+import { createDamagedBytesError, createMissingBytesError, type StagedContent } from "../blob-store";
 import { type Bucket, BucketError, isBucketError, toBucketError } from "./bucket";
 import { type SharedBackend } from "./folder-backend";
 import { type createLocalCopies } from "./local-copies";

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/data-folder";
 import { getErrorCode } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
-import { type BlobBackend, getBlobPath, openFile,type StagedContent } from "../blob-store";
+import { type BlobBackend, getBlobPath, openFile, type StagedContent } from "../blob-store";
 import { stageFile } from "../staged-file";
 
 export type SharedBackend = BlobBackend & {

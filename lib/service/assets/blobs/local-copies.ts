@@ -6,7 +6,7 @@ import { type Readable } from "node:stream";
 import { type ServiceLog } from "@/lib/service/options";
 import { toErrorBody } from "@/lib/service/service-error";
 import { getTelemetry } from "@/lib/shared/telemetry";
-import { type BlobBackend, type FindReferenced,getBlobPath, type StagedContent } from "../blob-store";
+import { type BlobBackend, type FindReferenced, getBlobPath, type StagedContent } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
 import { stageStream } from "../staged-file";
 

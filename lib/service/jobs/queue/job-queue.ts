@@ -5,7 +5,7 @@ import { type RunnerRow } from "@/lib/service/runners/store";
 import { toStorageFailure } from "@/lib/service/service-error";
 import { query, type Reader, retry, type Transaction } from "@/lib/service/store/database";
 import { sleep } from "@/lib/shared/async";
-import { type ActiveRun,claimJob } from "../run/claim";
+import { type ActiveRun, claimJob } from "../run/claim";
 import { type EngineDependencies, type Retries } from "../run/engine-dependencies";
 import { isInOwnQueue, isUnfinished, type WaitingJob } from "../transitions";
 

@@ -11,7 +11,7 @@ import { type RunnerRow } from "@/lib/service/runners/store";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
 import { readGraph, readRecord, readResultTexts, readStrings, requireTexts } from "../job-row";
-import { isTerminal, moveJob,startJob } from "../transitions";
+import { isTerminal, moveJob, startJob } from "../transitions";
 import { toNodeOutput } from "./adopt-outputs";
 import { type EngineDependencies } from "./engine-dependencies";
 import { failJob } from "./finish";

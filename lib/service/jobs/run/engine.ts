@@ -13,7 +13,7 @@ import { isStoreUnavailable } from "@/lib/shared/error-codes";
 import { type CreateQueue, type EndCommit, type JobQueue } from "../queue/job-queue";
 import { isUnfinished } from "../transitions";
 import { CANCELLED_CHANNEL, createCanceller } from "./cancel";
-import { type ActiveRun,resumeJob } from "./claim";
+import { type ActiveRun, resumeJob } from "./claim";
 import { type Background, createBackground, createRetries, type EngineDependencies, type Retries } from "./engine-dependencies";
 import { requeueOrFail } from "./finish";
 import { executeJob, failRun, requeueLostRun } from "./run-job";

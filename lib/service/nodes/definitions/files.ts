@@ -1,6 +1,6 @@
 import { type DecodedImage, toDecodedImage } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
-import { createSolidImage, createSolidMask,extractChannelMask, invertRaster } from "@/lib/service/images/geometry";
+import { createSolidImage, createSolidMask, extractChannelMask, invertRaster } from "@/lib/service/images/geometry";
 import { createStages, type Raster, type Tick } from "@/lib/service/images/raster";
 import {
   createBareImageField,

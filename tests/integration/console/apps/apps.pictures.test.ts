@@ -5,7 +5,7 @@ import { type AppPicture } from "@/lib/contract/apps/app";
 import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
-import { createAppHarness, createPicture,definition } from "./app-harness";
+import { createAppHarness, createPicture, definition } from "./app-harness";
 
 const apps = await createAppHarness();
 

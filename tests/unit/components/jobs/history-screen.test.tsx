@@ -8,7 +8,7 @@ import { parseListQuery } from "@/components/jobs/list/list-urls";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { ok } from "@/lib/shared/result";
 import { PageProvider } from "@/tests/support/page-provider";
-import { renderInApp,wrapInApp } from "../render";
+import { renderInApp, wrapInApp } from "../render";
 
 const network = { isBroken: false };
 let bodies: unknown[] = [];

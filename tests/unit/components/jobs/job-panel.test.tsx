@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { JobPanel } from "@/components/jobs/job/job-panel";
-import { renderInApp,wrapInApp } from "../render";
+import { renderInApp, wrapInApp } from "../render";
 
 // jsdom has no CSS object. Ids in these tests need no escaping.
 beforeEach(() => vi.stubGlobal("CSS", { escape: (text: string) => text }));

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
-import { getLastOffset, getPageRange,PageControls } from "@/components/data-table/paging";
+import { getLastOffset, getPageRange, PageControls } from "@/components/data-table/paging";
 import { createSelection, SelectAllRows, SelectRow } from "@/components/data-table/selection";
 import { createColumns } from "@/components/data-table/table-columns";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";

@@ -8,7 +8,7 @@ import { type JobRow, toJobRow } from "@/components/jobs/job-row";
 import { JobListTable } from "@/components/jobs/list/job-list-table";
 import { createJobListAddress } from "@/components/jobs/list/use-job-list";
 import { jobListItemSchema } from "@/lib/contract/schemas/job";
-import { createFakeRouter,PageProvider } from "@/tests/support/page-provider";
+import { createFakeRouter, PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../render";
 
 beforeEach(() => {

@@ -10,7 +10,7 @@ import { Toasts } from "@/components/ui/toasts";
 import { type QueueView } from "@/lib/contract/console";
 import { failed, ok } from "@/lib/shared/result";
 import { renderInApp } from "../render";
-import { busyQueue, createRow, mockQueueApi, press, showBusyQueue,showQueue } from "./render-queue";
+import { busyQueue, createRow, mockQueueApi, press, showBusyQueue, showQueue } from "./render-queue";
 
 // jsdom has no media queries. The test uses a narrow screen, where rows have a second line.
 beforeEach(() => {

@@ -9,7 +9,7 @@ import { toJobFacts } from "@/components/jobs/job/job-facts";
 import { getUnavailableRunners } from "@/components/overview/overview-jobs";
 import { RunnersNotice } from "@/components/overview/overview-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
-import { runnerProblems,settableRunnerStates } from "@/lib/contract/connections";
+import { runnerProblems, settableRunnerStates } from "@/lib/contract/connections";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
 import { messagesByLanguage } from "@/lib/server/i18n/messages";

@@ -6,7 +6,7 @@ import { Compare } from "@/components/viewer/compare";
 import { Viewer } from "@/components/viewer/viewer";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "../render";
-import { createPicture,graphs } from "./viewer-fixtures";
+import { createPicture, graphs } from "./viewer-fixtures";
 
 export const items = [
   createPicture("one", "job-1"),

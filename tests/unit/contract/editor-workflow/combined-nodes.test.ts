@@ -1,8 +1,8 @@
 // Files that combine several rules of a node's values, inputs and ids.
 // Each expectation was derived from the rules before the file was converted.
 import { test } from "vitest";
-import { createDefinitions,expectReadAs, type Nodes, SUBGRAPH_A } from "./combined-files";
-import { createEditorFile,createSubgraph } from "./editor-files";
+import { createDefinitions, expectReadAs, type Nodes, SUBGRAPH_A } from "./combined-files";
+import { createEditorFile, createSubgraph } from "./editor-files";
 
 test.for<[string, object | string, Nodes]>([
   [

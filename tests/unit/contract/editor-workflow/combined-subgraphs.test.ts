@@ -15,7 +15,7 @@ import {
   subgraphInputs,
   wrapInSubgraph,
 } from "./combined-files";
-import { createEditorFile,createSubgraph } from "./editor-files";
+import { createEditorFile, createSubgraph } from "./editor-files";
 
 test.for<[string, object | string, Nodes]>([
   [

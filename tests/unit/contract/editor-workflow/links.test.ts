@@ -1,6 +1,6 @@
 // How links resolve by the editor's rules.
 import { expect, test } from "vitest";
-import { convert, createEditorFile,getCodes, getInputs } from "./editor-files";
+import { convert, createEditorFile, getCodes, getInputs } from "./editor-files";
 
 test("uses the widget's value when its link leads to a muted node", () => {
   const file = createEditorFile([

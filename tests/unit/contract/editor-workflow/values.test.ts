@@ -4,7 +4,7 @@ import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { createEditableFile, toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { convert, createEditorFile,getInputs, info } from "./editor-files";
+import { convert, createEditorFile, getInputs, info } from "./editor-files";
 
 test("skips a seed's control value unless the class disables it", () => {
   expect(getInputs(createEditorFile([{ id: 1, type: "Seeded", values: [7, "randomize", 30] }]), "1")).toEqual({ seed: 7, steps: 30 });

@@ -12,7 +12,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { createEditorFile,createSubgraph, info as editorFileInfo } from "./editor-files";
+import { createEditorFile, createSubgraph, info as editorFileInfo } from "./editor-files";
 import { createGraphArbitrary } from "./random-graph";
 import { toComparable } from "./to-comparable";
 

@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 import { renderPage } from "../render";
 import { createApi, openText } from "../run-page";
 import { readSampleText } from "../workflow-fixtures";
-import { createAccepted, createCopiesPage, createRefusal, runCopies,waitForRequest } from "./copies-page";
+import { createAccepted, createCopiesPage, createRefusal, runCopies, waitForRequest } from "./copies-page";
 
 describe("more than twenty copies", () => {
   it("require confirmation of their number, again when the values change", async () => {

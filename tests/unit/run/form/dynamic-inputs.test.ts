@@ -1,7 +1,7 @@
 // Dynamic choices, growing lists, and values missing from their list.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { createValueChecker,findMissingInputs } from "@/components/run/form/checks";
+import { createValueChecker, findMissingInputs } from "@/components/run/form/checks";
 import { createFormBuilder, withInput } from "@/components/run/form/form-model";
 import { findMissingClassErrors, placeProblems } from "@/components/run/form/problems";
 import { createRunStore } from "@/components/run/run-store";

@@ -10,8 +10,8 @@ import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { renderPage,wrapInProviders } from "../render";
-import { createApi, createByteSource, dropFile, getField, getRunButton,openText, pressRun } from "../run-page";
+import { renderPage, wrapInProviders } from "../render";
+import { createApi, createByteSource, dropFile, getField, getRunButton, openText, pressRun } from "../run-page";
 
 const readPairFile = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
 const catalogue = JSON.parse(readPairFile("object-info.json"));
