@@ -20,7 +20,7 @@ const missingBasePath = [
   `${urlAttribute} > JSXExpressionContainer > :matches(ConditionalExpression, LogicalExpression) > ${consolePath}`,
 ].map((selector) => ({ selector, message: "Add the base path with apiPath of lib/browser/urls." }));
 const duplicateBasePath = [
-  "CallExpression[callee.name=/^(callApi|upload|useLive|useOnce)$/] > CallExpression[callee.name='apiPath'].arguments",
+  "CallExpression[callee.name=/^(callApi|upload|useLive|useReadOnce)$/] > CallExpression[callee.name='apiPath'].arguments",
   "CallExpression[callee.object.name='router'] > CallExpression[callee.name='apiPath'].arguments",
   "JSXOpeningElement[name.name=/^(Link|ButtonLink)$/] > JSXAttribute[name.name='href'] CallExpression[callee.name='apiPath']",
 ].map((selector) => ({ selector, message: "This adds the base path itself. Remove apiPath." }));

@@ -33,7 +33,7 @@ export function AssetThumbnail({
   connection,
   edge,
   alt,
-  shouldLoad: shouldLoad = true,
+  shouldLoad = true,
   isPlain = false,
   eager,
   fit,

@@ -154,15 +154,15 @@ export function AssetsSelection(props: AssetsSelectionProps) {
 /** The selection is a list of assets, or all assets that match the query. */
 function SelectionBulkBar({ selection, query, total, connectionId, connection, canChange, onDone, onCompare }: AssetsSelectionProps) {
   const rights = useAssetRights(connectionId, canChange);
-  const { store, getSelectedAssets: chosen } = selection;
+  const { store, getSelectedAssets } = selection;
   const ids = useSelectionValue(store, store.getIds);
   const isMatching = useSelectionValue(store, store.isMatching);
   const selected = useMemo(
     () =>
       isMatching
-        ? { kind: "matching" as const, query, total: total ?? ids.size, loadedAssets: chosen() }
-        : { kind: "named" as const, assets: ids.size > 0 ? chosen() : [] },
-    [isMatching, ids, query, total, chosen],
+        ? { kind: "matching" as const, query, total: total ?? ids.size, loadedAssets: getSelectedAssets() }
+        : { kind: "named" as const, assets: ids.size > 0 ? getSelectedAssets() : [] },
+    [isMatching, ids, query, total, getSelectedAssets],
   );
   const hasMoreMatches = total !== undefined && total > ids.size;
   return (

@@ -265,7 +265,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: asset
             router.push(getAssetsHref({ ...query, offset }, { displayOptions: { ...displayOptions, by: pagingMode }, connection, view }));
           }}
           onJump={(index) => withGallery(({ jumpTo }) => jumpTo(index))}
-          onSelectAll={() => withGallery(({ getVisibleIndexes: inView }) => selection.updateBand(inView(), selection.store.getIds()))}
+          onSelectAll={() => withGallery(({ getVisibleIndexes }) => selection.updateBand(getVisibleIndexes(), selection.store.getIds()))}
         />
       )}
     </>

@@ -175,7 +175,7 @@ export function AssetsFilters({ listState, connectionId, getLoadedTags }: Assets
   const canFilter = useFeature("metadataFilter");
   const [openDialog, setOpenDialog] = useState<"tags" | "metadata">();
   const query = useListQuery(listState);
-  const { getHref, navigate: go } = listState;
+  const { getHref, navigate } = listState;
   const conditionCount = parseFilter(query.metadata_filter).length;
   const close = () => setOpenDialog(undefined);
   const moreButton = useRef<HTMLButtonElement>(null);
@@ -187,7 +187,7 @@ export function AssetsFilters({ listState, connectionId, getLoadedTags }: Assets
         text={query.name_contains ?? ""}
         maxLength={500}
         className="w-[150px] shrink-0 max-sm:w-[176px] 2xl:w-[220px]"
-        onSearch={(name) => go({ name_contains: name || undefined }, true)}
+        onSearch={(name) => navigate({ name_contains: name || undefined }, true)}
       />
       <div className="-my-1 -mr-2 -ml-1 flex min-w-0 items-center gap-2 overflow-x-auto mask-r-from-[calc(100%-12px)] py-1 pr-3 pl-1 empty:hidden max-md:contents">
         {getVisibleTags(query).map((tag) => {
@@ -201,7 +201,7 @@ export function AssetsFilters({ listState, connectionId, getLoadedTags }: Assets
               onClick={(event) => {
                 if (event.metaKey || event.ctrlKey || event.shiftKey) return;
                 event.preventDefault();
-                go(withNextTagState(query, tag));
+                navigate(withNextTagState(query, tag));
                 // This click removes the tag's chip unless the tag is built in, and the focus would be lost.
                 if (state === "exclude" && !isBuiltInTag(tag)) moreButton.current?.focus();
               }}
@@ -241,19 +241,19 @@ export function AssetsFilters({ listState, connectionId, getLoadedTags }: Assets
         <CheckField
           label={t("filter.shared")}
           checked={query.include_public}
-          onChange={() => go({ include_public: !query.include_public })}
+          onChange={() => navigate({ include_public: !query.include_public })}
         />
         {openDialog === "metadata" ? (
-          <MetadataDialog filter={query.metadata_filter} onFilter={(metadata_filter) => go({ metadata_filter })} onClose={close} />
+          <MetadataDialog filter={query.metadata_filter} onFilter={(metadata_filter) => navigate({ metadata_filter })} onClose={close} />
         ) : null}
       </FiltersPopover>
-      <ClearFilters isSet={isFiltered(query)} onClear={() => go(emptyFilters)} />
+      <ClearFilters isSet={isFiltered(query)} onClear={() => navigate(emptyFilters)} />
       {openDialog === "tags" ? (
         <TagDialog
           query={query}
           connectionId={connectionId}
           loadedTags={[...builtInTags, ...getLoadedTags()]}
-          onChange={go}
+          onChange={navigate}
           onClose={close}
         />
       ) : null}

@@ -32,13 +32,7 @@ type GroupRowsProps<Row extends RowData> = {
 /** A group of rows: complete near the viewport, plain text of the same height elsewhere. */
 const GroupRows = memo(GroupRowsView) as typeof GroupRowsView;
 
-function GroupRowsView<Row extends RowData>({
-  group,
-  rowWindow,
-  appearance: look,
-  placeholderText,
-  firstIndex: listFirst,
-}: GroupRowsProps<Row>) {
+function GroupRowsView<Row extends RowData>({ group, rowWindow, appearance, placeholderText, firstIndex }: GroupRowsProps<Row>) {
   const { key, first, offset, rows } = group;
   const subscribe = useCallback((listener: () => void) => rowWindow.subscribe(key, listener), [rowWindow, key]);
   const span = useSyncExternalStore(
@@ -48,7 +42,7 @@ function GroupRowsView<Row extends RowData>({
   );
   const from = Math.max(0, span.from - offset);
   const to = Math.max(from, Math.min(rows.length, span.to - offset));
-  const { isLong } = look;
+  const { isLong } = appearance;
   return (
     <tbody
       data-group={key}
@@ -56,7 +50,7 @@ function GroupRowsView<Row extends RowData>({
       style={isLong ? { height: getHeight(rows.length) } : undefined}
     >
       {from > 0 ? <PlaceholderRows rows={rows.slice(0, from)} placeholderText={placeholderText} /> : null}
-      {rows.slice(from, to).map((row, index) => renderRow(row, look, listFirst + first + from + index))}
+      {rows.slice(from, to).map((row, index) => renderRow(row, appearance, firstIndex + first + from + index))}
       {to < rows.length ? <PlaceholderRows rows={rows.slice(to)} placeholderText={placeholderText} /> : null}
     </tbody>
   );

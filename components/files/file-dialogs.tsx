@@ -56,7 +56,7 @@ export function NewFolder(props: NewFolderProps) {
   );
 }
 
-function NewFolderForm({ onCreate: onName, onFiles, onClose }: NewFolderProps & { onClose: () => void }) {
+function NewFolderForm({ onCreate, onFiles, onClose }: NewFolderProps & { onClose: () => void }) {
   const t = useTranslations("files.newFolder");
   const [nameInput, setNameInput] = useState("");
   const name = normalizePath(nameInput);
@@ -72,7 +72,7 @@ function NewFolderForm({ onCreate: onName, onFiles, onClose }: NewFolderProps & 
     event.preventDefault();
     if (name === undefined) return;
     onClose();
-    onName(name);
+    onCreate(name);
   }
   return (
     <form onSubmit={create} autoComplete="off">

@@ -35,7 +35,7 @@ type FilePanelProps = {
   onMoved: (to: string) => void;
 };
 
-export function FilePanel({ path, row, connection, canChange, capabilities: abilities, onClose, onRemove, onMoved }: FilePanelProps) {
+export function FilePanel({ path, row, connection, canChange, capabilities, onClose, onRemove, onMoved }: FilePanelProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("files.panel");
   const locale = useLocale();
@@ -46,7 +46,7 @@ export function FilePanel({ path, row, connection, canChange, capabilities: abil
     if (window.matchMedia?.("(max-width: 1023px)").matches) panel.current?.focus({ preventScroll: true });
   }, [path]);
   const [missingPath, setMissingPath] = useState<string>();
-  const canRead = abilities.has("userdata.read") !== false;
+  const canRead = capabilities.has("userdata.read") !== false;
   // A missing file exists again once the list contains it.
   const hasActions = canRead && (row !== undefined || missingPath !== path);
   return (
@@ -82,19 +82,26 @@ export function FilePanel({ path, row, connection, canChange, capabilities: abil
           <a href={apiPath(fileApiPath(path, { connection }))} download={name} className={buttonStyle()}>
             {t("download")}
           </a>
-          {canChange && abilities.has("userdata.move") ? (
+          {canChange && capabilities.has("userdata.move") ? (
             <MoveFile key={path} path={path} connection={connection} onMoved={onMoved} />
           ) : null}
-          {canChange && abilities.has("userdata.delete") ? (
+          {canChange && capabilities.has("userdata.delete") ? (
             <Button tone="danger" onClick={onRemove}>
               {t("remove")}
             </Button>
           ) : null}
         </div>
       ) : null}
-      {abilities.isRefused("userdata.move") ? <p className="text-ink-2">{t("noMove")}</p> : null}
+      {capabilities.isRefused("userdata.move") ? <p className="text-ink-2">{t("noMove")}</p> : null}
       {canRead ? (
-        <Content key={path} path={path} row={row} connection={connection} capabilities={abilities} onMissing={() => setMissingPath(path)} />
+        <Content
+          key={path}
+          path={path}
+          row={row}
+          connection={connection}
+          capabilities={capabilities}
+          onMissing={() => setMissingPath(path)}
+        />
       ) : null}
       {canRead ? null : <p className="text-ink-2">{t("noRead")}</p>}
     </aside>
@@ -104,14 +111,14 @@ export function FilePanel({ path, row, connection, canChange, capabilities: abil
 type ContentProps = Pick<FilePanelProps, "path" | "row" | "connection" | "capabilities"> & { onMissing: () => void };
 
 /** Skips requests that would fail or return nothing, since the browser logs them as errors. */
-function Content({ path, row, connection, capabilities: abilities, onMissing: onGone }: ContentProps) {
+function Content({ path, row, connection, capabilities, onMissing }: ContentProps) {
   const t = useTranslations("files.content");
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
-  if (abilities.isLoading) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
-  const canRead = abilities.has("userdata.read") === true;
+  if (capabilities.isLoading) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
+  const canRead = capabilities.has("userdata.read") === true;
   // If the file is changed or removed elsewhere, its size or time in the list changes.
   const version = row ? `${row.bytes} ${row.modifiedMs}` : "";
-  return <FileContent path={path} connection={connection} version={version} canRead={canRead} onMissing={onGone} />;
+  return <FileContent path={path} connection={connection} version={version} canRead={canRead} onMissing={onMissing} />;
 }
 
 type FileContentProps = {
@@ -125,18 +132,18 @@ type FileContentProps = {
 };
 
 /** Shows text exactly as stored. */
-function FileContent({ path, connection, version, canRead: isRead, onMissing: onGone }: FileContentProps) {
+function FileContent({ path, connection, version, canRead, onMissing }: FileContentProps) {
   const t = useTranslations("files.content");
   const locale = useLocale();
   const fetchText = async () => {
     const result = await readText(path, connection);
     if (result.ok) return result.value;
-    if (result.failure.status === 404 && !isMissingOperation(result.failure)) onGone();
+    if (result.failure.status === 404 && !isMissingOperation(result.failure)) onMissing();
     throw result.failure;
   };
   const options = { shouldRetryOnError: false, revalidateOnFocus: false, keepPreviousData: true };
   const { data, error, mutate } = useSWR<FileText, ApiFailure>(["files.text", connection, path, version], fetchText, options);
-  if (error?.status === 404) return <p className="text-ink-2">{t(isRead ? "gone" : "goneOrKept")}</p>;
+  if (error?.status === 404) return <p className="text-ink-2">{t(canRead ? "gone" : "goneOrKept")}</p>;
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   if (!data) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
   if (data.kind === "bytes") return <p className="text-ink-2">{t("bytes")}</p>;

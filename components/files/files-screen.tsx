@@ -76,7 +76,7 @@ export function FilesScreen({ query, openedPath, canChange, files }: FilesScreen
   const currentView = live.failure && rows.length === 0 ? undefined : view;
   const hasFiles = view !== undefined && view.fileCount > 0;
   const capabilities = useCapabilities(hasFiles ? connection : undefined, fileCapabilities, query.dir);
-  const selection = useSelection(rows.filter(({ fileCount: files }) => files > 0).map(getRowId));
+  const selection = useSelection(rows.filter(({ fileCount }) => fileCount > 0).map(getRowId));
   const removal = useFileRemoval({ connection, refresh: live.refresh });
   const { uploads, uploadFiles } = useFileUploads({ connection, refresh: live.refresh });
   const navigate = (change: Partial<FilesQuery>, file?: string) =>

@@ -18,7 +18,7 @@ type AssetChoicesProps = {
   onClick: (id: string, isRange: boolean) => void;
 };
 
-export function AssetChoices({ label, isFullPage: isFullPage = false, assets, getSrc, selected, onClick }: AssetChoicesProps) {
+export function AssetChoices({ label, isFullPage = false, assets, getSrc, selected, onClick }: AssetChoicesProps) {
   return (
     <ul
       aria-label={label}

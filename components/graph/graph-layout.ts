@@ -1,22 +1,21 @@
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { getLinks } from "@/lib/contract/workflow/graph";
 
-/** In units of the drawing; a unit is a pixel at 1:1. */
+/** In drawing units; 1 unit is 1 px at 100 % zoom. */
 export const nodeSize = { width: 168, height: 46 } as const;
 /**
  * Distances between layers, and between nodes of a layer. A layer with more than `maxNodes` nodes is split into several.
  */
-const pitches = {
+const layerMetrics = {
   horizontal: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, maxNodes: 72 },
   vertical: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, maxNodes: 12 },
 } as const;
-/** The width of a lane. */
 const LANE_WIDTH = 16;
 const SWEEP_COUNT = 6;
 
-export type PlacedNode = { id: string; x: number; y: number; width: number; height: number; look?: NodeLook };
-/** The look of a box from the editor's file. `title`: set if the box is not a node of the graph. */
-type NodeLook = {
+export type PlacedNode = { id: string; x: number; y: number; width: number; height: number; look?: NodeAppearance };
+/** Appearance of a box as saved by the editor. `title` labels boxes that are not graph nodes. */
+type NodeAppearance = {
   kind: "node" | "subgraph" | "note" | "reroute";
   title: string;
   /** `leftOut`: enabled, but not in the graph. */
@@ -48,10 +47,10 @@ export type GraphLayout = {
 
 /**
  * Places nodes in columns to the right of their sources, or, if vertical, in rows below them. Links that pass a column get a lane in it. The
- * layout is deterministic, and nodes never overlap. In a loop, the closing link runs backwards.
+ * layout is deterministic, and nodes never overlap. In a cycle, one link becomes a back edge.
  */
 export function layoutGraph(graph: Graph, isVertical = false): GraphLayout {
-  const pitch = pitches[isVertical ? "vertical" : "horizontal"];
+  const pitch = layerMetrics[isVertical ? "vertical" : "horizontal"];
   const ids = Object.keys(graph);
   const orderIndex = new Map(ids.map((id, index) => [id, index]));
   const links: { from: number; to: number; input: string }[] = [];
@@ -65,14 +64,10 @@ export function layoutGraph(graph: Graph, isVertical = false): GraphLayout {
       directLinks.targets[from]?.push(to);
     }
   }
-  const {
-    adjacency: ends,
-    layer,
-    getLanesBetween: chainBetween,
-  } = withLanes(directLinks, splitLayers(getLayers(directLinks), directLinks, pitch.maxNodes));
+  const { adjacency, layer, getLanesBetween } = addLanes(directLinks, splitLayers(getLayers(directLinks), directLinks, pitch.maxNodes));
   const isNode = (item: number) => item < ids.length;
-  const columns = getColumns(layer, ends);
-  const positions = getPositions(columns, ends, (item) => (isNode(item) ? pitch.node : LANE_WIDTH));
+  const columns = getColumns(layer, adjacency);
+  const positions = getPositions(columns, adjacency, (item) => (isNode(item) ? pitch.node : LANE_WIDTH));
   const getHalfSize = (item: number) => (isNode(item) ? pitch.breadth / 2 : 0);
   const minPosition = columns.reduce(
     (minSoFar, [first = 0]) => Math.min(minSoFar, (positions[first] ?? 0) - getHalfSize(first)),
@@ -95,13 +90,13 @@ export function layoutGraph(graph: Graph, isVertical = false): GraphLayout {
     source: ids[from] ?? "",
     target: ids[to] ?? "",
     input,
-    via: chainBetween(from, to).map((lane) => toPoint((layer[lane] ?? 0) * pitch.layer, (positions[lane] ?? 0) - minPosition)),
+    via: getLanesBetween(from, to).map((lane) => toPoint((layer[lane] ?? 0) * pitch.layer, (positions[lane] ?? 0) - minPosition)),
   }));
   const length = columns.length === 0 ? 0 : (columns.length - 1) * pitch.layer + pitch.extent;
   return { nodes, edges, isVertical, ...(isVertical ? { width: breadth, height: length } : { width: length, height: breadth }) };
 }
 
-/** The length of the longest path to each node. Links that close a loop do not count. */
+/** The length of the longest path to each node. Back edges are ignored. */
 function getLayers({ sources, targets }: Adjacency): number[] {
   const pendingSources = sources.map((list) => list.length);
   const layer = sources.map(() => 0);
@@ -134,9 +129,9 @@ function splitLayers(layer: readonly number[], adjacency: Adjacency, maxNodes: n
     const size = Math.ceil(nodes.length / parts);
     return Array.from({ length: parts }, (_, part) => nodes.slice(part * size, (part + 1) * size));
   });
-  const splitColumns: number[] = [];
-  columns.forEach((nodes, index) => nodes.forEach((node) => (splitColumns[node] = index)));
-  return splitColumns;
+  const columnByNode: number[] = [];
+  columns.forEach((nodes, index) => nodes.forEach((node) => (columnByNode[node] = index)));
+  return columnByNode;
 }
 
 function getColumns(layer: readonly number[], adjacency: Adjacency): number[][] {
@@ -163,10 +158,10 @@ function sortByNeighbours(layers: number[][], { sources, targets }: Adjacency): 
   }
 }
 
-/** Positions of the centers across the layer, as near as possible to their neighbours, keeping the order and without overlaps. */
+/** Places node centers within each layer close to their neighbors. Keeps the order and avoids overlaps. */
 function getPositions(columns: readonly number[][], { sources, targets }: Adjacency, getSpace: (item: number) => number): number[] {
   const positions: number[] = [];
-  const stepsByColumn = new Map(columns.map((column) => [column, getSteps(column, getSpace)]));
+  const stepsByColumn = new Map(columns.map((column) => [column, getMinOffsets(column, getSpace)]));
   for (const column of columns) {
     const steps = stepsByColumn.get(column) ?? [];
     column.forEach((item, index) => (positions[item] = (steps[index] ?? 0) - (steps.at(-1) ?? 0) / 2));
@@ -182,7 +177,7 @@ function getPositions(columns: readonly number[][], { sources, targets }: Adjace
 }
 
 /** Each item's minimum distance from the first. */
-function getSteps(column: readonly number[], getSpace: (item: number) => number): number[] {
+function getMinOffsets(column: readonly number[], getSpace: (item: number) => number): number[] {
   let sum = 0;
   return column.map((item, index) => (sum += index === 0 ? 0 : (getSpace(column[index - 1] ?? 0) + getSpace(item)) / 2));
 }
@@ -220,7 +215,7 @@ type Lanes = {
 const MAX_LANES = 4_000;
 
 /** Links from the same source share lanes. */
-function withLanes({ sources, targets }: Adjacency, layer: readonly number[]): Lanes {
+function addLanes({ sources, targets }: Adjacency, layer: readonly number[]): Lanes {
   const count = layer.length;
   const getLevel = (node: number) => layer[node] ?? 0;
   const spans = targets.map((list, node) => list.reduce((maxSpan, target) => Math.max(maxSpan, getLevel(target) - getLevel(node) - 1), 0));
@@ -280,11 +275,11 @@ function toEdgePath({ from, to, via, slotOffsets: slots }: PathEnds, isVertical:
 }
 
 /** All edges as one path, so that thousands of links are one element. */
-export function toEdgesPath({ nodes, isVertical: isUpright }: GraphLayout, edges: readonly GraphEdge[]): string {
+export function toEdgesPath({ nodes, isVertical }: GraphLayout, edges: readonly GraphEdge[]): string {
   return edges
     .map(({ source, target, ...route }) => {
       const [from, to] = [nodes.get(source), nodes.get(target)];
-      return from && to ? toEdgePath({ from, to, ...route }, isUpright) : "";
+      return from && to ? toEdgePath({ from, to, ...route }, isVertical) : "";
     })
     .join("");
 }

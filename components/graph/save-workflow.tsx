@@ -64,9 +64,9 @@ type SaveFormProps = Pick<SaveWorkflowProps, "title" | "currentPath" | "onSaved"
 };
 type SaveState = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
 
-function SaveForm({ title, currentPath: storedText, onSaved, getText, editor, connection, onClose }: SaveFormProps) {
+function SaveForm({ title, currentPath, onSaved, getText, editor, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
-  const [name, setName] = useState(() => toName(storedText) ?? toFileName(title));
+  const [name, setName] = useState(() => toName(currentPath) ?? toFileName(title));
   const [saving, setSaving] = useState<SaveState>({});
   // Computed once, since it searches the whole text.
   const [isMasked] = useState(() => getText()?.includes(MASK) ?? false);

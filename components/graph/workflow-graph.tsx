@@ -51,7 +51,7 @@ export function WorkflowGraph({
   json,
   fileName,
   nodeRequest,
-  formSelection: aside,
+  formSelection,
   shape = graph,
   drawing,
   save,
@@ -60,7 +60,7 @@ export function WorkflowGraph({
   const t = useTranslations("graph");
   // Next to a form and on phones the frame is narrow.
   const isPhone = useMedia(PHONE_QUERY);
-  const isVertical = aside !== undefined || isPhone;
+  const isVertical = formSelection !== undefined || isPhone;
   const file = useMemo(() => readMatchingDrawing(drawing, shape), [drawing, shape]);
   const [subgraphPath, setSubgraphPath] = useState<SubgraphPath>(topLevel);
   const layout = useMemo(
@@ -72,8 +72,8 @@ export function WorkflowGraph({
   const viewport = useViewport(layout, importantNode);
   const [view, setView] = useState<(typeof views)[number]>("drawing");
   const [openNodeId, setOpenNodeId] = useState<string>();
-  const selected = aside ? aside.selected : openNodeId;
-  const selectNode = aside ? aside.onSelect : setOpenNodeId;
+  const selected = formSelection ? formSelection.selected : openNodeId;
+  const selectNode = formSelection ? formSelection.onSelect : setOpenNodeId;
   function select(id: string) {
     if (Object.hasOwn(graph, id)) return selectNode(id);
     // Selecting a subgraph's box enters the subgraph.
@@ -91,15 +91,15 @@ export function WorkflowGraph({
   const matches = useMemo(() => searchNodes(graph, query), [graph, query]);
   const matchSet = useMemo(() => new Set(matches), [matches]);
   // Fills its container next to a form, otherwise has a fixed height.
-  const height = aside ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
+  const height = formSelection ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
   const isSearching = query.trim() !== "";
-  const isPanelOpen = !aside && selected !== undefined;
+  const isPanelOpen = !formSelection && selected !== undefined;
 
   function showNode(id: string) {
     select(id);
     setTargetId(id);
   }
-  if (aside && selected !== followedId) {
+  if (formSelection && selected !== followedId) {
     setFollowedId(selected);
     setTargetId(selected);
   }

@@ -115,7 +115,7 @@ function OpeningProgress({ share }: { share?: number }) {
 type OpenFailureProps = {
   error: OpenError;
   name: string;
-  /** Whether the service lists the file, which then exists even if it is not served. */
+  /** Whether the service lists the file. A listed file may exist without being downloadable. */
   isListed: boolean;
   onRetry: () => void;
   onFile: (file: File) => void;
@@ -126,7 +126,7 @@ function OpenFailure({ error, name, isListed, onRetry, onFile }: OpenFailureProp
   const t = useTranslations("masks.refused");
   const locale = useLocale();
   const formatNumber = useNumberFormat();
-  const pickButton = <PickOriginal onFile={onFile} />;
+  const pickButton = <OriginalFilePicker onFile={onFile} />;
   if (error.kind === "failed") {
     if (!isNotFound(error.failure)) return <FailureMessage failure={error.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
     if (isListed) return <EmptyState title={t("notHandedOut")} text={t("pickText")} action={pickButton} />;
@@ -162,7 +162,7 @@ function OpenFailure({ error, name, isListed, onRetry, onFile }: OpenFailureProp
 }
 
 /** Opens a file picker to choose the same file from this computer. */
-function PickOriginal({ onFile }: { onFile: (file: File) => void }) {
+function OriginalFilePicker({ onFile }: { onFile: (file: File) => void }) {
   const t = useTranslations("masks.refused");
   const { input, open } = useFilePicker({ accept: "image/*", testId: "mask-original", onFiles: ([file]) => file && onFile(file) });
   return (

@@ -32,7 +32,7 @@ const WORKFLOW_FILES = ".json,application/json,image/*,video/*,audio/*,.mkv,.fla
 /** Shown while no workflow is open: an introduction and all ways to open one. */
 export function EmptyRun({
   connectionName,
-  isDragOver: isOver,
+  isDragOver,
   note,
   recent,
   storedWorkflows,
@@ -66,7 +66,7 @@ export function EmptyRun({
       <div
         className={cn(
           "flex flex-col items-center gap-2 rounded-lg border border-dashed px-6 py-10 text-center",
-          isOver ? "border-accent bg-accent-soft" : "border-control bg-surface",
+          isDragOver ? "border-accent bg-accent-soft" : "border-control bg-surface",
         )}
       >
         <FileJson2 aria-hidden="true" className="mb-1 size-6 text-ink-3" strokeWidth={1.5} />

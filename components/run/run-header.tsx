@@ -38,22 +38,26 @@ export function RunHeader(props: RunHeaderProps) {
     name,
     nodeCount,
     connection,
-    isGraphShown: isDrawn,
+    isGraphShown,
     canRun,
-    runButton: button,
+    runButton,
     refusal,
     openActions,
     onStop,
-    onToggleGraph: onDrawn,
+    onToggleGraph,
     onSaved,
     onClose,
     onCopies,
   } = props;
   const t = useTranslations("run");
-  const { writeEditorFile: inFile, info } = props;
+  const { writeEditorFile, info } = props;
   const isDefault = openWorkflow.rawTexts !== undefined;
-  const editor = info && { isDefault, isOriginalFile: inFile !== undefined, write: () => createEditorText(openWorkflow, info, inFile) };
-  const getGraphText = () => toStoredText(openWorkflow.graph, withEditorFile(openWorkflow.extraData, openWorkflow.graph, inFile));
+  const editor = info && {
+    isDefault,
+    isOriginalFile: writeEditorFile !== undefined,
+    write: () => createEditorText(openWorkflow, info, writeEditorFile),
+  };
+  const getGraphText = () => toStoredText(openWorkflow.graph, withEditorFile(openWorkflow.extraData, openWorkflow.graph, writeEditorFile));
   async function download() {
     const text = editor?.isDefault ? (await editor.write()).text : getGraphText();
     saveFile(`${name}.json`, new Blob([text], { type: "application/json" }));
@@ -74,7 +78,7 @@ export function RunHeader(props: RunHeaderProps) {
         </span>
       }
     >
-      <Button aria-pressed={isDrawn} onClick={onDrawn} className="aria-pressed:bg-off-soft">
+      <Button aria-pressed={isGraphShown} onClick={onToggleGraph} className="aria-pressed:bg-off-soft">
         {t("open.graph")}
       </Button>
       <OpenWorkflowButton serial={openWorkflow.serial} refusal={refusal} openActions={openActions} onStop={onStop} />
@@ -104,21 +108,21 @@ export function RunHeader(props: RunHeaderProps) {
         <IconButton icon={Download} label={t("open.download")} tone="quiet" onClick={() => void download()} />
       )}
       <IconButton icon={X} label={t("open.close")} tone="quiet" onClick={onClose} />
-      {canRun ? <CopiesButton runButton={button} onClick={onCopies} className="max-md:hidden" /> : null}
-      <RunButton {...button} className="max-md:hidden" />
+      {canRun ? <CopiesButton runButton={runButton} onClick={onCopies} className="max-md:hidden" /> : null}
+      <RunButton {...runButton} className="max-md:hidden" />
     </PageHeader>
   );
 }
 
 /** The buttons at the bottom of narrow screens. */
-export function RunBar({ canRun, runButton: button, onCopies }: Pick<RunHeaderProps, "canRun" | "runButton" | "onCopies">) {
+export function RunBar({ canRun, runButton, onCopies }: Pick<RunHeaderProps, "canRun" | "runButton" | "onCopies">) {
   return (
     <div
       data-lower-edge=""
       className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 flex gap-2 border-t border-line bg-bg px-4 py-2 md:hidden"
     >
-      {canRun ? <CopiesButton runButton={button} onClick={onCopies} /> : null}
-      <RunButton {...button} className="flex-1" />
+      {canRun ? <CopiesButton runButton={runButton} onClick={onCopies} /> : null}
+      <RunButton {...runButton} className="flex-1" />
     </div>
   );
 }

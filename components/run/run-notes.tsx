@@ -93,12 +93,12 @@ type CopiesSectionProps = {
 };
 
 /** Shows the full card next to the copied workflow, or one line next to another workflow or connection. */
-function CopiesSection({ set, openWorkflowId: openId, canRun, work }: CopiesSectionProps) {
+function CopiesSection({ set, openWorkflowId, canRun, work }: CopiesSectionProps) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
   const [isRequested, setRequested] = useState(false);
   const isOtherConnection = set.connection !== connection;
-  const isOtherWorkflow = openId !== undefined && openId !== set.workflowId;
+  const isOtherWorkflow = openWorkflowId !== undefined && openWorkflowId !== set.workflowId;
   const sharedProps = { set, fallbackName: t("pasted"), work };
   if (isOtherConnection || (isOtherWorkflow && !isRequested))
     return <CopiesSummary {...sharedProps} isOtherConnection={isOtherConnection} onShow={() => setRequested(true)} />;
@@ -149,11 +149,11 @@ export function EarlierJobs({ run }: { run: Run }) {
 /** Undoes the last open or close: restores the previous workflow with its edits. */
 export function RestorePreviousButton({ run }: { run: Run }) {
   const t = useTranslations("run");
-  const { previousWorkflow: before } = run.state;
-  if (!before) return null;
+  const { previousWorkflow } = run.state;
+  if (!previousWorkflow) return null;
   return (
     <Button className="self-start" onClick={run.restorePrevious}>
-      {t("open.back", { name: before.name || t("pasted") })}
+      {t("open.back", { name: previousWorkflow.name || t("pasted") })}
     </Button>
   );
 }

@@ -40,13 +40,13 @@ export function RunScreen({ canRun, memberId, source, store = tabRun, api: provi
       if (placedPicture) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placedPicture.picture.name }) });
     });
   const isDragOver = useRunPage({ run, store, memberId, connection: id, source, canRun, onFiles: openFiles });
-  const { refusal, openWorkflow, pendingImages, ambiguousFile: formatQuestion } = run.state;
+  const { refusal, openWorkflow, pendingImages, ambiguousFile } = run.state;
   const formatDialog = (
     <FormatDialog
-      file={formatQuestion}
+      file={ambiguousFile}
       api={api}
-      onChoose={(format) => formatQuestion && void run.openFormat(formatQuestion, format)}
-      onClose={() => formatQuestion && run.requestFormat(undefined)}
+      onChoose={(format) => ambiguousFile && void run.openFormat(ambiguousFile, format)}
+      onClose={() => ambiguousFile && run.requestFormat(undefined)}
     />
   );
   const refusalNote = refusal ? (

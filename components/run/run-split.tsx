@@ -63,7 +63,7 @@ type RunSplitProps = {
 };
 
 /** The drawing stays in view while the form scrolls. The divider between them is moved with the pointer or the arrow keys. */
-export function RunSplit({ isWide, graph, footer: foot, className, children }: RunSplitProps) {
+export function RunSplit({ isWide, graph, footer, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
   const [share, setShare] = useState(() => (isWide ? storedShare.get() : shareLimits.default));
   const isSideBySide = isWide && graph !== undefined;
@@ -92,7 +92,7 @@ export function RunSplit({ isWide, graph, footer: foot, className, children }: R
           {children}
         </section>
       </div>
-      <div style={footStyle}>{foot}</div>
+      <div style={footStyle}>{footer}</div>
     </>
   );
 }

@@ -101,9 +101,13 @@ export function createRunStore() {
     dismissRefusal: () => merge({ refusal: undefined }),
     restorePrevious() {
       update((state) => {
-        const { previousWorkflow: before, openWorkflow } = state;
-        return before
-          ? { ...clearTransientState(state), openWorkflow: { ...before, serial: nextSerial(state) }, previousWorkflow: openWorkflow }
+        const { previousWorkflow, openWorkflow } = state;
+        return previousWorkflow
+          ? {
+              ...clearTransientState(state),
+              openWorkflow: { ...previousWorkflow, serial: nextSerial(state) },
+              previousWorkflow: openWorkflow,
+            }
           : state;
       });
     },
@@ -247,8 +251,8 @@ function applyOutcome(state: RunState, response: SentOutcome): RunState {
   };
 }
 
-function withErrors({ focusSerial: attention }: RunState, errors: NodeErrors): Pick<RunState, "errors" | "focusSerial"> {
-  return { errors, focusSerial: attention + 1 };
+function withErrors({ focusSerial }: RunState, errors: NodeErrors): Pick<RunState, "errors" | "focusSerial"> {
+  return { errors, focusSerial: focusSerial + 1 };
 }
 
 function toSubmittedJob(

@@ -105,17 +105,17 @@ function omitRawTexts(texts: FilledText[], raw: readonly string[]): FilledText[]
 }
 
 /** How the next run differs from the form. Decided before Run is clicked, so that the shown values are the ones sent. */
-function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTexts, writeEditorFile: inFile }: NextSubmissionOptions) {
+function useNextSubmission({ graph, form, info, isRandomised, rawTexts = noRawTexts, writeEditorFile }: NextSubmissionOptions) {
   const [draw, setDraw] = useState(createRandomDraw);
   const [shownTime, setShownTime] = useState(() => new Date());
   // Each copy gets its own seeds.
   const getSeeds = useCallback((copy = 0) => drawSeedEdits(form, isRandomised, draw + copy), [form, isRandomised, draw]);
   const fillTextsAt = useCallback(
     (currentGraph: Graph, options: FillOptions) => {
-      const getWidgets = inFile && ((writtenGraph: Graph) => inFile(writtenGraph).findWidgetValue);
+      const getWidgets = writeEditorFile && ((writtenGraph: Graph) => writeEditorFile(writtenGraph).findWidgetValue);
       return omitRawTexts(fillTexts(currentGraph, info, options, getWidgets), rawTexts);
     },
-    [info, rawTexts, inFile],
+    [info, rawTexts, writeEditorFile],
   );
   const fill = useCallback(
     (currentGraph: Graph, copy = 0) => fillTextsAt(currentGraph, { at: shownTime, draw: draw + copy }),

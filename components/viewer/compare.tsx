@@ -127,10 +127,10 @@ type ComparePaneProps = {
   onSize: (size: Size | "broken") => void;
 };
 
-function ComparePane({ item, number, naturalSize: own, content, view, clip, isCaptionRight = false, onSize }: ComparePaneProps) {
+function ComparePane({ item, number, naturalSize, content, view, clip, isCaptionRight = false, onSize }: ComparePaneProps) {
   const t = useTranslations("viewer");
-  const isLoaded = own !== undefined && own !== "broken";
-  const { x, y, ...fittedSize } = fitInto(content, isLoaded ? own : undefined);
+  const isLoaded = naturalSize !== undefined && naturalSize !== "broken";
+  const { x, y, ...fittedSize } = fitInto(content, isLoaded ? naturalSize : undefined);
   const handleLoad = ({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) => onSize(width > 0 ? { width, height } : "broken");
   return (
     <figure
@@ -138,7 +138,7 @@ function ComparePane({ item, number, naturalSize: own, content, view, clip, isCa
       className={cn("overflow-hidden bg-bg", clip === undefined ? "relative border-r border-b border-line" : "absolute inset-0")}
     >
       {isLoaded ? null : (
-        <PicturePoster poster={item.poster} size={item} failedUrl={own === "broken" ? toPreviewImageUrl(item.src) : undefined} />
+        <PicturePoster poster={item.poster} size={item} failedUrl={naturalSize === "broken" ? toPreviewImageUrl(item.src) : undefined} />
       )}
       {/* eslint-disable-next-line @next/next/no-img-element -- a private file in full size, which must not pass through the image optimizer */}
       <img
@@ -167,7 +167,7 @@ function ComparePane({ item, number, naturalSize: own, content, view, clip, isCa
         )}
       >
         {number} · <FileName name={item.name} /> {item.note ? <span className="text-ink-2">{item.note}</span> : null}{" "}
-        {isLoaded ? <span className="text-ink-2 tabular-nums">{t("size", own)}</span> : null}
+        {isLoaded ? <span className="text-ink-2 tabular-nums">{t("size", naturalSize)}</span> : null}
       </figcaption>
     </figure>
   );

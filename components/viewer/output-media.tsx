@@ -11,7 +11,7 @@ import { type OutputView } from "@/lib/contract/views/outputs-view";
 /** `url`: the output's URL, if it has no file name. */
 type OutputMediaProps = { view: OutputView; node: string; connection?: string; url?: string };
 
-/** An output other than a picture: a player, a text, or a file to download. */
+/** Renders a non-image output as a media player, text, or a download link. */
 export function OutputMedia({ view, node, connection, url }: OutputMediaProps) {
   const t = useTranslations("viewer.output");
   const src = url ?? (view.file && createViewUrl({ ...view.file, connection }));
@@ -69,8 +69,8 @@ function TextFile({ src, name }: { src: string; name: string }) {
   const [readState, setReadState] = useState<ReadState>();
   async function load() {
     setReadState("reading");
-    const beginning = await readTextExcerpt(src);
-    setReadState(beginning.ok ? beginning.value : "failed");
+    const excerpt = await readTextExcerpt(src);
+    setReadState(excerpt.ok ? excerpt.value : "failed");
   }
   if (readState === undefined || readState === "reading" || readState === "failed") {
     return (

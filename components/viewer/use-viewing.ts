@@ -18,9 +18,9 @@ type ViewingOptions = {
 const URL_UPDATE_DELAY_MS = 300;
 
 /** Stores the shown item in the URL, so that Back closes the viewer, and a reload or a link shows the item again. */
-export function useViewing({ indexOf, getId, onSettled: onRest, onClosed }: ViewingOptions) {
+export function useViewing({ indexOf, getId, onSettled, onClosed }: ViewingOptions) {
   const shownParam = useShownItem("show");
-  const { value, replace: note } = shownParam;
+  const { value, replace } = shownParam;
   const [movedIndex, setMovedIndex] = useState<number>();
   const foundIndex = value === undefined ? -1 : indexOf(value);
   const at = value === undefined ? undefined : (movedIndex ?? (foundIndex < 0 ? undefined : foundIndex));
@@ -28,8 +28,8 @@ export function useViewing({ indexOf, getId, onSettled: onRest, onClosed }: View
   const last = useRef<number>(undefined);
 
   const handleSettled = useEffectEvent((index: number, currentId: string) => {
-    note(currentId);
-    onRest?.(index);
+    replace(currentId);
+    onSettled?.(index);
   });
   useEffect(() => {
     if (at === undefined) return;

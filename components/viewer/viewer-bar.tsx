@@ -23,18 +23,7 @@ type ViewerBarProps = {
   onClose: () => void;
 };
 
-export function ViewerBar({
-  item,
-  index: at,
-  count,
-  slideshow,
-  comparison: marking,
-  canDownload,
-  onShare,
-  onMoveBy: onTurn,
-  onKeys,
-  onClose,
-}: ViewerBarProps) {
+export function ViewerBar({ item, index, count, slideshow, comparison, canDownload, onShare, onMoveBy, onKeys, onClose }: ViewerBarProps) {
   const t = useTranslations("viewer");
   const playLabel = t(slideshow.isPlaying ? "pause" : "play");
   return (
@@ -50,22 +39,22 @@ export function ViewerBar({
         <span className="text-ink-3">{item?.note}</span>
       </span>
       <span role="status" className="text-ink-3 tabular-nums">
-        {t("place", { at: at + 1, count })}
+        {t("place", { at: index + 1, count })}
       </span>
       <div className="flex flex-wrap items-center gap-2 max-sm:order-last max-sm:w-full">
         <IconButton
           icon={ChevronLeft}
           label={t("previous")}
           title={`${t("previous")} (←)`}
-          aria-disabled={at === 0 || undefined}
-          onClick={() => onTurn(-1)}
+          aria-disabled={index === 0 || undefined}
+          onClick={() => onMoveBy(-1)}
         />
         <IconButton
           icon={ChevronRight}
           label={t("next")}
           title={`${t("next")} (→)`}
-          aria-disabled={at + 1 >= count || undefined}
-          onClick={() => onTurn(1)}
+          aria-disabled={index + 1 >= count || undefined}
+          onClick={() => onMoveBy(1)}
         />
         {count > 1 ? (
           <>
@@ -82,15 +71,15 @@ export function ViewerBar({
             </Select>
           </>
         ) : null}
-        {marking && item?.kind === "image" ? (
-          <Button aria-pressed={marking.isMarked} tone={marking.isMarked ? "primary" : "plain"} onClick={marking.onMark}>
+        {comparison && item?.kind === "image" ? (
+          <Button aria-pressed={comparison.isMarked} tone={comparison.isMarked ? "primary" : "plain"} onClick={comparison.onMark}>
             {t("mark")}
           </Button>
         ) : null}
-        {marking && marking.count > 1 ? (
-          <Button onClick={marking.onCompare}>
+        {comparison && comparison.count > 1 ? (
+          <Button onClick={comparison.onCompare}>
             <Columns2 aria-hidden="true" className="size-4" />
-            {t("compare", { count: marking.count })}
+            {t("compare", { count: comparison.count })}
           </Button>
         ) : null}
         {item && canDownload ? (
@@ -146,15 +135,15 @@ type SlideshowOptions = {
 };
 
 /** Advances automatically, and from the last slide to the first. Each slide is shown for the full time after it has loaded. */
-export function useSlideshow({ isReady, index: at, count, onMove }: SlideshowOptions) {
+export function useSlideshow({ isReady, index, count, onMove }: SlideshowOptions) {
   const [isPlaying, setPlaying] = useState(false);
   const [seconds, setSeconds] = useState<SlideSeconds>(4);
   const move = useEffectEvent(onMove);
   useEffect(() => {
     if (!isPlaying || !isReady || count < 2) return;
-    const timer = setTimeout(() => move((at + 1) % count), seconds * 1000);
+    const timer = setTimeout(() => move((index + 1) % count), seconds * 1000);
     return () => clearTimeout(timer);
-  }, [isPlaying, isReady, at, count, seconds]);
+  }, [isPlaying, isReady, index, count, seconds]);
   return { isPlaying, seconds, setSeconds, toggle: () => setPlaying((current) => !current), stop: () => setPlaying(false) };
 }
 

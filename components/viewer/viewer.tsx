@@ -30,7 +30,7 @@ const MAX_PRELOAD_BYTES = 32 * 1024 * 1024;
 /** Shows one item full size. Arrows change the item, Space plays, C marks it, + and - zoom, ? lists all keys. */
 export function Viewer({
   count,
-  index: at,
+  index,
   getItem,
   onMove,
   onClose,
@@ -47,12 +47,12 @@ export function Viewer({
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [sharedId, setSharedId] = useState<string>();
   const mayShare = useCanShare();
-  const item = getItem(at);
+  const item = getItem(index);
   const isReady = item !== undefined && readyId === item.id;
-  const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isHelpOpen && sharedId === undefined, index: at, count, onMove });
+  const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isHelpOpen && sharedId === undefined, index, count, onMove });
   const moveBy = (by: 1 | -1, isRepeat = false) => {
     setPaging(isRepeat);
-    if (at + by >= 0 && at + by < count) onMove(at + by);
+    if (index + by >= 0 && index + by < count) onMove(index + by);
   };
   const isMarked = item !== undefined && markedItems.some(({ id }) => id === item.id);
   const toggleMark = () => {
@@ -78,19 +78,19 @@ export function Viewer({
     if (!event.repeat || event.key.startsWith("Arrow")) handler(event.repeat);
     return true;
   };
-  const next = getItem(slideshow.isPlaying ? (at + 1) % count : at + 1);
+  const next = getItem(slideshow.isPlaying ? (index + 1) % count : index + 1);
   const preloadsNext = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MAX_PRELOAD_BYTES;
   return (
     <ViewerDialog
       dialog={dialog}
-      label={t("label", { name: item?.name ?? "", at: at + 1, count })}
+      label={t("label", { name: item?.name ?? "", at: index + 1, count })}
       onClose={onClose}
       onKey={onKey}
       isCovered={isCovered}
     >
       <ViewerBar
         item={item}
-        index={at}
+        index={index}
         count={count}
         slideshow={slideshow}
         comparison={
@@ -145,7 +145,7 @@ type ItemViewProps = {
   onKey: (event: KeyboardEvent) => boolean;
 };
 
-function ItemView({ item, isPaging, canDownload, onReady, onMoveBy: onTurn, onKey }: ItemViewProps) {
+function ItemView({ item, isPaging, canDownload, onReady, onMoveBy, onKey }: ItemViewProps) {
   if (item.kind !== "image") return <OtherMedia item={item} canDownload={canDownload} onReady={onReady} onKey={onKey} />;
   const { src, name, poster } = item;
   return (
@@ -157,7 +157,7 @@ function ItemView({ item, isPaging, canDownload, onReady, onMoveBy: onTurn, onKe
       initialSize={item}
       isPaging={isPaging}
       onReady={onReady}
-      onSwipe={onTurn}
+      onSwipe={onMoveBy}
       onKey={onKey}
     />
   );

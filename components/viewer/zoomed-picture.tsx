@@ -209,11 +209,11 @@ type PicturePosterProps = {
 };
 
 /** Shows the poster until the full picture has loaded. Without a poster, shows that it is loading or has failed. */
-export function PicturePoster({ poster, size, failedUrl: isLost }: PicturePosterProps) {
+export function PicturePoster({ poster, size, failedUrl }: PicturePosterProps) {
   const t = useTranslations("viewer");
   const common = useTranslations("common");
   const [failedPoster, setFailedPoster] = useState<string>();
-  const reason = useFailureReason(isLost);
+  const reason = useFailureReason(failedUrl);
   const isPosterShown = poster !== undefined && poster !== failedPoster;
   return (
     <>
@@ -228,7 +228,7 @@ export function PicturePoster({ poster, size, failedUrl: isLost }: PicturePoster
           className="absolute inset-0 m-auto size-full object-contain"
         />
       ) : null}
-      {isLost !== undefined ? (
+      {failedUrl !== undefined ? (
         <p
           className={cn(
             "absolute inset-x-0 mx-auto flex w-fit flex-col items-center gap-2 rounded-sm bg-surface/90 px-2 py-1 text-ink-2",

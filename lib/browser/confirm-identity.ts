@@ -24,7 +24,7 @@ export function confirmIdentity(): Promise<boolean> {
 
 const CHANNEL_NAME = "lightdesk.confirmed";
 
-/** Call this in the tab that signed in at a provider. The message is only a hint, because the server checks again. */
+/** Call this in the tab where the provider sign-in completed. The message is only a hint, because the server checks again. */
 export function broadcastConfirmation(): void {
   const channel = new BroadcastChannel(CHANNEL_NAME);
   channel.postMessage(true);

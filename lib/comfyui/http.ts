@@ -104,13 +104,13 @@ type RequestOptions = {
   bounds?: JsonBounds;
 };
 
-async function sendRequest(address: string, path: string, { body, form, headers, responseTimeoutMs: answerMs, signal }: RequestOptions) {
+async function sendRequest(address: string, path: string, { body, form, headers, responseTimeoutMs, signal }: RequestOptions) {
   const response = await request(address + path, {
     method: body || form ? "POST" : "GET",
     dispatcher: agent,
     headers: { "user-agent": "lightdesk", ...(body && { "content-type": "application/json" }), ...headers },
     body: form ?? (body ? writeExactJson(body) : null),
-    ...(answerMs !== undefined && { headersTimeout: answerMs }),
+    ...(responseTimeoutMs !== undefined && { headersTimeout: responseTimeoutMs }),
     ...(signal && { signal }),
   });
   // A cancelled body emits an error that nothing else handles.

@@ -15,20 +15,14 @@ type SocketOptions = {
   maxBytes: number;
 };
 
-export function openSocket({
-  baseUrl,
-  clientId,
-  headers,
-  handshakeTimeoutMs: handshakeMs,
-  maxBytes,
-}: SocketOptions): WebSocket | undefined {
+export function openSocket({ baseUrl, clientId, headers, handshakeTimeoutMs, maxBytes }: SocketOptions): WebSocket | undefined {
   const url = new URL(`${baseUrl.replace(/\/+$/, "")}/ws`);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   if (clientId !== undefined) url.searchParams.set("clientId", clientId);
   if (isForbiddenAddress(url.hostname)) return undefined;
   return new WebSocket(url, {
     headers: { "user-agent": "lightdesk", ...headers },
-    handshakeTimeout: handshakeMs,
+    handshakeTimeout: handshakeTimeoutMs,
     maxPayload: maxBytes,
     perMessageDeflate: false,
     // Handles one message per event loop turn, so that other work can run in between.

@@ -8,7 +8,7 @@ import { toPageUrl } from "./request-line";
 
 type PlainPage = { title: string; text: string; head?: string; footer?: string };
 
-function createPlainPage({ title, text, head = "", footer: more = "" }: PlainPage): string {
+function createPlainPage({ title, text, head = "", footer: footer = "" }: PlainPage): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -18,7 +18,7 @@ ${head}<title>${title}</title>
 <style>body{display:grid;place-content:center;min-height:90vh;margin:0;font:14px system-ui,sans-serif;text-align:center}a{color:inherit}</style>
 <h1 style="font-size:16px">${title}</h1>
 <p>${text}</p>
-${more}</html>
+${footer}</html>
 `;
 }
 

@@ -63,10 +63,7 @@ type Repeat = (ms: number, run: () => void) => { stop(): void };
 type Options = { getAddress?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof DEFAULT_BOUNDS> };
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; isAlive: boolean; messageCount: number };
 
-export function createEventSockets(
-  admit: AdmitListener,
-  { getAddress: getAddress = getRemoteAddress, repeat = startInterval, limits }: Options = {},
-) {
+export function createEventSockets(admit: AdmitListener, { getAddress = getRemoteAddress, repeat = startInterval, limits }: Options = {}) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
   const sockets = new Set<Socket>();
   const bounds = { ...DEFAULT_BOUNDS, ...limits };

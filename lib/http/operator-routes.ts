@@ -34,10 +34,10 @@ export const operatorPaths = ["/api/health/live", "/api/health/ready", "/api/met
 
 export function createOperatorRoutes({
   token,
-  getReadiness: readiness,
+  getReadiness,
   canSeeReasons,
 }: OperatorOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const getStates = async () => (await readiness()?.()) ?? [{ part: "start", ready: false, reason: "It is starting." }];
+  const getStates = async () => (await getReadiness()?.()) ?? [{ part: "start", ready: false, reason: "It is starting." }];
   getTelemetry().metrics?.registerGauge(
     "lightdesk_ready",
     async () => new Map((await getStates()).map(({ part, ready }) => [part, ready ? 1 : 0])),

@@ -191,16 +191,16 @@ const IDLE_TIMEOUT_MS = 15_000;
 const PROXY_IDLE_TIMEOUT_MS = 75_000;
 
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void) {
-  const { headersTimeoutMs: patienceMs, isProxy, upgrades = {}, basePath = "" } = options;
-  const connectionsCheckingInterval = Math.min(CHECK_INTERVAL_MS, patienceMs / 4);
+  const { headersTimeoutMs, isProxy, upgrades = {}, basePath = "" } = options;
+  const connectionsCheckingInterval = Math.min(CHECK_INTERVAL_MS, headersTimeoutMs / 4);
   const server = createServer({ connectionsCheckingInterval, requireHostHeader: false, ServerResponse: HttpResponse });
   // Uploads may take hours. The code that reads a body rejects one that pauses too long.
   server.requestTimeout = 0;
-  server.headersTimeout = patienceMs;
+  server.headersTimeout = headersTimeoutMs;
   server.keepAliveTimeout = IDLE_TIMEOUT_MS;
   const { total, perAddress } = getConnectionLimits();
   // A client that is slow with its headers gets an error before the connection counts as idle.
-  const stallMs = patienceMs + 2 * connectionsCheckingInterval;
+  const stallMs = headersTimeoutMs + 2 * connectionsCheckingInterval;
   const bounds = { total, perAddress: options.connectionsPerAddress ?? perAddress, isProxy, stallMs };
   const connections = limitConnections(server, bounds);
   delayContinue(server);

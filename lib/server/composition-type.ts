@@ -41,7 +41,7 @@ export type Webhooks = {
   /** Call after a webhook of the connection was created or changed. */
   refresh(connectionId: string): void;
   /** Attempts a claimed delivery now. Undefined if it was removed. With `resend`, a failure doesn't change the schedule. */
-  attempt(delivery: Delivery, resent?: { scheduledAt: number | undefined }): Promise<Delivery | undefined>;
+  attempt(delivery: Delivery, resend?: { scheduledAt: number | undefined }): Promise<Delivery | undefined>;
   stop(): Promise<void>;
 };
 

@@ -18,7 +18,7 @@ import { createAssetPreviewCache } from "./connections/asset-preview-cache";
 import { createHostKeys } from "./embed/host-keys";
 import { type Env, EnvError, getConsoleUrl, isBuild, readEnv } from "./env";
 import { createJobIndex } from "./job-index/job-index";
-import { createRunKeys } from "./job-index/run-times";
+import { createRunKeyCache } from "./job-index/run-times";
 import { loadSharedSecret, openKeyRing, readOrCreateSecretFile, seal, unseal } from "./keys/key-ring";
 import { type AttemptLimit, createAttemptLimit, createSharedLimit, createSignInLimits } from "./limits/attempt-limit";
 import { createLiveHub } from "./live/hub";
@@ -212,7 +212,7 @@ function createComposition({ env, now = Date.now, logDestination, upstreamLimits
     assetPreviews: createAssetPreviewCache(now),
     seenNames: createSeenNames(),
     classNames: createClassNames(),
-    runKeys: createRunKeys(),
+    runKeys: createRunKeyCache(),
     signInLimits: createSignInLimits(store.attempts, now),
     memberLimit: createLimit("member", env.rateLimit, 60_000 / Math.max(1, env.rateLimit)),
     wrongTokenLimit: createLimit("wrong token", 20, 10_000),

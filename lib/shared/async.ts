@@ -71,7 +71,7 @@ type SharedCallOptions<V> = {
 };
 
 /** Callers with the same key share one call, which is aborted once all of them have aborted. */
-export function createSharedCalls<V>({ shouldCache: shouldCache = () => false, cacheMs, abortedResult }: SharedCallOptions<V> = {}) {
+export function createSharedCalls<V>({ shouldCache = () => false, cacheMs, abortedResult }: SharedCallOptions<V> = {}) {
   type Call = { result: Promise<V>; callerCount: number; abortController: AbortController; remove: () => void };
   const calls = new Map<string, Call>();
 

@@ -1,7 +1,7 @@
 export type Lru<K, V> = ReturnType<typeof createLru<K, V>>;
 
 /** `getSize` returns an entry's size, 1 by default. An entry larger than `max` is not stored. */
-export function createLru<K, V>({ max, getSize: getSize = () => 1 }: { max: number; getSize?: (value: V) => number }) {
+export function createLru<K, V>({ max, getSize = () => 1 }: { max: number; getSize?: (value: V) => number }) {
   const values = new Map<K, V>();
   const sizes = new Map<K, number>();
   let totalSize = 0;

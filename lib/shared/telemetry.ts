@@ -29,15 +29,15 @@ type Observation<T> = {
 export async function observe<T>(observation: Observation<T>, run: () => Promise<T>): Promise<T> {
   const { metrics, traces } = getTelemetry();
   if (!metrics && !traces) return run();
-  const { spanName, attributes, parent, getOutcome: outcomeOf, getStatus: statusOf, recordMetrics } = observation;
+  const { spanName, attributes, parent, getOutcome, getStatus, recordMetrics } = observation;
   const startedAt = performance.now();
   const span = traces?.startSpan(spanName, { kind: "inside", parent, attributes });
   let outcome = "error";
   let status: number | undefined;
   try {
     const result = await (span ? span.run(run) : run());
-    outcome = outcomeOf(result);
-    status = statusOf?.(result);
+    outcome = getOutcome(result);
+    status = getStatus?.(result);
     return result;
   } finally {
     if (metrics) recordMetrics(metrics, outcome, (performance.now() - startedAt) / 1000);

@@ -33,7 +33,7 @@ function startTracked(script: string, settings: Record<string, string>, args: re
   return child;
 }
 
-export function newFolder(): string {
+export function createTempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "lightdesk-bench-"));
   folders.push(folder);
   return folder;
@@ -84,7 +84,7 @@ export async function startBareProxy(target: string): Promise<{ url: string; pro
   return { url, process: child, readCount: async () => Number(await (await fetch(`${url}/bench-proxy-count`)).text()) };
 }
 
-/** `extra` overrides the bench's settings. `headers` contain an existing key of the folder's service. */
+/** `extra` overrides the bench's settings. `headers` reuse a key that already exists in `dataDir`. */
 export async function startService(
   dataDir: string,
   extra: Record<string, string> = {},
@@ -116,5 +116,5 @@ export async function post<T>(url: string, body: unknown, headers: Record<string
     headers: { ...headers, "content-type": "application/json" },
   });
   if (!response.ok) throw new Error(`${url} responded with ${response.status}: ${await response.text()}`);
-  return (await response.json()) as T; // the caller names the type it requested
+  return (await response.json()) as T; // unchecked: the caller specifies the response type
 }

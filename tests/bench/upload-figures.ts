@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { chromium, type Page } from "@playwright/test";
 import { browserFlags, findBrowser } from "@/bin/browser.mjs";
 import { formatSpread, formatTable } from "./figures";
-import { type Desk, newFolder, startDesk } from "./processes";
+import { type Desk, createTempFolder, startDesk } from "./processes";
 import { getResidentMiB } from "./service/memory";
 
 const MIB = 1024 ** 2;
@@ -30,7 +30,7 @@ export type UploadFigure = {
 
 /** `sparse` uses a file of zeros that takes no disk space. Otherwise, a plain upload is measured too. */
 export async function measureUpload(sizeMiB: number, { sparse = false } = {}): Promise<UploadFigure> {
-  const folder = newFolder();
+  const folder = createTempFolder();
   const marker = `--lightdesk-bench=${folder}`;
   const desk = await startDesk(join(folder, "desk"), { isNew: true });
   const browser = await chromium.launch({ executablePath: findBrowser(), args: [...browserFlags, marker] });

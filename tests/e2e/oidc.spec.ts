@@ -70,7 +70,7 @@ test("signs in by OIDC with the role of a group and signs out at the provider", 
   await expect(page.locator("[name=login]")).toBeVisible();
 });
 
-test("signs in by password while a provider is unreachable", async ({ page, oidc }) => {
+test("signs in with a password when a provider is unreachable", async ({ page, oidc }) => {
   const { desk, acme } = oidc;
   await page.goto(`${desk.url}/sign-in`);
   await acme.stop();

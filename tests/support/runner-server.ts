@@ -317,7 +317,7 @@ export async function startRunnerServer({
       release?.();
     },
     /** Cuts the network in both directions. The running job continues. */
-    disconnect: disconnect,
+    disconnect,
     reconnect: listen,
     /** Adds a job of another client. */
     submitAsOtherClient: (graph: Record<string, Node>) => submit({ prompt: graph }, () => undefined),

@@ -1,4 +1,4 @@
-// Personal access tokens of a harness's members, including expired ones and ones for a removed connection.
+// Creates personal access tokens for the harness's members, with any expiry or connection.
 import { randomBytes } from "node:crypto";
 import { type Role } from "@/lib/contract/members/roles";
 import { type NewToken, type Token } from "@/lib/server/store/people/tokens";
@@ -6,7 +6,7 @@ import { type Harness } from "./harness";
 
 export type CreatedToken = Token & { token: string; headers: { "x-api-key": string } };
 
-/** By default the member's own role, all scopes, the built-in service, and no expiry. */
+/** Defaults to the member's role, all operations, the built-in service and no expiry. */
 export async function createAccessToken(harness: Harness, role: Role, options: Partial<NewToken> = {}): Promise<CreatedToken> {
   const { store, now } = harness.console;
   const token = `ld_${randomBytes(32).toString("hex")}`;

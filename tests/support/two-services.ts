@@ -24,7 +24,7 @@ export async function startTwoServices(options: Partial<ServiceOptions> = {}, se
     first,
     second,
     /** The database connection of `second`. */
-    databaseProxy: databaseProxy,
+    databaseProxy,
     /** Creates a client of each service with the same key. */
     async createClients(user = "ada") {
       const { key } = await first.service.keys.createKey(user);

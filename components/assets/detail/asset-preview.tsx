@@ -153,7 +153,7 @@ type AssetSummaryProps = {
 };
 
 /** "1024 × 768 · 2.4 MB · PNG" */
-export function AssetSummary({ asset, connectionId, isFullImageVisible: isFullImageVisible = false }: AssetSummaryProps) {
+export function AssetSummary({ asset, connectionId, isFullImageVisible = false }: AssetSummaryProps) {
   const locale = useLocale();
   const t = useTranslations("assets.details");
   const size = useImageSize(asset, connectionId, !isFullImageVisible);

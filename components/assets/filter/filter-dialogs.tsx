@@ -136,10 +136,10 @@ export function TagDialog({ query, connectionId, loadedTags, onChange, onClose }
 
 type TagRowProps = { tag: TagCount; state: TagState; onStateChange: (tag: string, state: TagState) => void };
 
-function TagRow({ tag: { name, count }, state, onStateChange: onState }: TagRowProps) {
+function TagRow({ tag: { name, count }, state, onStateChange }: TagRowProps) {
   const t = useTranslations("assets.tags");
   const formatNumber = useNumberFormat();
-  const toggle = (newState: TagState) => onState(name, state === newState ? "any" : newState);
+  const toggle = (newState: TagState) => onStateChange(name, state === newState ? "any" : newState);
   return (
     <li className="flex items-center gap-1.5 py-1">
       <span title={name} className="min-w-0 flex-1 truncate text-ink">

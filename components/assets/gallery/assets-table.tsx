@@ -19,7 +19,7 @@ import { type GalleryViewProps, useGalleryHandle, useRequestedRows } from "./gal
 import { MAX_TILES } from "./gallery-layout";
 import { getOffsetStyle } from "./gallery-scroll";
 import { type ScrollMotion } from "./scroll-motion";
-import { type AssetSelection, useAllTilesKey } from "./use-asset-selection";
+import { type AssetSelection, useSelectAllTilesShortcut } from "./use-asset-selection";
 import { OffsetLabel, useGallery } from "./use-gallery";
 
 type AssetsTableProps = GalleryViewProps & { listState: ListState<AssetsQuery> };
@@ -50,19 +50,19 @@ export function AssetsTable({
   openId,
   startIndex,
   onOpen,
-  onScrollEnd: onRest,
+  onScrollEnd,
   onReady,
   listState,
 }: AssetsTableProps) {
   const t = useTranslations("assets");
   const cannotOpenText = useTranslations("common")("cannotOpen");
   const locale = useLocale();
-  const gallery = useGallery({ count: source.count, getLayout, startIndex, onScrollEnd: onRest, headPx: HEAD_PX });
+  const gallery = useGallery({ count: source.count, getLayout, startIndex, onScrollEnd, headPx: HEAD_PX });
   const { rendered, container, motion } = gallery;
   const [from, to] = rendered ? [rendered.from, rendered.to] : [startIndex, Math.min(source.count, startIndex + INITIAL_ROW_COUNT)];
   const getVisibleIndexes = useGalleryHandle(onReady, gallery, from, to);
   useRequestedRows(source, gallery);
-  useAllTilesKey({ source, picking: selection, inView: getVisibleIndexes, list: container });
+  useSelectAllTilesShortcut({ source, picking: selection, inView: getVisibleIndexes, list: container });
   const rows = getVisibleIndexes().map((index) => toAssetRow(source.at(index), index));
   const columns = useMemo(
     () => createAssetColumns(t, { connectionId, connection, locale, selection, motion, onOpen, cannotOpenText }),

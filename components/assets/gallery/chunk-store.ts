@@ -144,7 +144,7 @@ export function createChunkStore(readPage: ReadPage, options: { hidesNewRows: bo
     },
     /** Replaces the list with a newer page. Other loaded chunks are reloaded when scrolled into view. `offset` is the start of a chunk. */
     replaceList(page: AssetPage, offset = 0): void {
-      for (const { controller: reading } of chunks.values()) reading?.abort();
+      for (const { controller } of chunks.values()) controller?.abort();
       for (const [chunkIndex, chunk] of chunks) chunks.set(chunkIndex, { rows: chunk.rows, isStale: true });
       [knownLength, hasReachedEnd, hiddenNewCount, isLengthStale] = [0, false, 0, true];
       failures.clear();

@@ -52,7 +52,7 @@ export type GalleryViewport = {
 };
 
 /** Returns the rows to draw around `atPx`: the visible rows and up to half a screen above and below. */
-export function getRowsAround({ atPx, screenPx, rowPx, columns, rows, isVisibleOnly: isVisibleOnly = false }: GalleryViewport): RowRange {
+export function getRowsAround({ atPx, screenPx, rowPx, columns, rows, isVisibleOnly = false }: GalleryViewport): RowRange {
   const firstVisible = Math.floor(atPx / rowPx);
   const lastVisible = Math.ceil((atPx + screenPx) / rowPx);
   const spareRows = Math.floor(MAX_TILES / columns) - (lastVisible - firstVisible);

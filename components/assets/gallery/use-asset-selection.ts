@@ -28,11 +28,12 @@ export function useAssetSelection(source: AssetsSource, listKey: string): AssetS
   return useMemo(() => ({ ...controller, store, isLoading }), [controller, store, isLoading]);
 }
 
-// Selects rows by index in a partly loaded list: single rows, ranges, bands, or all but some. A newer read aborts an older one. Rows
+// Selects rows by index in a partly loaded list: single rows, ranges, rubber bands, or all except deselected rows.
+// A new read aborts the previous one. Rows
 // deselected during a read are not selected by it.
 
 /** Maximum rows per drag or range, loaded or not. */
-const MAX_IN_RANGE = 10_000;
+const MAX_RANGE_ROWS = 10_000;
 
 /** Why fewer rows were selected than requested: the range limit, a failed read, or the end of the page. */
 type Shortage = { reason: "bound" | "unread" | "page"; count: number; requestedCount: number };
@@ -54,11 +55,11 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
   let lastRange: { selected: ReadonlySet<string>; baseSelection: ReadonlySet<string> } | undefined;
   let pendingRead: PendingRead | undefined;
 
-  function rememberAssets(assets: readonly AssetView[]) {
+  function cacheAssets(assets: readonly AssetView[]) {
     for (const asset of assets) assetsById.set(asset.id, asset);
   }
   function select(assets: readonly AssetView[], baseSelection: ReadonlySet<string>) {
-    rememberAssets(assets);
+    cacheAssets(assets);
     const next = new Set([...baseSelection, ...assets.map(({ id }) => id)]);
     const manual = pendingRead?.manual ?? new Map<string, boolean>();
     for (const [id, willSelect] of manual) {
@@ -84,7 +85,7 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
     if (controller.signal.aborted) return;
     const count = assets.length;
     if (count < requestedCount)
-      onShortage({ reason: count < to - from ? "unread" : count === MAX_IN_RANGE ? "bound" : "page", count, requestedCount });
+      onShortage({ reason: count < to - from ? "unread" : count === MAX_RANGE_ROWS ? "bound" : "page", count, requestedCount });
     onLoaded(assets);
     abortPendingRead();
   }
@@ -102,10 +103,10 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
       const asset = source?.at(index);
       if (!source || !asset) return;
       anchor = index;
-      rememberAssets([asset]);
+      cacheAssets([asset]);
       const willSelect = !store.has(asset.id);
       if (store.isMatching() && !pendingRead) {
-        const all = { from: 0, to: Math.min(source.count, MAX_IN_RANGE), requestedCount: Math.max(source.count, source.total ?? 0) };
+        const all = { from: 0, to: Math.min(source.count, MAX_RANGE_ROWS), requestedCount: Math.max(source.count, source.total ?? 0) };
         void readAssets(all, (assets) => select(assets, new Set()));
       }
       pendingRead?.manual.set(asset.id, willSelect);
@@ -151,7 +152,7 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
     },
     /** The selected assets that were ever loaded, including those far out of view. */
     getSelectedAssets(): AssetView[] {
-      rememberAssets(source?.getRows() ?? []);
+      cacheAssets(source?.getRows() ?? []);
       return [...store.getIds()].flatMap((id) => assetsById.get(id) ?? []);
     },
     /** Clears the selection when the list changes. */
@@ -167,7 +168,7 @@ function createSelectionController(store: SelectionStore, { onLoadingChange, onS
 /** Both ends are inclusive, in either direction. The limit counts from `anchor`. */
 function getRangeBetween(anchor: number, index: number): Range {
   const requestedCount = Math.abs(index - anchor) + 1;
-  const count = Math.min(requestedCount, MAX_IN_RANGE);
+  const count = Math.min(requestedCount, MAX_RANGE_ROWS);
   const from = index < anchor ? anchor + 1 - count : anchor;
   return { from, to: from + count, requestedCount };
 }
@@ -186,7 +187,7 @@ type TileKeyOptions = {
   onView: (index: number) => void;
 };
 
-const repeatableKeys = new Set(["j", "k"]);
+const entryKeys = new Set(["j", "k"]);
 /** Keys that don't repeat while held down. */
 const singleKeys = new Set(["x", " ", "i", "Enter"]);
 
@@ -205,21 +206,21 @@ export function useTileKeys({
   onView,
 }: TileKeyOptions): void {
   function focusTile(index: number) {
-    // Rendered first, so that the tile exists and keeps the focus.
+    // Render synchronously so the tile exists before it gets focus.
     flushSync(() => onCurrentChange(index));
     gallery.reveal(index);
     gallery.container.current?.querySelector<HTMLElement>(`a[data-index="${index}"]`)?.focus({ preventScroll: true });
     const id = source.at(index)?.id;
-    // An open panel follows the keys.
+    // Show the focused asset in the open panel.
     if (openId !== undefined && id !== undefined && id !== openId) onOpen(id);
   }
-  useAllTilesKey({ source, picking: selection, inView: getVisibleIndexes, list: gallery.container });
+  useSelectAllTilesShortcut({ source, picking: selection, inView: getVisibleIndexes, list: gallery.container });
   const handleKey = (event: KeyboardEvent) => {
     if (!isShortcutKey(event)) return false;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const focusedIndex = isInside(gallery, document.activeElement) ? getTileIndex(document.activeElement) : undefined;
     if (focusedIndex === undefined) {
-      if (!repeatableKeys.has(key) || source.count === 0) return false;
+      if (!entryKeys.has(key) || source.count === 0) return false;
       // Starts at the last focused tile if it is still drawn, otherwise at the scroll position.
       focusTile(
         currentIndex !== undefined && gallery.container.current?.querySelector(`a[data-index="${currentIndex}"]`)
@@ -304,7 +305,7 @@ type AllTilesKeyOptions = {
 };
 
 /** Ctrl+A or ⌘A selects the visible tiles. Pressing it again selects all matching assets. */
-export function useAllTilesKey({ source, picking: selection, inView: getVisibleIndexes, list }: AllTilesKeyOptions): void {
+export function useSelectAllTilesShortcut({ source, picking: selection, inView: getVisibleIndexes, list }: AllTilesKeyOptions): void {
   useSelectAllKey(
     () => selection.store.getIds().size > 0 || list.current?.contains(document.activeElement) === true,
     () => {

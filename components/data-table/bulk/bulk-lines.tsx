@@ -19,27 +19,27 @@ type BulkActions<Action, Item, Entry> = {
   retry: (key: number, isIncluded: (entry: Entry) => boolean) => Promise<void>;
   dismiss: (key: number) => void;
 };
-type BulkPresentation<Act, Item, Entry extends { id: string }> = {
+type BulkPresentation<Action, Item, Entry extends { id: string }> = {
   namespace: BulkNamespace;
-  getUndoableText: (phase: PhaseByKind<OperationPhase<Act, Item, Entry>, "undoable">) => string;
+  getUndoableText: (phase: PhaseByKind<OperationPhase<Action, Item, Entry>, "undoable">) => string;
   /** Shown while the list is read to find the rows. */
   getReadingText?: (count: number) => string;
   getCollectedText?: (count: number) => string;
-  getWorkingText: (phase: PhaseByKind<OperationPhase<Act, Item, Entry>, "working">) => string;
+  getWorkingText: (phase: PhaseByKind<OperationPhase<Action, Item, Entry>, "working">) => string;
   /** Returns the count of each outcome, and the tone of the most important one. */
   summarize: (entries: readonly Entry[]) => { text: string; tone: Tone };
   /** Returns the reason for the first failure. */
   getCause?: (entries: readonly Entry[]) => string | undefined;
   getFailureText: (failure: ApiFailure) => string;
   /** Whether a failed entry can be retried. */
-  isRetryable: (entry: Entry, action: Act) => boolean;
+  isRetryable: (entry: Entry, action: Action) => boolean;
   /** Further actions on the results; `dismiss` removes their line. */
-  renderResultActions?: (phase: PhaseByKind<OperationPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
+  renderResultActions?: (phase: PhaseByKind<OperationPhase<Action, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
   entryAppearance: EntryAppearance<Entry>;
   getCopyOptions?: (items: readonly Item[]) => { label: string; text: () => string }[];
 };
-type BulkLinesProps<Act, Item, Entry extends { id: string }> = BulkPresentation<Act, Item, Entry> & {
-  actions: BulkActions<Act, Item, Entry>;
+type BulkLinesProps<Action, Item, Entry extends { id: string }> = BulkPresentation<Action, Item, Entry> & {
+  actions: BulkActions<Action, Item, Entry>;
 };
 
 /** One line per action, with its Undo button, progress or result. */
@@ -56,9 +56,9 @@ export function BulkLines<Action, Item, Entry extends { id: string }>(props: Bul
   );
 }
 
-type BulkLineProps<Act, Item, Entry extends { id: string }> = BulkLinesProps<Act, Item, Entry> & {
+type BulkLineProps<Action, Item, Entry extends { id: string }> = BulkLinesProps<Action, Item, Entry> & {
   id: number;
-  phase: OperationPhase<Act, Item, Entry>;
+  phase: OperationPhase<Action, Item, Entry>;
 };
 
 function BulkLine<Action, Item, Entry extends { id: string }>({ id, phase, actions, ...texts }: BulkLineProps<Action, Item, Entry>) {

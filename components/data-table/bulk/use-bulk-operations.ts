@@ -8,24 +8,24 @@ import { createUuid } from "@/lib/shared/text";
 
 export type BulkRequest<Action, Item> = { action: Action; items: readonly Item[] };
 /** An action with the outcome of each item. `isTruncated`: not all items were included. */
-type FinishedOperation<Act, Item, Entry> = BulkRequest<Act, Item> & { entries: readonly Entry[]; isTruncated: boolean };
+type FinishedOperation<Action, Item, Entry> = BulkRequest<Action, Item> & { entries: readonly Entry[]; isTruncated: boolean };
 
-export type OperationPhase<Act, Item, Entry> =
-  | ({ kind: "undoable" } & BulkRequest<Act, Item>)
+export type OperationPhase<Action, Item, Entry> =
+  | ({ kind: "undoable" } & BulkRequest<Action, Item>)
   | { kind: "walking"; foundCount: number; waitMs?: number }
-  | ({ kind: "working"; doneCount: number; isStopping?: boolean; waitMs?: number } & BulkRequest<Act, Item>)
-  | ({ kind: "done" } & FinishedOperation<Act, Item, Entry>)
+  | ({ kind: "working"; doneCount: number; isStopping?: boolean; waitMs?: number } & BulkRequest<Action, Item>)
+  | ({ kind: "done" } & FinishedOperation<Action, Item, Entry>)
   | { kind: "collected"; items: readonly Item[]; isTruncated: boolean }
   | { kind: "broken"; failure: ApiFailure };
 /** One action, from start until its result is dismissed. */
-export type BulkOperation<Act, Item, Entry> = { key: number; phase: OperationPhase<Act, Item, Entry> };
+export type BulkOperation<Action, Item, Entry> = { key: number; phase: OperationPhase<Action, Item, Entry> };
 
-type BulkOperationsOptions<Act, Item, Query, Entry> = {
+type BulkOperationsOptions<Action, Item, Query, Entry> = {
   connection: string | undefined;
-  execute: (request: BulkRequest<Act, Item>, work: BulkCallContext) => Promise<Entry[]>;
+  execute: (request: BulkRequest<Action, Item>, work: BulkCallContext) => Promise<Entry[]>;
   walk?: (query: Query, work: BulkCallContext) => Promise<Result<AllPages<Item>, ApiFailure>>;
-  onDone: (action: Act, entries: readonly Entry[]) => void;
-  onRestored: (action: Act, items: readonly Item[]) => void;
+  onDone: (action: Action, entries: readonly Entry[]) => void;
+  onRestored: (action: Action, items: readonly Item[]) => void;
   /** Called if the user leaves the page before the outcome is shown. */
   onUnfinished: (entries: readonly Entry[]) => void;
   /** Actions continue after leaving the page. */
@@ -42,7 +42,7 @@ export function useBulkOperations<Action, Item extends { id: string }, Entry ext
   onDone,
   onRestored,
   onUnfinished,
-  shouldOutlivePage: shouldOutlivePage = false,
+  shouldOutlivePage = false,
 }: BulkOperationsOptions<Action, Item, Query, Entry>) {
   type Phase = OperationPhase<Action, Item, Entry>;
   const [startedOperations, setStartedOperations] = useState<readonly BulkOperation<Action, Item, Entry>[]>([]);
@@ -85,7 +85,7 @@ export function useBulkOperations<Action, Item extends { id: string }, Entry ext
     request: BulkRequest<Action, Item>,
     {
       key = createActionKey(),
-      isTruncated: isTruncated = false,
+      isTruncated = false,
       previous,
     }: { key?: number; isTruncated?: boolean; previous?: FinishedOperation<Action, Item, Entry> } = {},
   ) {

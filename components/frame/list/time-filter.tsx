@@ -20,7 +20,7 @@ type TimeFilterProps = {
   onChange: (change: TimeRange) => void;
 };
 
-export function TimeFilter({ range: { from, to, within }, spans, allowsAnyTime: allowsAnyTime = false, onChange }: TimeFilterProps) {
+export function TimeFilter({ range: { from, to, within }, spans, allowsAnyTime = false, onChange }: TimeFilterProps) {
   const t = useTranslations("jobSearch");
   const formatTime = useTimeFormat();
   const [isDialogOpen, setDialogOpen] = useState(false);

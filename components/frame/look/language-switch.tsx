@@ -18,9 +18,9 @@ export function LanguageSwitch() {
         if (selectedLanguage) changeLanguage(selectedLanguage);
       }}
     >
-      {languages.map((name) => (
-        <option key={name} value={name} lang={name}>
-          {languageNames[name]}
+      {languages.map((language) => (
+        <option key={language} value={language} lang={language}>
+          {languageNames[language]}
         </option>
       ))}
     </Select>

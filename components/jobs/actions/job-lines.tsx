@@ -44,7 +44,7 @@ export function JobLines({ actions, connection, onStopped }: JobLinesProps) {
       getFailureText={(failure) => formatFailure(errors, failure)}
       isRetryable={isRetryable}
       renderResultActions={({ entries }, dismiss) => {
-        const count = Math.max(0, ...entries.map(({ otherRunningCount: otherRunningCount = 0 }) => otherRunningCount));
+        const count = Math.max(0, ...entries.map(({ otherRunningCount = 0 }) => otherRunningCount));
         const handleStopped = () => {
           dismiss();
           onStopped();
@@ -114,7 +114,7 @@ export function useCanStop(connection: string | undefined, isRunning: boolean): 
 type SecretsNoticeProps = { places: readonly SecretLocation[]; wasSent?: boolean; actions?: ReactNode; className?: string };
 
 /** Shows the job's owner which node or field contained a key or token. The key itself is never sent to the browser. */
-export function SecretsNotice({ places, wasSent: wasSent = true, actions, className }: SecretsNoticeProps) {
+export function SecretsNotice({ places, wasSent = true, actions, className }: SecretsNoticeProps) {
   const t = useTranslations("acts.secrets");
   const title = t(wasSent ? "title" : "leftOut", { count: places.length });
   return (

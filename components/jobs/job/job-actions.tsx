@@ -22,7 +22,7 @@ type JobActionsProps = {
   actions: ReturnType<typeof useJobActions>;
 };
 
-export function JobActions({ facts: { job, workflowCounts: workflowParts }, actions }: JobActionsProps) {
+export function JobActions({ facts: { job, workflowCounts }, actions }: JobActionsProps) {
   const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
   const { isEnding } = actions;
@@ -42,13 +42,13 @@ export function JobActions({ facts: { job, workflowCounts: workflowParts }, acti
       ) : (
         <span className="self-center text-ink-3">{t("cannotStop")}</span>
       )}
-      {workflowParts && workflowParts.nodes > 0 ? (
+      {workflowCounts && workflowCounts.nodes > 0 ? (
         <>
           <ButtonLink href={withQuery("/apps/new", { job: job.id, connection: connectionParam })} tone="quiet">
             {t("makeApp")}
           </ButtonLink>
           <ButtonLink href={getEditHref(job.id, connectionParam)}>{t("edit")}</ButtonLink>
-          {workflowParts.seeds > 0 ? (
+          {workflowCounts.seeds > 0 ? (
             <Button busy={isBusy} onClick={ignoreDoubleClick(() => void actions.runAgain(true))}>
               {t("newSeeds")}
             </Button>

@@ -154,13 +154,7 @@ export function MissingJobBadge() {
 }
 
 /** Most services respond the same for a deleted job and for another member's job. This page shows the same text for both. */
-export function JobMissing({
-  hasExisted,
-  wasActive = false,
-  isForbidden = false,
-  hasInvalidId: hasInvalidId = false,
-  backLink,
-}: JobMissingProps) {
+export function JobMissing({ hasExisted, wasActive = false, isForbidden = false, hasInvalidId = false, backLink }: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
   const cannotOpen = useTranslations("common")("cannotOpen");
   if (hasInvalidId) return <EmptyState title={cannotOpen} action={backLink} />;

@@ -150,12 +150,12 @@ const actionSearchTerms = { cancel: "stop", runAgain: "rerun" } as const;
 function useSelectionActions(store: SelectionStore, count: number, onCommand: (command: Command | undefined) => void): void {
   const t = useTranslations("acts.selected");
   const actions = useMemo(() => {
-    const createAction = (createAction: Command["action"]) => {
+    const createAction = (action: Command["action"]) => {
       return {
-        key: createAction,
-        label: t(createAction, { count }),
-        searchTerms: actionSearchTerms[createAction],
-        run: () => onCommand(toCommand(store, createAction)),
+        key: action,
+        label: t(action, { count }),
+        searchTerms: actionSearchTerms[action],
+        run: () => onCommand(toCommand(store, action)),
       };
     };
     return count === 0 ? [] : [createAction("cancel"), createAction("runAgain")];

@@ -34,17 +34,17 @@ type JobsFiltersProps = { list: ListName; state: JobListState; rows: readonly Jo
 
 export function JobsFilters({ list, state, rows, total, connection }: JobsFiltersProps) {
   const query = useListQuery(state);
-  const { navigate: go } = state;
+  const { navigate } = state;
   useOnFirstInteraction(loadMoreFilters);
   return (
     <>
       <StatusFilter list={list} state={state} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
-      <TimeFilter range={query} spans={timeSpans} allowsAnyTime onChange={go} />
+      <TimeFilter range={query} spans={timeSpans} allowsAnyTime onChange={navigate} />
       <FiltersPopover count={[query.member, query.workflow_id, query.output_type].filter(Boolean).length}>
         <MoreFilters state={state} rows={rows} connection={connection} />
       </FiltersPopover>
-      <ClearFilters isSet={isFilteredList(query)} onClear={() => go(noFilters)} />
+      <ClearFilters isSet={isFilteredList(query)} onClear={() => navigate(noFilters)} />
     </>
   );
 }

@@ -155,7 +155,7 @@ async function openPreview(
 ): Promise<Result<OpenedMask, OpenError>> {
   const preview = await fetchFile(createThumbnailUrl({ asset, edge: 1024, connection }), options);
   // Empty if the console can't create a preview.
-  if (!preview.ok || preview.value.size === 0) return failed({ kind: "failed", failure: failure });
+  if (!preview.ok || preview.value.size === 0) return failed({ kind: "failed", failure });
   if (facts.width === undefined || facts.height === undefined) return failed({ kind: "unknown-size" });
   const size = { width: facts.width, height: facts.height };
   const picture = await decodeImage(preview.value, size, true);

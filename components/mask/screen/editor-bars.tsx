@@ -95,7 +95,7 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
 type RailButtonProps = { icon: Icon; label: string; isOn?: boolean; isDisabled?: boolean; onClick: () => void; className?: string };
 
 /** A disabled button stays focusable and is announced as disabled. */
-function RailButton({ icon: Icon, label, isOn, isDisabled: isDisabled = false, onClick, className }: RailButtonProps) {
+function RailButton({ icon: Icon, label, isOn, isDisabled = false, onClick, className }: RailButtonProps) {
   return (
     <button
       type="button"

@@ -22,7 +22,7 @@ type SliderProps = {
 
 const SLIDER_STEPS = 200;
 
-function Slider({ label, value, min, max, step = 1, displayValue, title, isLogarithmic: isLogarithmic = false, onChange }: SliderProps) {
+function Slider({ label, value, min, max, step = 1, displayValue, title, isLogarithmic = false, onChange }: SliderProps) {
   const id = useId();
   const ratio = max / min;
   const position = isLogarithmic ? Math.round((Math.log(value / min) / Math.log(ratio)) * SLIDER_STEPS) : value;

@@ -218,7 +218,7 @@ function handleFingerDown(pointers: Pointers, { id, at, wantsPan }: Contact): { 
   if (fingers.size === 2) {
     const { drawing } = pointers;
     const moves: Move[] = drawing ? [drawing.travelled < MIN_STROKE_PX ? { do: "drop" } : { do: "end" }] : [];
-    return { pointers: { fingers, hasUsedPen: pointers.hasUsedPen }, moves: moves };
+    return { pointers: { fingers, hasUsedPen: pointers.hasUsedPen }, moves };
   }
   if (fingers.size > 2 || pointers.drawing) return { pointers: { ...pointers, fingers }, moves: [] };
   if (wantsPan || pointers.hasUsedPen) return { pointers: { ...pointers, fingers, panning: { id, last: at } }, moves: [] };

@@ -132,7 +132,7 @@ type CopiesSummaryProps = {
 };
 
 /** One line for copies of another workflow or connection: their progress and a button that shows them. */
-export function CopiesSummary({ set, fallbackName, isOtherConnection: isElsewhere, work, onShow }: CopiesSummaryProps) {
+export function CopiesSummary({ set, fallbackName, isOtherConnection, work, onShow }: CopiesSummaryProps) {
   const t = useTranslations("run.copies");
   const live = useCopyJobs(set);
   const connectionName = useConnections().find(({ id }) => id === set.connection)?.name;
@@ -144,13 +144,13 @@ export function CopiesSummary({ set, fallbackName, isOtherConnection: isElsewher
       className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-line bg-surface px-3.5 py-2"
     >
       <span className="min-w-0 flex-1 basis-52 truncate">
-        {isElsewhere && connectionName !== undefined
+        {isOtherConnection && connectionName !== undefined
           ? t("cardOn", { count, name, connection: connectionName })
           : t("card", { count, name })}
       </span>
       <CopiesProgress set={set} jobs={live.jobs} />
       <span className="flex gap-2">
-        {isElsewhere ? (
+        {isOtherConnection ? (
           <ButtonLink href={withQuery("/run", { connection: set.connection })} size="small">
             {t("showThere")}
           </ButtonLink>

@@ -84,8 +84,8 @@ type CopiesFormProps = Pick<CopiesDialogProps, "picture" | "hasRandomised" | "ge
 };
 
 function CopiesForm({
-  inputOptions: choosable,
-  initialIndex: first,
+  inputOptions,
+  initialIndex,
   pendingImages,
   picture,
   hasRandomised,
@@ -95,8 +95,8 @@ function CopiesForm({
 }: CopiesFormProps) {
   const t = useTranslations("run.copies");
   const id = useId();
-  const [choiceIndex, setChoiceIndex] = useState(first);
-  const choice = choosable[choiceIndex] ?? choosable[0];
+  const [choiceIndex, setChoiceIndex] = useState(initialIndex);
+  const choice = inputOptions[choiceIndex] ?? inputOptions[0];
   const [kind, setKind] = useState<VariationKind>();
   const [variationInput, setVariationInput] = useState<VariationInput>(() => getInitialInput(choice?.field, pendingImages));
   const connection = useConnection()?.name ?? "none";
@@ -110,7 +110,7 @@ function CopiesForm({
   function choose(index: number) {
     setChoiceIndex(index);
     setKind(undefined);
-    setVariationInput(getInitialInput(choosable[index]?.field));
+    setVariationInput(getInitialInput(inputOptions[index]?.field));
   }
   return (
     <form
@@ -133,7 +133,7 @@ function CopiesForm({
           onChange={({ target }) => choose(Number(target.value))}
           className="min-w-0 flex-1 basis-60"
         >
-          <Options of={choosable.map(({ node, field }, index) => [index, `${field.name} · #${node.id} ${node.title}`])} />
+          <Options of={inputOptions.map(({ node, field }, index) => [index, `${field.name} · #${node.id} ${node.title}`])} />
         </Select>
       </div>
       <div role="radiogroup" aria-label={t("how")} className="flex flex-wrap items-center gap-x-3 gap-y-2">

@@ -113,10 +113,10 @@ export async function sendCopies(copies: readonly PlannedCopy[], options: SendOp
 const consoleUnreachable: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
 async function sendCopy(
-  { key, label, rerunOf, createSubmission: make }: PlannedCopy,
+  { key, label, rerunOf, createSubmission }: PlannedCopy,
   { api, attempt, batch, signal, onWait }: SendOptions,
 ): Promise<RunOutcome> {
-  const { submission, graph } = make();
+  const { submission, graph } = createSubmission();
   const result = await retryRateLimited(() => api.sendPrompt(submission, key, { label, batch, rerunOf }), { signal, onWait });
   const outcome = classifyResult(result, graph);
   return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? lookUpOutcome(api, { ...attempt, key }) : outcome;

@@ -17,32 +17,32 @@ type VariationFieldsProps = {
   onChange: (change: Partial<VariationInput>) => void;
 };
 
-export function VariationFields({ field, kind, input: typed, picture, onChange: onTyped }: VariationFieldsProps) {
+export function VariationFields({ field, kind, input, picture, onChange }: VariationFieldsProps) {
   const t = useTranslations("run.copies");
   switch (kind) {
     case "random":
-      return <NumberField label={t("count")} value={typed.count} onChange={(count) => onTyped({ count })} />;
+      return <NumberField label={t("count")} value={input.count} onChange={(count) => onChange({ count })} />;
     case "range":
       return (
         <div className="flex flex-wrap gap-x-4 gap-y-2">
-          <NumberField label={t("from")} value={typed.from} onChange={(from) => onTyped({ from })} />
-          <NumberField label={t("to")} value={typed.to} onChange={(to) => onTyped({ to })} />
-          <NumberField label={t("step")} value={typed.step} onChange={(step) => onTyped({ step })} />
+          <NumberField label={t("from")} value={input.from} onChange={(from) => onChange({ from })} />
+          <NumberField label={t("to")} value={input.to} onChange={(to) => onChange({ to })} />
+          <NumberField label={t("step")} value={input.step} onChange={(step) => onChange({ step })} />
         </div>
       );
     case "list":
-      return <ListField field={field} value={typed.list} onChange={(list) => onTyped({ list })} />;
+      return <ListField field={field} value={input.list} onChange={(list) => onChange({ list })} />;
     case "chosen":
       return (
         <fieldset className="max-h-52 overflow-y-auto rounded-md border border-line px-3 py-2">
           <legend className="sr-only">{t("way.chosen")}</legend>
-          <CheckList options={getOptions(field)} selected={typed.chosen} onChange={(literals) => onTyped({ chosen: literals })}>
+          <CheckList options={getOptions(field)} selected={input.chosen} onChange={(literals) => onChange({ chosen: literals })}>
             {(option) => (typeof option === "boolean" ? t(option ? "on" : "off") : String(option))}
           </CheckList>
         </fieldset>
       );
     case "pictures":
-      return <PicturesField values={typed.pictures} picture={picture} onChange={(pictures) => onTyped({ pictures })} />;
+      return <PicturesField values={input.pictures} picture={picture} onChange={(pictures) => onChange({ pictures })} />;
   }
 }
 

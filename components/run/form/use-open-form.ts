@@ -11,7 +11,7 @@ import { placeProblems } from "./problems";
 
 /** The open workflow as a form: its fields, their problems, and their editing context. */
 export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, { id, canRun }: RunContext) {
-  const { state, setFileName: nameFile, edit, setUploading } = run;
+  const { state, setFileName, edit, setUploading } = run;
   const { serial, original, order, graph, ownNames, unsentPictures } = openWorkflow;
   const { info, isMissing: catalogueState, reloadCatalogue, listing } = useOpenCatalogue(id, serial);
   const buildForm = useMemo(() => createFormBuilder(original, order, info), [original, order, info]);
@@ -25,7 +25,7 @@ export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, {
   const checkValues = useMemo(() => info && createValueChecker(original, findOutputNodes(original, info), info), [original, info]);
   const errors = useMemo(() => mergeErrors(checkValues?.(graph), state.errors), [checkValues, graph, state.errors]);
   const placedProblems = useMemo(() => placeProblems(form, mergeErrors(graphErrors?.errors, errors)), [form, graphErrors, errors]);
-  const onNamed = useCallback((value: string, ownName: string) => nameFile(serial, value, ownName), [nameFile, serial]);
+  const onNamed = useCallback((value: string, ownName: string) => setFileName(serial, value, ownName), [setFileName, serial]);
   const picture = useMemo<PictureContext>(
     () => ({
       connection: id,

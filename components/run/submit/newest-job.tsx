@@ -44,7 +44,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
   const common = useTranslations("common");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
-  const { job, state, canStop, isUnavailable: isAway, refresh } = useStartedJob(submittedJob, connection);
+  const { job, state, canStop, isUnavailable, refresh } = useStartedJob(submittedJob, connection);
   const jobActions = useEndJobs({ connection, onCancelled, refresh });
   // Starting a job dismisses the results of the last one, but not Undo of earlier jobs.
   const dismissResults = useEffectEvent(() => jobActions.dismissEnded());
@@ -92,7 +92,7 @@ export function NewestJob({ submittedJob, fallbackName, sentGraph, onCancelled, 
                 {state === "failed" && job?.error ? (
                   <JobFailure error={job.error} sentGraph={sentGraph} />
                 ) : (
-                  <p className="font-semibold">{isAway ? t("job.away") : t(`standing.${state}`)}</p>
+                  <p className="font-semibold">{isUnavailable ? t("job.away") : t(`standing.${state}`)}</p>
                 )}
                 {state === "pending" && job?.waits?.state === "queued" ? (
                   <p className="text-wait">{t("job.queuedOn", { runners: job.waits.runners.join(", "), ahead: job.waits.ahead ?? 0 })}</p>

@@ -24,19 +24,13 @@ type SubmitErrorNoteProps = {
 };
 
 /** Why a run didn't start, and the remedy. Sends nothing itself. */
-export function SubmitErrorNote({
-  submitError,
-  placedProblems,
-  missingClass,
-  unknownActions: unknown,
-  onSendAnyway,
-}: SubmitErrorNoteProps) {
+export function SubmitErrorNote({ submitError, placedProblems, missingClass, unknownActions, onSendAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");
   const { kind, failure } = submitError;
-  if (kind === "unknown") return <UnknownNote failure={failure} attempt={submitError.attempt} {...unknown} />;
+  if (kind === "unknown") return <UnknownNote failure={failure} attempt={submitError.attempt} {...unknownActions} />;
   const dismiss = (
-    <Button tone="quiet" onClick={unknown.onDismiss}>
+    <Button tone="quiet" onClick={unknownActions.onDismiss}>
       {common("dismiss")}
     </Button>
   );
@@ -100,7 +94,7 @@ export type UnknownActions = { onCheckAgain: () => void; onSendAgain?: () => voi
 type UnknownNoteProps = UnknownActions & { failure: Failure; attempt: SubmitError["attempt"] };
 
 /** For a submission without a clear response: shows the possible jobs and lets the user decide. Sends nothing. */
-function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onDismiss: onLeave }: UnknownNoteProps) {
+function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onDismiss }: UnknownNoteProps) {
   const t = useTranslations("run.answer");
   return (
     <FailureNotice
@@ -113,7 +107,7 @@ function UnknownNote({ failure, attempt, onCheckAgain, onSendAgain, onDismiss: o
           {attempt ? <PossibleJobs attempt={attempt} /> : null}
           <Button onClick={onCheckAgain}>{t("lookAgain")}</Button>
           {onSendAgain ? <Button onClick={onSendAgain}>{t("sendAgain")}</Button> : null}
-          <Button tone="quiet" onClick={onLeave}>
+          <Button tone="quiet" onClick={onDismiss}>
             {t("leave")}
           </Button>
         </>

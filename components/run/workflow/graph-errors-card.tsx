@@ -26,10 +26,10 @@ type GraphErrorsCardProps = {
 };
 
 /** Explains why an open workflow can't run. Only errors found with the node list can be overridden, since the list may be outdated. */
-export function GraphErrorsCard({ id, graphErrors: faults, missingClasses: missing, graph, form, onSendAnyway }: GraphErrorsCardProps) {
+export function GraphErrorsCard({ id, graphErrors, missingClasses, graph, form, onSendAnyway }: GraphErrorsCardProps) {
   const t = useTranslations("run.faults");
   const runMessages = useTranslations("run.answer");
-  const placedProblems = placeProblems(form, faults.errors);
+  const placedProblems = placeProblems(form, graphErrors.errors);
   const nodes = form.flatMap((node) => {
     const problems = getOwn(placedProblems.byNode, node.id);
     return problems ? [{ node, problems: [...problems.node, ...Object.values(problems.fields).flat()] }] : [];
@@ -38,11 +38,11 @@ export function GraphErrorsCard({ id, graphErrors: faults, missingClasses: missi
     <div id={id}>
       <FailureNotice
         title={t("title", { count: nodes.length })}
-        cause={runMessages(faults.isSure ? "invalidCause" : "missingClassCause")}
-        remedy={faults.isSure ? t("next") : t("nextClasses", { count: nodes.length })}
+        cause={runMessages(graphErrors.isSure ? "invalidCause" : "missingClassCause")}
+        remedy={graphErrors.isSure ? t("next") : t("nextClasses", { count: nodes.length })}
         actions={
           <>
-            {faults.isSure ? (
+            {graphErrors.isSure ? (
               <ul className="flex w-full flex-col gap-1">
                 {nodes.slice(0, MAX_SHOWN).map(({ node, problems }) => (
                   <li key={node.id} className="flex flex-wrap gap-x-2">
@@ -59,8 +59,8 @@ export function GraphErrorsCard({ id, graphErrors: faults, missingClasses: missi
                 {nodes.length > MAX_SHOWN ? <li>{t("more", { count: nodes.length - MAX_SHOWN })}</li> : null}
               </ul>
             ) : null}
-            {missing.length > 0 ? <MissingClasses missingClasses={missing} graph={graph} /> : null}
-            {faults.isSure || !onSendAnyway ? null : <Button onClick={onSendAnyway}>{t("anyway")}</Button>}
+            {missingClasses.length > 0 ? <MissingClasses missingClasses={missingClasses} graph={graph} /> : null}
+            {graphErrors.isSure || !onSendAnyway ? null : <Button onClick={onSendAnyway}>{t("anyway")}</Button>}
           </>
         }
       />
@@ -120,8 +120,8 @@ function OtherConnections({ graph }: { graph: Graph }) {
   });
   if (ids.length === 0) return null;
   if (!data) return <p role="status">{t("asking", { count: ids.length })}</p>;
-  const completeConnections = data.filter(({ coverage: has }) => has === "all");
-  const unreadConnections = data.filter(({ coverage: has }) => has === "unread");
+  const completeConnections = data.filter(({ coverage }) => coverage === "all");
+  const unreadConnections = data.filter(({ coverage }) => coverage === "unread");
   return (
     <div role="status" className="flex flex-col gap-1">
       {completeConnections.length > 0 ? (

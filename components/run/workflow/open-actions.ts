@@ -128,7 +128,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
       const { openWorkflow } = store.get();
       const drawing = getDrawing(openWorkflow?.extraData);
       if (!openWorkflow || !drawing) return;
-      const { name, workflowId, storedPath, both, removedSecrets: leftOut } = openWorkflow;
+      const { name, workflowId, storedPath, both, removedSecrets } = openWorkflow;
       await openNewest(
         false,
         async () => {
@@ -139,7 +139,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
           const file = catalogue.ok ? createEditableFile(drawing, catalogue.value).applyValues(openWorkflow.graph).file : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogue });
         },
-        (result) => applyResult(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, leftOut }) : result),
+        (result) => applyResult(result.ok ? ok({ ...result.value, name, workflowId, storedPath, both, removedSecrets }) : result),
       );
     },
     openText: (text: string) => openNewest(false, () => openAnyWorkflow(text, api), applyResult),

@@ -184,8 +184,8 @@ function ConnectionItem({
   check,
   isBusyWith,
   canChange,
-  wasJustClosed: wasJustClosed = false,
-  canShowViewers: canShowViewers = false,
+  wasJustClosed = false,
+  canShowViewers = false,
   onAction,
   onRevoke,
 }: ConnectionItemProps) {

@@ -40,7 +40,7 @@ export function MemberList({ viewer, members }: { viewer: SettingsViewer; member
   ) {
     close();
     const result = await send(id, callApi(`/api/console/members/${encodeURIComponent(id)}`, init));
-    // Refreshes, since another member may have changed or removed them. Without a session, the page is unchanged.
+    // Refresh even on failure: another admin may have changed this member. Skip it if the session expired.
     if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
     if (result.ok) showToast(toast);
   }
@@ -216,7 +216,7 @@ type RoleDialogProps = {
   onClose: () => void;
 };
 
-/** Requires confirmation, since a change ends sessions and arrow keys already select a role. */
+/** Requires confirmation: a role change ends the member's sessions, and arrow keys change the selection immediately. */
 function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
   const t = useTranslations("settings.members");
   const roleName = useTranslations("frame.member.role");
@@ -258,7 +258,7 @@ function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
 export type SettingsViewer = { id: string; role: Role };
 export type AssignableRole = Exclude<Role, "owner">;
 
-/** Returns false for oneself, the owner, and members with a higher role. */
+/** Returns false for the viewer, the owner, and members with a higher role. */
 export function canChangeMember(viewer: SettingsViewer, member: Pick<MemberView, "id" | "role">): boolean {
   return member.id !== viewer.id && member.role !== "owner" && hasRole(viewer.role, member.role);
 }

@@ -101,7 +101,7 @@ function NewToken({ newToken: { token, view }, onClose }: { newToken: NewTokenVi
 
 type TokenListProps = { tokens: Promise<Result<TokenView[], Failure>>; title: string; emptyText: string; showsMember?: boolean };
 
-export function TokenList({ tokens, title, emptyText, showsMember: showsMember = false }: TokenListProps) {
+export function TokenList({ tokens, title, emptyText, showsMember = false }: TokenListProps) {
   const router = useRouter();
   const result = use(tokens);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;

@@ -1,4 +1,4 @@
-// Saves bytes from memory. For files of the server, use a link, so that the browser streams them to disk.
+// Saves bytes from memory. To download a file from the server, use a link: the browser streams it to disk.
 
 /** The browser may read the bytes late, after a save dialog. */
 const REVOKE_DELAY_MS = 60_000;

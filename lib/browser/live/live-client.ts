@@ -132,8 +132,8 @@ export function createLiveTab({ locks, channel, name, request, times }: LiveTabD
     if (!current) return deliver(watchedTopic, { response: value });
     if (current.lastSnapshotMs >= startedMs) return void (current.firstSnapshotMs < startedMs && rereadTopic(watchedTopic, topic));
     current.response = value;
-    for (const { change, receivedMs: ms } of current.changes.values())
-      if (ms >= startedMs) current.response = applyChange(current.response, change);
+    for (const { change, receivedMs } of current.changes.values())
+      if (receivedMs >= startedMs) current.response = applyChange(current.response, change);
     deliver(watchedTopic, { response: current.response });
   }
 

@@ -41,7 +41,7 @@ type StreamOptions = {
 export type LiveStream = ReturnType<typeof createLiveStream>;
 type Outcome = { failure: ApiFailure } | "closed" | "silent" | "received" | "idle";
 
-export function createLiveStream({ request, onEvent, onFailure, onState, times, lastId, canStream: hasStream = true }: StreamOptions) {
+export function createLiveStream({ request, onEvent, onFailure, onState, times, lastId, canStream: canStream = true }: StreamOptions) {
   const limits = { ...defaultTimes, ...times };
   let topics: readonly string[] = [];
   const topicsNeedingSnapshot = new Set<string>();
@@ -70,7 +70,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     const controller = new AbortController();
     currentController = controller;
     startedMs = Date.now();
-    const isStream = hasStream && Date.now() >= pollingUntilMs;
+    const isStream = canStream && Date.now() >= pollingUntilMs;
     const outcome = await (isStream ? readStream(controller) : poll(controller)).catch((cause: unknown): Outcome =>
       controller.signal.reason === "silent" ? "silent" : { failure: toFailure(cause) },
     );

@@ -71,9 +71,9 @@ export function getTrailingValues(info: NodeInfo): unknown[] {
   return [...(isPicture ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
 }
 
-export function getValueLocation({ raw, outerNode: outside }: EditorNode, { key }: Pick<Widget, "key">): ValueLocation {
-  const outerKey = typeof key === "number" ? outside?.outerIndexes.get(key) : undefined;
-  return outside && outerKey !== undefined ? { node: outside.raw, key: outerKey } : { node: raw, key };
+export function getValueLocation({ raw, outerNode }: EditorNode, { key }: Pick<Widget, "key">): ValueLocation {
+  const outerKey = typeof key === "number" ? outerNode?.outerIndexes.get(key) : undefined;
+  return outerNode && outerKey !== undefined ? { node: outerNode.raw, key: outerKey } : { node: raw, key };
 }
 
 /** In the editor's order: sockets, then widgets. The inputs of a choice follow it directly. A growing list is one input. */

@@ -1,4 +1,4 @@
-// Expected durations, for browsers. Does not import zod, because the first page loads it.
+// Estimates run durations in the browser. Must not import zod: this module is in the initial bundle.
 
 import { type JobListItem } from "../schemas/job";
 
@@ -7,7 +7,7 @@ export type ExpectedRun = NonNullable<JobListItem["expected_run"]>;
 
 const MAX_PROGRESS = 0.95;
 
-/** From 0 to 1, and at most 95 % while it runs. */
+/** Returns a fraction, capped at 0.95 because the end is only estimated. */
 export function getExpectedProgress({ median_ms }: ExpectedRun, elapsedMs: number): number {
   return Math.min(MAX_PROGRESS, Math.max(0, elapsedMs) / Math.max(1, median_ms));
 }

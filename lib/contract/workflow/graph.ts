@@ -68,7 +68,7 @@ export function sortTopologically(graph: Graph): string[] {
   return order;
 }
 
-/** All ids that can be reached from `starts`, including these. `budget` limits the number of steps. */
+/** All ids that can be reached from `startIds`, including these. `budget` limits the number of steps. */
 export function findReachable(
   startIds: readonly string[],
   getNext: (id: string) => readonly string[],

@@ -113,7 +113,7 @@ export async function refreshRun(
   access: Access,
   app: StoredApp,
   run: StoredRun,
-  { isTakenBack: isDequeued = false } = {},
+  { isDequeued = false } = {},
 ): Promise<Result<RefreshedRun, Failure>> {
   const settledRun =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;

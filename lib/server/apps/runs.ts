@@ -83,7 +83,7 @@ export async function cancelRun(context: AuthedContext, runContext: RunContext):
     if (stopResult.value.unable.length > 0)
       return failed(createFailure("CONFLICT", "The service can't stop this run without stopping others."));
   }
-  const refreshedRun = await refreshRun(access, app, result.value, { isTakenBack: isDequeued });
+  const refreshedRun = await refreshRun(access, app, result.value, { isDequeued });
   return refreshedRun.ok ? ok(toRunView(context.viewer, refreshedRun.value)) : refreshedRun;
 }
 

@@ -113,7 +113,7 @@ export function unlockShareRoute(): Handler {
     if (!openedShare) return failed(shareNotFound);
     const { share } = openedShare;
     if (share.passwordHash === undefined) return ok(createEmptyResponse());
-    // Audited although the visitor is unknown. The number of attempts is limited.
+    // Audit even unauthenticated visitors. The attempt limit bounds the number of entries.
     context.annotateAudit({ isAlwaysWritten: true, target: share.id, connectionId: share.connectionId });
     const bucket = { name: `share password ${share.id}`, ...PASSWORD_ATTEMPTS };
     if ((await composition.store.attempts.consume(bucket, composition.now())) > 0)

@@ -12,13 +12,13 @@ export type CapabilityCache = ReturnType<typeof createCapabilityCache>;
 
 export function createCapabilityCache(now: () => number) {
   const presenceByConnection = new Map<string, Map<Capability, { present: boolean; at: number }>>();
-  /** By operation: the first item that it rejected, or no item if it has accepted one. */
-  const refusedByConnection = new Map<string, Map<string, { item?: string; at: number }>>();
+  /** First rejected item per operation. `item` is undefined once the operation has accepted a request. */
+  const rejectionsByConnection = new Map<string, Map<string, { item?: string; at: number }>>();
   const downConnections = new Set<string>();
-  function recordRefusal(connectionId: string, { name }: Operation, item?: string): void {
-    const refusals = refusedByConnection.get(connectionId) ?? new Map<string, { item?: string; at: number }>();
+  function setFirstRejection(connectionId: string, { name }: Operation, item?: string): void {
+    const refusals = rejectionsByConnection.get(connectionId) ?? new Map<string, { item?: string; at: number }>();
     refusals.set(name, { item, at: now() });
-    refusedByConnection.set(connectionId, refusals);
+    rejectionsByConnection.set(connectionId, refusals);
   }
   function dropMissing(connectionId: string): void {
     const capabilities = presenceByConnection.get(connectionId);
@@ -31,7 +31,7 @@ export function createCapabilityCache(now: () => number) {
         if (present === false) downConnections.add(connectionId);
         else if (present === true && downConnections.delete(connectionId)) dropMissing(connectionId);
       }
-      if (status < 300 && !isRead(operation)) recordRefusal(connectionId, operation);
+      if (status < 300 && !isRead(operation)) setFirstRejection(connectionId, operation);
       if (operation.capability === undefined || present === undefined) return;
       const capabilities = presenceByConnection.get(connectionId) ?? new Map<Capability, { present: boolean; at: number }>();
       capabilities.set(operation.capability, { present, at: now() });
@@ -39,9 +39,9 @@ export function createCapabilityCache(now: () => number) {
     },
     /** Records that the operation rejected this existing item. Returns true if it has also rejected a different one and accepted none. */
     recordItemRefusal(connectionId: string, operation: Operation, item: string): boolean {
-      const firstRefusal = refusedByConnection.get(connectionId)?.get(operation.name);
+      const firstRefusal = rejectionsByConnection.get(connectionId)?.get(operation.name);
       if (firstRefusal && now() - firstRefusal.at < CACHE_MS) return firstRefusal.item !== undefined && firstRefusal.item !== item;
-      recordRefusal(connectionId, operation, item);
+      setFirstRejection(connectionId, operation, item);
       return false;
     },
     get(connectionId: string, capability: Capability): boolean | undefined {
@@ -49,7 +49,7 @@ export function createCapabilityCache(now: () => number) {
       return entry && now() - entry.at < CACHE_MS ? entry.present : undefined;
     },
     clear(connectionId: string | undefined): void {
-      for (const entries of [presenceByConnection, refusedByConnection]) {
+      for (const entries of [presenceByConnection, rejectionsByConnection]) {
         if (connectionId === undefined) entries.clear();
         else entries.delete(connectionId);
       }

@@ -142,13 +142,11 @@ export function createIndexReader({ store, log, now, maxJobs, flush, getDroppedC
     restart(id: string | undefined): void {
       for (const readState of id === undefined ? connections.values() : [connections.get(id)]) {
         if (!readState) continue;
-        Object.assign(readState, {
-          headOffset: 0,
-          headMs: undefined,
-          gap: undefined,
-          round: undefined,
-          beginnings: readState.restartCount + 1,
-        });
+        readState.headOffset = 0;
+        readState.headMs = undefined;
+        readState.gap = undefined;
+        readState.round = undefined;
+        readState.restartCount += 1;
         readState.wake?.();
       }
     },

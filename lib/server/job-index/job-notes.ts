@@ -40,7 +40,7 @@ export function collectTexts(graph: unknown): string {
 /** Collects texts connected to an input named "positive", as in samplers. */
 function collectPositiveTexts(graph: JsonObject): Set<string> {
   const texts = new Set<string>();
-  // Iterating a set also visits ids added meanwhile, and each id once.
+  // Set iteration also visits ids that are added during the loop, each only once.
   const ids = new Set(Object.values(graph).flatMap((node) => getSourceIds(asObject(asObject(node)?.inputs)?.positive)));
   let visited = 0;
   for (const id of ids) {
@@ -97,20 +97,20 @@ const isHistory = (value: unknown): value is HistoryResponse => isObject(value) 
 const isJob = (value: unknown): value is JobDetail => isObject(value) && typeof value.status === "string";
 const isStatus = (value: unknown): value is JobStatus => isObject(value) && typeof value.status === "string";
 
-export function toNotes(response: JobResponse): JobUpdate[] {
+export function toJobUpdates(response: JobResponse): JobUpdate[] {
   switch (response.subject) {
     case "jobs":
-      return response.value.jobs.map((job) => ({ ...toNote(job), isExact: true }));
+      return response.value.jobs.map((job) => ({ ...toJobUpdate(job), isExact: true }));
     case "history":
       return response.value.history.map((entry) => {
         const { job, files } = toHistoryJob(entry);
         // The number of outputs comes from the job list, because services count texts differently.
-        const jobNote = toNote({ ...job, preview_output: toListedPreview(choosePreview(files)) });
+        const jobNote = toJobUpdate({ ...job, preview_output: toListedPreview(choosePreview(files)) });
         return { ...jobNote, isExact: true, kinds: listKinds(files) };
       });
     case "job": {
       const { workflow, outputs } = response.value;
-      const note = toNote(response.value);
+      const note = toJobUpdate(response.value);
       return [{ ...note, kinds: [...(note.kinds ?? []), ...listKinds(listOutputs(outputs))], inputs: collectTexts(getGraph(workflow)) }];
     }
     case "jobStatus": {
@@ -119,11 +119,11 @@ export function toNotes(response: JobResponse): JobUpdate[] {
       return [{ jobId: id, isUpdateOnly: true, item: { status, ...(error && { execution_error: error }) } }];
     }
     case "submission":
-      return [toSubmissionNote(response)];
+      return [toSubmissionUpdate(response)];
   }
 }
 
-function toSubmissionNote({ jobId, requestBody, memberId, token, atMs }: Extract<JobResponse, { subject: "submission" }>): JobUpdate {
+function toSubmissionUpdate({ jobId, requestBody, memberId, token, atMs }: Extract<JobResponse, { subject: "submission" }>): JobUpdate {
   const body = asObject(requestBody);
   const pngInfo = asObject(asObject(body?.extra_data)?.extra_pnginfo);
   const workflowId = asText(asObject(pngInfo?.workflow)?.id)?.slice(0, MAX_FIELD_LENGTH);
@@ -131,7 +131,7 @@ function toSubmissionNote({ jobId, requestBody, memberId, token, atMs }: Extract
   return { jobId, item, createdMs: atMs, memberId, ...(token !== undefined && { token }), inputs: collectTexts(body?.prompt) };
 }
 
-function toNote(job: JobListItem | JobDetail): JobUpdate {
+function toJobUpdate(job: JobListItem | JobDetail): JobUpdate {
   const preview = toPreviewView(job.preview_output);
   return {
     jobId: job.id,
@@ -150,7 +150,7 @@ function toNote(job: JobListItem | JobDetail): JobUpdate {
   };
 }
 
-/** Rows show a preview by its file, so outputs without one have no preview. */
+/** List rows load previews by file, so an output without a file has no preview. */
 function toListedPreview(preview: OutputView | undefined): JobListItem["preview_output"] {
   if (!preview?.file) return undefined;
   const { filename, subfolder, type } = preview.file;

@@ -1,4 +1,4 @@
-// Expected durations of running and waiting jobs, from the job index. Runs of one workflow on one runner are compared.
+// Expected durations of running and waiting jobs, from the job index. Estimates come from earlier runs of the same workflow on the same runner.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -18,27 +18,27 @@ const MAX_KEYS = 10_000;
 const MAX_KEY_LENGTH = 22;
 
 /** Inputs whose values affect the duration of a run. */
-const COST_NAME =
+const COST_INPUT_PATTERN =
   /(^|_)(steps?|width|height|size|batch|frames?|length|duration|seconds|fps|megapixels|amount|count|resolution|iterations|repeats?|denoise|sampler|ckpt|unet|model)(_|$)|^(up)?scale/i;
 
-/** Equal for graphs with the same classes, links and values of inputs that affect the duration. Undefined without a graph. */
+/** Returns the same key for graphs with the same classes, links and duration-related inputs, or undefined if there is no graph. */
 export function createRunKey(graph: unknown): string | undefined {
   if (!isObject(graph)) return undefined;
   const inputs = Object.values(graph).flatMap((node) => Object.entries(asObject(asObject(node)?.inputs) ?? {}));
   // A separate node may set the size.
-  const sources = new Set(inputs.flatMap(([name, value]) => (COST_NAME.test(name) && isLink(value) ? [value[0]] : [])));
+  const sources = new Set(inputs.flatMap(([name, value]) => (COST_INPUT_PATTERN.test(name) && isLink(value) ? [value[0]] : [])));
   const shape = getShape(graph, (nodeId, name, value) => {
     if (isLink(value)) return true;
     if (typeof value === "number" && sources.has(nodeId)) return !isSeedName(name);
-    return (typeof value === "number" || typeof value === "string") && COST_NAME.test(name);
+    return (typeof value === "number" || typeof value === "string") && COST_INPUT_PATTERN.test(name);
   });
   return createHash("sha256").update(writeExactJson(shape)).digest("base64url").slice(0, MAX_KEY_LENGTH);
 }
 
-export type RunKeys = ReturnType<typeof createRunKeys>;
+export type RunKeys = ReturnType<typeof createRunKeyCache>;
 
 /** Keys of jobs whose graphs passed through this process. The job index stores them for longer. */
-export function createRunKeys() {
+export function createRunKeyCache() {
   const keys = createLru<string, string>({ max: MAX_KEYS });
   const toCacheKey = (connectionId: string, jobId: string) => `${connectionId}\n${jobId}`;
   function recordGraph(connectionId: string, jobId: string | undefined, graph: unknown): void {
@@ -56,13 +56,13 @@ export function createRunKeys() {
       if (subject === "submission") recordGraph(connectionId, asText(response?.prompt_id), asObject(body)?.prompt);
       if (subject === "job") recordGraph(connectionId, asText(response?.id), asObject(response?.workflow)?.prompt);
     },
-    addRunKeys(connectionId: string, notes: readonly JobUpdate[]): JobUpdate[] {
-      return notes.map((jobNote) => ({ ...jobNote, runKey: find(connectionId, jobNote.jobId) }));
+    addRunKeys(connectionId: string, updates: readonly JobUpdate[]): JobUpdate[] {
+      return updates.map((jobNote) => ({ ...jobNote, runKey: find(connectionId, jobNote.jobId) }));
     },
   };
 }
 
-/** By job id, for running and waiting jobs with earlier runs. A job without a runner is compared with runs on all runners. */
+/** Returns expected runs by job id. Jobs without earlier runs are omitted. A job without a runner is compared with runs on all runners. */
 export async function findExpectedRuns(
   { store, runKeys }: { store: Pick<Store, "jobIndexStore">; runKeys: Pick<RunKeys, "find"> },
   connectionId: string,
@@ -78,8 +78,8 @@ export async function findExpectedRuns(
   const runsByJob = await store.jobIndexStore.listEarlierRuns(connectionId, activeJobs);
   return new Map(
     activeJobs.flatMap(({ jobId, runner }) => {
-      const expected = (runsByJob.get(jobId) ?? []).map((all) => {
-        const runs = all.filter((run) => runner === undefined || run.runner === runner);
+      const expected = (runsByJob.get(jobId) ?? []).map((earlierRuns) => {
+        const runs = earlierRuns.filter((run) => runner === undefined || run.runner === runner);
         return toExpectedRun(runs.slice(0, MAX_RUNS).map(({ runMs }) => runMs));
       });
       const first = expected.find((item) => item !== undefined);
@@ -91,7 +91,7 @@ export async function findExpectedRuns(
 const MIN_RUNS = 2;
 const MIN_RUNS_FOR_QUARTILES = 4;
 const MIN_RUNS_FOR_P95 = 20;
-/** Runs shorter than this share of the long ones had cached results. */
+/** Runs shorter than this fraction of the 90th percentile are treated as cache hits. */
 const CACHED_SHARE = 0.1;
 const LATE_FACTOR = 1.2;
 /** Short runs vary by this much. */
@@ -110,8 +110,8 @@ export function toExpectedRun(runsMs: readonly number[]): ExpectedRun | undefine
 }
 
 /** Interpolates between the two nearest of the sorted values. */
-function quantile(sorted: readonly number[], share: number): number {
-  const position = (sorted.length - 1) * share;
+function quantile(sorted: readonly number[], fraction: number): number {
+  const position = (sorted.length - 1) * fraction;
   const [lower = 0, upper = lower] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
   return Math.round(lower + (upper - lower) * (position - Math.floor(position)));
 }

@@ -189,7 +189,7 @@ export function createReader({
   function parseRows(parsed: unknown, text: string): { shape: string; rows: Rows } {
     const lists = rowFields[name];
     const rows: Rows = new Map();
-    if (!isObject(parsed)) return { shape: text, rows: rows };
+    if (!isObject(parsed)) return { shape: text, rows };
     const addRow = (row: unknown) => {
       const id = isObject(row) ? getRowId(row) : undefined;
       if (!isObject(row) || id === undefined || rows.has(id)) return undefined;
@@ -202,11 +202,11 @@ export function createReader({
     };
     if (!lists) {
       if (name === "job") addRow(parsed);
-      return { shape: text, rows: rows };
+      return { shape: text, rows };
     }
     const ids = lists.map((list) => (Array.isArray(parsed[list]) ? parsed[list].map(addRow) : []));
     if (ids.flat().includes(undefined)) return { shape: text, rows: new Map() };
-    return { shape: writeExactJson({ ...parsed, ...Object.fromEntries(lists.map((list, index) => [list, ids[index]])) }), rows: rows };
+    return { shape: writeExactJson({ ...parsed, ...Object.fromEntries(lists.map((list, index) => [list, ids[index]])) }), rows };
   }
 
   function emitProgress(): void {
@@ -228,7 +228,7 @@ export function createReader({
   return {
     trigger,
     /** Resolves after the first read. */
-    firstRead: firstRead,
+    firstRead,
     scheduleProgress,
     getLength: () => value?.text.length ?? 0,
 

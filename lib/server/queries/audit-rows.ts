@@ -100,14 +100,11 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
     ])
   );
   for (let before: number | undefined, isLast = false; !isLast;) {
-    const { groups: acts, isLastPage: isOver } = await store.audit.listActs(
-      { ...search, before },
-      { groups: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES },
-    );
-    const rows = toAuditRows(await toItems(store, acts, names), Number.POSITIVE_INFINITY);
+    const { groups, isLastPage } = await store.audit.listActs({ ...search, before }, { groups: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES });
+    const rows = toAuditRows(await toItems(store, groups, names), Number.POSITIVE_INFINITY);
     yield rows.map((row) => formatCsvLine(toCells(row))).join("");
-    before = acts.at(-1)?.[0]?.id;
-    isLast = isOver;
+    before = groups.at(-1)?.[0]?.id;
+    isLast = isLastPage;
   }
 }
 

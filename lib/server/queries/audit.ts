@@ -21,12 +21,12 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   const names = await readNames(store, await listUsableConnections(context));
   const upTo = query.upTo ?? (await audit.getNewestId());
   const search = { ...toSearch(context.composition, query), upTo };
-  const { groups: acts, isLastPage: isOver } = await audit.listActs(
+  const { groups, isLastPage } = await audit.listActs(
     { ...search, before: query.before },
     { groups: query.limit + 1, entries: MAX_ENTRIES },
   );
-  const rows = toAuditRows(await toItems(store, acts.slice(0, query.limit), names));
-  return ok({ entries: rows, hasMore: acts.length > query.limit || !isOver, upTo });
+  const rows = toAuditRows(await toItems(store, groups.slice(0, query.limit), names));
+  return ok({ entries: rows, hasMore: groups.length > query.limit || !isLastPage, upTo });
 }
 
 export async function listAuditChoices({ composition: { store }, viewer }: Context): Promise<Result<AuditChoices, Failure>> {

@@ -45,7 +45,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
   });
   const parsed = schema.safeParse(Object.fromEntries(entries));
   if (!parsed.success) {
-    // Clients send a list as a single text, so positions in the list are left out.
+    // Clients send lists as one string, so the error path omits list indexes.
     return failed(
       toInvalidRequest(
         "INVALID_QUERY",
@@ -64,11 +64,11 @@ export function readOperationQuery(search: URLSearchParams, { query }: Operation
     : readQuery(search, query);
 }
 
-type Sender = Pick<RouteContext, "composition" | "request">;
+type BodyContext = Pick<RouteContext, "composition" | "request">;
 
 /** The bytes as received, for bodies that are both forwarded and parsed. */
 export async function readBody(
-  { composition, request }: Sender,
+  { composition, request }: BodyContext,
   maxBytes = MAX_JSON_BYTES,
 ): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
   const { requestTimeoutMs } = composition.env.service;
@@ -80,11 +80,11 @@ export async function readBody(
   return bytes ? ok(new Uint8Array(bytes)) : failed(createFailure("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`));
 }
 
-export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes?: number): Promise<Result<T, Failure>> {
+export async function readJson<T>(sender: BodyContext, schema: z.ZodType<T>, maxBytes?: number): Promise<Result<T, Failure>> {
   const bytes = await readBody(sender, maxBytes);
   if (!bytes.ok) return bytes;
   let json: unknown;
-  // Yields between the steps of large bodies, so that other requests can run.
+  // Yields to the event loop between parsing steps of large bodies, so that other requests can run.
   const yieldIfLarge = () => (bytes.value.byteLength > LARGE_BODY_LENGTH ? yieldInOrder() : undefined);
   await yieldIfLarge();
   try {

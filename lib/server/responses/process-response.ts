@@ -12,7 +12,7 @@ import { manageBodySchema } from "@/lib/contract/schemas/job";
 import { findJobSecrets, findWorkflowSecrets } from "@/lib/contract/secrets/secret-locations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
-import { toJobResponse, toNotes } from "../job-index/job-notes";
+import { toJobResponse, toJobUpdates } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/build-request";
 import { type Upstream } from "../upstream/upstream";
@@ -88,11 +88,11 @@ export async function requestRedacted<O extends Operation>(
 ): Promise<Result<BrowserResponse<O>, Failure>> {
   if (operation.reads !== "jobs") return callOnce(operation, source, input);
   const { connection, viewer, fingerprint = "" } = source;
-  const { params, query, limits, waiter: waits } = input ?? {};
+  const { params, query, limits, waiter } = input ?? {};
   const hasSecretPaths = operation.subject === "job" && (await canSeeSecretPaths(source, params?.job_id));
   // API clients get the full history.
   const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", hasSecretPaths];
-  const key = writeExactJson([operation.name, connection.baseUrl, rights, params, query, limits, waits]);
+  const key = writeExactJson([operation.name, connection.baseUrl, rights, params, query, limits, waiter]);
   const sharedRead = { key, baseUrl: connection.baseUrl, signal: input?.signal };
   return source.composition.jobResponses.share(sharedRead, (signal) => callOnce(operation, source, { ...input, signal }));
 }
@@ -140,7 +140,7 @@ async function enrichResponse<T>(operation: Operation, source: CallSource, value
   else if (subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {
     jobIndex.record(source.connection.id, () => {
       const response = toJobResponse(subject, valueWithProgress, { requestBody: redactedBody, memberId, token, atMs });
-      return response ? runKeys.addRunKeys(source.connection.id, toNotes(response)) : [];
+      return response ? runKeys.addRunKeys(source.connection.id, toJobUpdates(response)) : [];
     });
   }
   // Yields again before the caller serializes the response.

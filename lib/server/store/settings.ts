@@ -67,12 +67,12 @@ export type Bucket = { name: string; burst: number; refillMs: number };
 export type AttemptStore = ReturnType<typeof createAttemptStore>;
 
 export function createAttemptStore(database: Database) {
-  const { selectCurrentTime: currentTime } = getDialect(database);
+  const { selectCurrentTime } = getDialect(database);
   const updateBucket = (name: string) => database.updateTable("attempts").where("name", "=", hashToken(name));
   return {
     /** Returns the milliseconds to wait, or 0 if the attempt may proceed. With `count`, consumes that many attempts or none. */
     async consume({ name, burst, refillMs }: Bucket, now: number, count = 1): Promise<number> {
-      const at = currentTime(now);
+      const at = selectCurrentTime(now);
       const addRefills = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
       // A full bucket needs no row.
       await database.deleteFrom("attempts").where("fullAt", "<=", at).execute();

@@ -103,7 +103,7 @@ export async function copyBetween(
   logProgress: (progress: string) => void,
   options: CopyOptions = {},
 ): Promise<CopyResult> {
-  const { canOverwrite: canOverwrite = false, prepare } = options;
+  const { canOverwrite = false, prepare } = options;
   const [source, target] = [openLocation(from), openLocation(to)];
   try {
     await source.migrate();

@@ -1,4 +1,4 @@
-// The console's tables as types. Times are milliseconds since 1970; NULL is read as undefined (database.ts).
+// Types of the console's database tables. Times are milliseconds since 1970; NULL is read as undefined (database.ts).
 // Never store a key, password or token in plain text: only ciphertext, argon2 hashes and SHA-256 hashes.
 
 import "server-only";
@@ -27,7 +27,7 @@ type MemberTable = Texts<"id" | "name" | "email"> &
     disabled: Generated<boolean>;
     /** Increased when every session of the member must end. */
     sessionVersion: Generated<number>;
-    /** The host page of a guest, who can sign in only with its tickets. */
+    /** Set for guests: the host page whose tickets sign them in. */
     guestOf: Optional<string>;
     /** When one of the member's sessions was last used, to the minute. */
     seenAt: Optional<number>;
@@ -41,7 +41,7 @@ type IdentityTable = Texts<"issuer" | "subject" | "provider"> &
 
 type SessionTable = Texts<"id" | "memberId" | "browser" | "address"> &
   Numbers<"createdAt" | "usedAt" | "confirmedAt"> & {
-    /** The member's `sessionVersion` at the sign-in. */
+    /** The member's `sessionVersion` at sign-in. */
     version: number;
     /** `password`, or the provider or proxy that authenticated the member. */
     method: string;
@@ -62,7 +62,7 @@ type TokenTable = Texts<"id" | "memberId" | "tokenHash" | "name"> &
     role: Role;
     /** The default connection of requests. */
     connectionId: string;
-    /** all, reads, or a list of names. */
+    /** `"all"`, `"reads"`, or a list of operation names. */
     operations: Json;
   };
 
@@ -122,7 +122,7 @@ type DownloadTaskTable = Texts<"id" | "connectionId" | "taskId" | "ringKeyId" | 
 type AuditTable = Texts<"requestId" | "action" | "hash"> &
   Numbers<"id" | "at" | "status"> &
   OptionalTexts<"memberId" | "memberName" | "connectionId" | "target" | "code" | "outcome" | "actId" | "memberEmail"> & {
-    /** The member's credential that was used, such as "token NAME". Undefined for a session. */
+    /** The credential the member used, such as "token NAME". Undefined for a session. */
     via: Optional<string>;
   };
 
@@ -131,7 +131,7 @@ type IndexedConnectionTable = OptionalNumbers<"nextOffset" | "sweptAt"> & {
   number: Generated<number>;
   /** All jobs from `cursorMs` to this time are indexed. Undefined before the first read. */
   newestMs: Optional<number>;
-  /** The oldest time that this round has read. */
+  /** Creation time of the oldest job indexed in this pass. */
   cursorMs: Optional<number>;
   isComplete: Generated<boolean>;
   /** Older jobs were left out, because the index is full. */
@@ -153,7 +153,7 @@ type IndexedJobTable = OptionalTexts<"memberId" | "runner"> & {
   item: Json;
   /** The texts of its inputs. Undefined if they have not been read. */
   inputs: Optional<string>;
-  /** Equal for runs of similar duration. Undefined for failed and cancelled ones. */
+  /** Groups runs that are expected to take equally long. Undefined for failed and cancelled ones. */
   runKey: Optional<string>;
 };
 

@@ -27,8 +27,8 @@ const SEND_LEASE_MS = 30_000;
 const eventsSchema = z.array(z.enum(webhookEvents)).catch([]);
 
 export function createWebhookStore(database: Database) {
-  const { selectCurrentTime: currentTime } = getDialect(database);
-  const addMilliseconds = (now: number, ms: number): RawBuilder<number> => sql<number>`${currentTime(now)} + ${Math.round(ms)}`;
+  const { selectCurrentTime } = getDialect(database);
+  const addMilliseconds = (now: number, ms: number): RawBuilder<number> => sql<number>`${selectCurrentTime(now)} + ${Math.round(ms)}`;
   const enabledIds = database.selectFrom("webhooks").select("id").where("isEnabled", "=", true);
 
   async function deleteSurplusDeliveries(trx: Database, webhookId: string): Promise<void> {
@@ -48,7 +48,7 @@ export function createWebhookStore(database: Database) {
   async function failExpiredPaused(now: number): Promise<void> {
     const failExpired = database.updateTable("webhookDeliveries").set({ state: "failed", nextAt: null });
     // A delivery that is being sent has a lease in the future.
-    const unclaimed = failExpired.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", currentTime(now));
+    const unclaimed = failExpired.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", selectCurrentTime(now));
     await unclaimed.where("webhookId", "not in", enabledIds).execute();
   }
 
@@ -136,7 +136,7 @@ export function createWebhookStore(database: Database) {
         .selectFrom("webhookDeliveries")
         .select("id")
         .where("state", "=", "pending")
-        .where(isDue(currentTime(now)))
+        .where(isDue(selectCurrentTime(now)))
         .where("webhookId", "in", enabledIds)
         .$if(except.length > 0, (query) => query.where("webhookId", "not in", [...except]))
         .orderBy("nextAt")
@@ -147,7 +147,7 @@ export function createWebhookStore(database: Database) {
           .set({ nextAt: addMilliseconds(now, SEND_LEASE_MS) })
           .where("id", "=", next)
           // Another process may have claimed it in between.
-          .where(isDue(currentTime(now)))
+          .where(isDue(selectCurrentTime(now)))
           .returningAll()
           .executeTakeFirst()
       );
@@ -185,7 +185,7 @@ export function createWebhookStore(database: Database) {
 
     /** Undoes a claim when the process stops. The delivery is due at once, or at `retryAt`. */
     async release({ id, nextAt }: Delivery, now: number, retryAt?: number): Promise<void> {
-      const update = database.updateTable("webhookDeliveries").set({ nextAt: retryAt ?? currentTime(now) });
+      const update = database.updateTable("webhookDeliveries").set({ nextAt: retryAt ?? selectCurrentTime(now) });
       await update
         .where("id", "=", id)
         .where("nextAt", "=", nextAt ?? 0)
@@ -213,7 +213,9 @@ export function createWebhookStore(database: Database) {
           conflict
             .column("connectionId")
             .doUpdateSet({ holder, heldUntil: addMilliseconds(now, ms) })
-            .where(({ eb, or }) => or([eb("webhookWatches.holder", "=", holder), eb("webhookWatches.heldUntil", "<", currentTime(now))])),
+            .where(({ eb, or }) =>
+              or([eb("webhookWatches.holder", "=", holder), eb("webhookWatches.heldUntil", "<", selectCurrentTime(now))]),
+            ),
         )
         .returning("state")
         .executeTakeFirst();

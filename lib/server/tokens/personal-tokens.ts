@@ -60,7 +60,7 @@ export async function listTokens(context: Context, scope: "own" | "others"): Pro
   );
 }
 
-/** Returns the token with its owner. A token that has already ended is unchanged. */
+/** Returns the token with its owner. Has no effect if the token is already revoked or expired. */
 export async function revokeToken(context: Context, id: string): Promise<Result<TokenView, Failure>> {
   const { store, now } = context.composition;
   const token = await store.tokens.get(id);

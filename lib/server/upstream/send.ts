@@ -26,7 +26,7 @@ const bodilessStatuses = new Set([204, 205, 304]);
 const methods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
 
 export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?: Dispatcher } = {}): HttpSend {
-  // The caller limits the time with the signal. The body timeout is for a peer that stops in the middle.
+  // The caller's signal bounds the total time. The body timeout catches a peer that stalls mid-body.
   const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: createGuardedConnector(options.connectTimeoutMs ?? 5000) };
   const dispatcher = options.dispatcher ?? new Agent({ ...limits, connections: 128 });
   const send = async (request: Request): Promise<Response> => {
@@ -62,7 +62,7 @@ function toHeaders(raw: IncomingHttpHeaders): Headers {
   return headers;
 }
 
-/** Never receives a key. */
+/** Sends to untrusted URLs. Never pass an API key. */
 export type GuardedSend = HttpSend;
 
 class ForbiddenAddressError extends Error {

@@ -302,7 +302,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return failed(createNotImplementedFailure(operation, result.failure));
   }
 
-  // The typed signature for callers. AnswerOf is the type of the schema that produced the value.
+  // The typed signature for callers. ResponseOf is the type of the schema that produced the value.
   function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<ResponseOf<O>, Failure>>;
   async function call(operation: Operation, input: CallInput = {}): Promise<Result<unknown, Failure>> {
     const result = await exchangeConfirmed(operation, input, readUnmaskedJson);

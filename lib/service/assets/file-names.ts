@@ -19,7 +19,7 @@ export async function findAssetByName(reader: Reader, userId: number, name: stri
   return seq === undefined ? undefined : (await readAssets(reader, [seq]))[0];
 }
 
-/** Returns the content for each file name. The newest file of a name wins, even over an older image, as in GET /api/view. */
+/** Returns the content for each file name. If several files share a name, the newest one wins, as in GET /api/view. */
 export async function findFilesByName(
   reader: Reader,
   userId: number,
@@ -29,12 +29,12 @@ export async function findFilesByName(
   const files = new Map<number, { hash: string; media_type: string }>();
   const uniqueSeqs = [...new Set(seqs.values())];
   for (let from = 0; from < uniqueSeqs.length; from += BATCH_SIZE) {
-    const matching = query
+    const batchQuery = query
       .selectFrom("assets")
       .innerJoin("blobs", "blobs.hash", "assets.hash")
       .select(["assets.seq", "assets.hash", "media_type"])
       .where("assets.seq", "in", uniqueSeqs.slice(from, from + BATCH_SIZE));
-    for (const { seq, hash, media_type } of await reader.rows(matching)) files.set(seq, { hash, media_type });
+    for (const { seq, hash, media_type } of await reader.rows(batchQuery)) files.set(seq, { hash, media_type });
   }
   return new Map(
     [...seqs].flatMap(([name, seq]) => {
@@ -50,11 +50,12 @@ async function findAssetSeqs(reader: Reader, userId: number, names: readonly str
   for (let from = 0; from < validNames.length; from += BATCH_SIZE) {
     const batch = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(toLookupValues(name))})`);
     const seq = sql`coalesce(${selectFirst(userId, sql.ref("column2"))}, ${selectNewest(userId, "column3")}, ${selectNewest(userId, "column4")})`;
-    const rows = sql<{
+    const statement = sql<{
       name: string;
       seq: number | null;
     }>`select column1 as name, ${seq} as seq from (values ${sql.join(batch)}) as wanted`;
-    for (const { name, seq: matchedSeq } of await reader.rows(toStatement(rows))) if (matchedSeq !== null) seqByName.set(name, matchedSeq);
+    for (const { name, seq: matchedSeq } of await reader.rows(toStatement(statement)))
+      if (matchedSeq !== null) seqByName.set(name, matchedSeq);
   }
   return seqByName;
 }
@@ -69,7 +70,7 @@ function toLookupValues(name: string): (string | null)[] {
   return [name, findHashInName(name) ?? null, plainName || null, basename(plainName) || null, annotationPattern.exec(name)?.[1] ?? "input"];
 }
 
-/** Prefers own assets to public ones, then uploads to outputs, then the oldest. Selects one, because content may have many assets. */
+/** Prefers own assets to public ones, then uploads to outputs, then the oldest. Several assets can share the same content, so this selects one. */
 export async function findAssetSeqByHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
   const row = await reader.row(toStatement(sql<{ seq: number | null }>`select ${selectFirst(userId, sql`${hash}`)} as seq`));
   return row?.seq ?? undefined;

@@ -44,7 +44,7 @@ export function createAssetRoutes(dependencies: RouteDependencies): Route[] {
       try {
         const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = upload.fields;
         const newAsset = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };
-        const { asset, isNew: isNew } = await createAssetFromStaged(dependencies, upload.staged, newAsset);
+        const { asset, isNew } = await createAssetFromStaged(dependencies, upload.staged, newAsset);
         return jsonResponse(await toAssetView(call, asset, isNew), isNew ? 201 : 200);
       } finally {
         await upload.staged.dispose();
@@ -60,7 +60,7 @@ export function createAssetRoutes(dependencies: RouteDependencies): Route[] {
         metadata: body.user_metadata ?? {},
         mimeType: body.mime_type,
       };
-      const { asset, isNew: isNew } = await createAssetFromHash(dependencies, body.hash, newAsset);
+      const { asset, isNew } = await createAssetFromHash(dependencies, body.hash, newAsset);
       return jsonResponse(await toAssetView(call, asset, isNew), isNew ? 201 : 200);
     }),
 

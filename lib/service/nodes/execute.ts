@@ -149,22 +149,17 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
 function reuseNode(
   plannedNode: PlannedNode,
   cachedResult: CachedNodeResult,
-  {
-    nodeValues,
-    getNextNumber: nextNumber,
-    send,
-    checkShownTexts: show,
-  }: Pick<NodeRun, "nodeValues" | "getNextNumber" | "send" | "checkShownTexts">,
+  { nodeValues, getNextNumber, send, checkShownTexts }: Pick<NodeRun, "nodeValues" | "getNextNumber" | "send" | "checkShownTexts">,
 ): RunOutcome | undefined {
   const startMs = Date.now();
   const { id, links } = plannedNode;
   try {
-    show(cachedResult.texts ?? []);
+    checkShownTexts(cachedResult.texts ?? []);
     nodeValues.storeValues(id, cachedResult.values);
   } catch (cause) {
     return createFailure(cause, plannedNode, gatherInputs(plannedNode, nodeValues), nodeValues);
   }
-  const files = cachedResult.files.map((file) => ({ ...file, displayName: renumberDisplayName(file.displayName, nextNumber) }));
+  const files = cachedResult.files.map((file) => ({ ...file, displayName: renumberDisplayName(file.displayName, getNextNumber) }));
   for (const { source } of links.values()) nodeValues.release(source);
   send({
     kind: "node",

@@ -35,7 +35,7 @@ export async function storePromptId(tx: Transaction, attempt: Attempt, promptId:
 /** Continues the attempt of a dead process. Returns undefined if there is none, or if another process took it over. */
 export async function takeOverAttempt(
   tx: Transaction,
-  { id, isHolderMissing: isHolderGone }: Pick<Processes, "id" | "isHolderMissing">,
+  { id, isHolderMissing }: Pick<Processes, "id" | "isHolderMissing">,
   seq: number,
 ): Promise<(Attempt & { runner: string }) | undefined> {
   const openAttempt = await tx.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
@@ -46,7 +46,7 @@ export async function takeOverAttempt(
       .set(({ eb }) => ({ fence: eb("fence", "+", 1), holder: id }))
       .where("seq", "=", seq)
       .where("state", "in", ["pending", "in_progress"])
-      .where(isHolderGone)
+      .where(isHolderMissing)
       .returning("fence"),
   );
   if (!updatedJob) return undefined;
@@ -119,7 +119,7 @@ export async function recordEnd(
   tx: Transaction,
   end: { runner: string | null; userId: number; isSuccess: boolean; isRejected?: boolean; ms: number },
 ): Promise<void> {
-  const { runner, userId, isSuccess, isRejected: isRefused, ms } = end;
+  const { runner, userId, isSuccess, isRejected, ms } = end;
   const id = runner ?? "built-in";
   const column = isSuccess ? "done" : "failed";
   await tx.run(
@@ -129,7 +129,7 @@ export async function recordEnd(
       .where("id", "=", id),
   );
   // A rejected workflow is not the runner's fault.
-  if (runner === null || isRefused) return;
+  if (runner === null || isRejected) return;
   const row = await tx.row(query.selectFrom("runners").select(["failed_users", "mode"]).where("id", "=", runner));
   if (!row) return;
   const users = isSuccess ? [] : [...new Set([...row.failed_users.matchAll(/\d+/g)].map(Number)).add(userId)];

@@ -80,10 +80,12 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
 
   /** A runner that already tried the job gets it again only if no other runner can run it. */
   function canRun(kind: string, runnerId: string): boolean {
-    const { needs, triedRunners: tried } = parseKind(kind);
+    const { needs, triedRunners } = parseKind(kind);
     if (findMissing(needs, runnerId).length > 0) return false;
-    if (!tried.includes(runnerId)) return true;
-    return !rows.some((row) => !tried.includes(row.id) && getRunnerState(row) === "ready" && findMissing(needs, row.id).length === 0);
+    if (!triedRunners.includes(runnerId)) return true;
+    return !rows.some(
+      (row) => !triedRunners.includes(row.id) && getRunnerState(row) === "ready" && findMissing(needs, row.id).length === 0,
+    );
   }
 
   const countSlots = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
@@ -183,7 +185,7 @@ export async function createPool({ database, processes, concurrency }: PoolDepen
 
 async function countSlotsUsedElsewhere(
   reader: Reader,
-  { isRunElsewhere: isNotRunHere }: Pick<Processes, "isRunElsewhere">,
+  { isRunElsewhere }: Pick<Processes, "isRunElsewhere">,
 ): Promise<Map<string, number>> {
   const slotCounts = query
     .selectFrom("jobs")
@@ -191,7 +193,7 @@ async function countSlotsUsedElsewhere(
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
     .where(isHandedOver)
     .where("runner", "is not", null)
-    .where(isNotRunHere)
+    .where(isRunElsewhere)
     .groupBy("runner");
   return new Map((await reader.rows(slotCounts)).map(({ runner, n }) => [runner ?? "", n]));
 }

@@ -21,10 +21,10 @@ const MAX_TEXT_LENGTH = 4 * 1024 ** 2;
 export function readEnding(entry: unknown): Ending | undefined {
   const { status, outputs } = asObject(entry) ?? {};
   if (!isObject(outputs)) return undefined;
-  const { statusText: word, error, isInterrupted } = parseStatus(status);
+  const { statusText, error, isInterrupted } = parseStatus(status);
   if (error) return { kind: "error", error: limitErrorSize(executionErrorSchema.parse(error)) };
   if (isInterrupted) return { kind: "interrupted" };
-  return word === "success" ? { kind: "success" } : undefined;
+  return statusText === "success" ? { kind: "success" } : undefined;
 }
 
 function limitErrorSize(error: ExecutionError): ExecutionError {

@@ -30,10 +30,7 @@ type WatchOptions = {
   pause: () => Promise<void>;
 };
 
-async function watchJob(
-  job: RemoteJob,
-  { promptId, jobListener, outputs, getLastReportMs: lastReportMs, pause }: WatchOptions,
-): Promise<RunOutcome> {
+async function watchJob(job: RemoteJob, { promptId, jobListener, outputs, getLastReportMs, pause }: WatchOptions): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
   const poll = createPoller(job, promptId, jobListener);
   const interrupt = createInterrupter(job, promptId);
@@ -70,7 +67,7 @@ async function watchJob(
         await removeFromRunner(job, promptId);
         return staleOutcome;
       }
-      const quietMs = now() - Math.max(lastReportMs(), startMs);
+      const quietMs = now() - Math.max(getLastReportMs(), startMs);
       if (location.kind === "runs" && quietMs > limits.unresponsiveMs && (await interrupt()))
         return createLostOutcome(`${runner.label} did not report on the running job for ${Math.round(quietMs / 1000)} s.`);
     }
@@ -199,7 +196,7 @@ export function runRemotely(
 }
 
 async function runAttempt(job: RemoteJob, onLimitExceeded: (message: string) => void): Promise<RunOutcome> {
-  const { runner, attempt: ownAttempt, graph, nodesTotal, limits, now, onEvent: on, signal, traffic } = job;
+  const { runner, attempt: ownAttempt, graph, nodesTotal, limits, now, onEvent, signal, traffic } = job;
   const pause = createPause();
   let lastReportMs = now();
   const jobListener = listenToRunner(
@@ -210,7 +207,7 @@ async function runAttempt(job: RemoteJob, onLimitExceeded: (message: string) => 
       onExecuted: (nodeId, output) => outputs.handleExecuted(nodeId, output),
       onEnd: pause.end,
       onLimitExceeded,
-      onEvent: on,
+      onEvent,
     },
   );
   const outputs = createOutputFetcher(job, jobListener.findTimes);

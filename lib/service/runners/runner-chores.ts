@@ -35,17 +35,17 @@ type ChoreDependencies = {
 };
 
 export function createRunnerChores(dependencies: ChoreDependencies): Chore[] {
-  const { database, checkIntervalMs: checkMs, handlePeerChange: changedElsewhere } = dependencies;
+  const { database, checkIntervalMs, handlePeerChange } = dependencies;
   let lastCommitCount: number | undefined;
   return [
-    { name: "runners", everyMs: checkMs, isShared: true, run: () => checkRunners(dependencies) },
+    { name: "runners", everyMs: checkIntervalMs, isShared: true, run: () => checkRunners(dependencies) },
     {
       name: "runners of other processes",
       everyMs: PEER_CHECK_INTERVAL_MS,
       run: async () => {
         const latest = await database.countForeignCommits();
         if (latest === lastCommitCount) return;
-        await changedElsewhere();
+        await handlePeerChange();
         lastCommitCount = latest;
       },
     },
@@ -53,7 +53,7 @@ export function createRunnerChores(dependencies: ChoreDependencies): Chore[] {
 }
 
 async function checkRunners(dependencies: ChoreDependencies): Promise<void> {
-  const { database, notifyChange: changed, signal } = dependencies;
+  const { database, notifyChange, signal } = dependencies;
   const runnerRows = await readRunners(database);
   const remoteRunners = runnerRows.filter(({ address }) => address !== null);
   await Promise.all(remoteRunners.filter((row) => !isOverLimits(row)).map((row) => checkRunnerRow(dependencies, row)));
@@ -61,7 +61,7 @@ async function checkRunners(dependencies: ChoreDependencies): Promise<void> {
   // The built-in runner can drain too, even if it is the only one.
   if (signal.aborted || (remoteRunners.length === 0 && !runnerRows.some(({ mode }) => mode === "draining"))) return;
   await database.commit(settleDraining);
-  await changed();
+  await notifyChange();
 }
 
 async function checkRunnerRow({ database, now, log, signal }: ChoreDependencies, row: RunnerRow): Promise<void> {

@@ -46,8 +46,8 @@ export function createRunners({
   database,
   now,
   builtIn,
-  notifyChange: changed = async () => undefined,
-  responseTimeoutMs: answerMs,
+  notifyChange: notifyChange = async () => undefined,
+  responseTimeoutMs,
 }: RunnersDependencies): ServiceRunners {
   async function toRunner(row: RunnerRow): Promise<Runner> {
     const isBuiltIn = row.address === null;
@@ -78,7 +78,7 @@ export function createRunners({
 
   const isAddressTaken = async (reader: Reader, address: string) => (await readRunners(reader)).some((row) => row.address === address);
   const announceAndRead = async (id: string): Promise<Result<Runner, RunnerFailure>> => {
-    await changed();
+    await notifyChange();
     const row = await readRunner(database, id);
     return row ? ok(await toRunner(row)) : failed(notFoundFailure);
   };
@@ -90,7 +90,7 @@ export function createRunners({
     },
 
     async check(address) {
-      const checkResult = await checkRunner(address, answerMs);
+      const checkResult = await checkRunner(address, responseTimeoutMs);
       return checkResult.ok
         ? { ok: true, address: checkResult.value.address, facts: checkResult.value.facts }
         : { ok: false, ...checkResult.failure };
@@ -101,7 +101,7 @@ export function createRunners({
       if (!parsed.success) return failed(createInvalidFailure(parsed.error));
       const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = parsed.data;
       if (await isAddressTaken(database, address)) return failed(createAddressTakenFailure(address));
-      const checkResult = await checkRunner(address, answerMs);
+      const checkResult = await checkRunner(address, responseTimeoutMs);
       if (!checkResult.ok && !keep) return failed(checkResult.failure);
       const id = randomUUID();
       const isAdded = await database.commit(async (tx) => {
@@ -124,7 +124,7 @@ export function createRunners({
       if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInFailure);
       const isMoved = address !== undefined && address !== row.address;
       if (isMoved && (await isAddressTaken(database, address))) return failed(createAddressTakenFailure(address));
-      const checkResult = isMoved ? await checkRunner(address, answerMs) : undefined;
+      const checkResult = isMoved ? await checkRunner(address, responseTimeoutMs) : undefined;
       if (checkResult && !checkResult.ok) return failed(checkResult.failure);
       const isAccepted = await database.commit(async (tx) => {
         // The runner was removed while its address was checked. This is reported below.
@@ -154,7 +154,7 @@ export function createRunners({
         await tx.run(query.deleteFrom("runner_catalogues").where("runner_id", "=", id));
         return tx.run(removeQuery);
       });
-      await changed();
+      await notifyChange();
       return removedCount > 0 ? ok(undefined) : failed(notFoundFailure);
     },
   };

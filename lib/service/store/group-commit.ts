@@ -33,7 +33,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
     if (sharedResult.ok) return sharedResult.value;
     // The shared commit itself failed (a full disk, a lost file), so nothing of the batch is stored.
     const failure: Outcome = { ok: false, value: sharedResult.value };
-    const freeingWork = batch.filter(({ usesReserve: freesRoom }) => freesRoom);
+    const freeingWork = batch.filter(({ usesReserve }) => usesReserve);
     if (folder === undefined || !isFullDisk(sharedResult.value) || freeingWork.length === 0) return batch.map(() => failure);
     const result = await captureOutcome(async () => {
       releaseReserve(folder);
@@ -44,7 +44,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
       }
     });
     const outcomes = result.ok ? [...result.value] : [];
-    return batch.map(({ usesReserve: freesRoom }) => (freesRoom && outcomes.shift()) || failure);
+    return batch.map(({ usesReserve }) => (usesReserve && outcomes.shift()) || failure);
   }
 
   async function runInOrder(tx: Transaction, batch: readonly PendingWork[]): Promise<Outcome[]> {

@@ -205,10 +205,16 @@ async function describeTable<DB>(sqlite: Kysely<DB>, name: string): Promise<Tabl
   return { name, columns: rows.map(toColumn), key: (key.length > 0 ? key : rows).map(toColumn), hasKey: key.length > 0, where: sql`1 = 1` };
 }
 
-function toCounterTable(tables: readonly Table[], { table, keyColumns: by, count }: Counter): Table {
+function toCounterTable(tables: readonly Table[], { table, keyColumns, count }: Counter): Table {
   const sourceTable = tables.find(({ name }) => name === table);
   const selectColumns = (names: readonly string[]) => (sourceTable?.columns ?? []).filter(({ name }) => names.includes(name));
-  return { name: table, columns: selectColumns([...by, count]), key: selectColumns(by), hasKey: true, where: sql`${sql.ref(count)} <> 0` };
+  return {
+    name: table,
+    columns: selectColumns([...keyColumns, count]),
+    key: selectColumns(keyColumns),
+    hasKey: true,
+    where: sql`${sql.ref(count)} <> 0`,
+  };
 }
 
 /** Ensures that new rows get unused numbers, even if earlier rows were deleted. */

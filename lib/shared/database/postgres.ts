@@ -1,4 +1,4 @@
-// Connections to PostgreSQL. Outages throw StoreUnavailable. Messages never contain the URL, because it contains the password.
+// Connections to PostgreSQL. Outages throw StoreUnavailableError. Messages never contain the URL, because it contains the password.
 
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
 import { type PoolConfig } from "pg";

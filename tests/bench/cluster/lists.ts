@@ -3,7 +3,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { copyServiceStore } from "@/lib/service/index";
 import { createDatabase } from "@/tests/support/postgres-server";
-import { newFolder, type PortService, startService } from "../processes";
+import { createTempFolder, type PortService, startService } from "../processes";
 import { createJobGroups, getTotal, measureGroup, occupySlot } from "../service/job-lists";
 import { createJsonGet } from "../service/json-client";
 import { seedJobs } from "../service/seed-jobs";
@@ -15,7 +15,7 @@ export async function measureListsOnBothDatabases(
   jobs: number,
   logProgress: (text: string) => void,
 ): Promise<string[][]> {
-  const folder = newFolder();
+  const folder = createTempFolder();
   const initialService = await startService(folder);
   await initialService.process.stop();
   const file = join(folder, "service", "service.sqlite");

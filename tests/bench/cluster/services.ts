@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { createDatabase } from "@/tests/support/postgres-server";
-import { newFolder, type PortService, startService } from "../processes";
+import { createTempFolder, type PortService, startService } from "../processes";
 import { type CompletedRun, type RunnerCommand, type RunnerMessage } from "./runners";
 
 export type Runners = Awaited<ReturnType<typeof startRunners>>;
@@ -36,8 +36,8 @@ export async function startRunners(count: number) {
 /** Starts with an empty database, a shared blob folder and paused runners. */
 export async function startCluster(postgresUrl: string, services: number, users: number, { addresses }: Runners) {
   const database = await createDatabase(postgresUrl);
-  const settings = { DATABASE_URL: database.url, LIGHTDESK_BLOBS: newFolder() };
-  const folders = Array.from({ length: services }, newFolder);
+  const settings = { DATABASE_URL: database.url, LIGHTDESK_BLOBS: createTempFolder() };
+  const folders = Array.from({ length: services }, createTempFolder);
   const store = await openServiceStore(join(folders[0] ?? "", "service"), { concurrency: 1, databaseUrl: database.url });
   const keys: string[] = [];
   for (let user = 0; user < users; user += 1) keys.push((await store.keys.createKey(`user-${user}`)).key);

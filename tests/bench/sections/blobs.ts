@@ -3,7 +3,7 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { startStrictS3, testKeys } from "@/tests/support/strict-s3";
 import { formatTable } from "../figures";
 import { prepareLargeFile, sendLargeFile } from "../large-file";
-import { newFolder, startService } from "../processes";
+import { createTempFolder, startService } from "../processes";
 import { type Section } from "../section";
 
 const FILE_MIB = 1024;
@@ -23,7 +23,7 @@ export const blobs: Section = {
     const rows: string[][] = [];
     for (const [name, settings] of [["its own folder", {}] as const, ["a bucket", bucketSettings] as const]) {
       logProgress(`A file of ${FILE_MIB} MiB, stored in ${name}.`);
-      const folder = newFolder();
+      const folder = createTempFolder();
       const service = await startService(folder, settings);
       const startedMs = performance.now();
       const { id } = await sendLargeFile(`${service.url}/api/assets`, service.headers, file);

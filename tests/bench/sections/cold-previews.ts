@@ -1,4 +1,4 @@
-import { connect, newFolder, startDesk, startService } from "../processes";
+import { connect, createTempFolder, startDesk, startService } from "../processes";
 import { formatColdPreviews, measureColdPreviews, uploadPictures } from "../screens/cold-previews";
 import { startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
@@ -6,8 +6,8 @@ import { type Section } from "../section";
 export const coldPreviews: Section = {
   name: "cold-previews",
   async measure({ print, logProgress }) {
-    const service = await startService(newFolder());
-    const desk = await startDesk(newFolder(), { isNew: true });
+    const service = await startService(createTempFolder());
+    const desk = await startDesk(createTempFolder(), { isNew: true });
     const browser = await startBrowser();
     try {
       await uploadPictures(service, logProgress);

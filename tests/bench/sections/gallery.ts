@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { newFolder, startDesk } from "../processes";
+import { createTempFolder, startDesk } from "../processes";
 import { formatGallery, measureGallery } from "../screens/gallery";
 import { SLOWDOWN, startBrowser } from "../screens/open-page";
 import { type Report, type Section } from "../section";
@@ -13,7 +13,7 @@ export const longGallery: Section = { name: "gallery-5-minutes", isOnDemand: tru
 
 async function measureInBrowser({ print, logProgress }: Report, isLong: boolean): Promise<void> {
   logProgress(`Seeding ${ASSETS} assets.`);
-  const folder = newFolder();
+  const folder = createTempFolder();
   await (await startDesk(folder, { isNew: true })).process.stop();
   seedAssets(join(folder, "service", "service.sqlite"), "team", ASSETS);
   const desk = await startDesk(folder);

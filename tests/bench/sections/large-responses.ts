@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { performance } from "node:perf_hooks";
 import { sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
 import { formatTable, percentile } from "../figures";
-import { type Desk, newFolder, post, startDesk } from "../processes";
+import { type Desk, createTempFolder, post, startDesk } from "../processes";
 import { type Section } from "../section";
 
 const MIB = 1024 ** 2;
@@ -73,7 +73,7 @@ const scenarios: readonly Scenario[] = [
 export const largeResponses: Section = {
   name: "large-responses",
   async measure({ print, logProgress }) {
-    const desk = await startDesk(newFolder(), { isNew: true });
+    const desk = await startDesk(createTempFolder(), { isNew: true });
     const rows: string[][] = [];
     try {
       rows.push(["no load", "", ...toCells(await measureIdle(desk))]);

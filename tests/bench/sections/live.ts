@@ -5,7 +5,7 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { type EventViewer, openViewer } from "../event-stream";
 import { formatSpread, formatTable, percentile } from "../figures";
 import { FEW_JOBS, getDeskFolder, graph } from "../many-jobs";
-import { addMember, connect, type Desk, newFolder, post, startBareProxy, startDesk, startService } from "../processes";
+import { addMember, connect, type Desk, createTempFolder, post, startBareProxy, startDesk, startService } from "../processes";
 import { openBlankPage, startBrowser } from "../screens/open-page";
 import { type Report, type Section } from "../section";
 import { getResidentMiB } from "../service/memory";
@@ -142,8 +142,8 @@ async function measureBrowser(report: Report): Promise<void> {
 
 /** Counts requests to a service that the console polls. */
 async function measureUpstream({ print, logProgress }: Report): Promise<void> {
-  const desk = await startDesk(newFolder(), { isNew: true });
-  const service = await startService(newFolder());
+  const desk = await startDesk(createTempFolder(), { isNew: true });
+  const service = await startService(createTempFolder());
   const proxy = await startBareProxy(service.url);
   try {
     const connection = await connect(desk, { url: proxy.url, headers: service.headers });
@@ -180,7 +180,7 @@ async function measureUpstream({ print, logProgress }: Report): Promise<void> {
 
 /** Connects a plain server whose WebSocket sends a million messages per minute. */
 async function measureFlood({ print, logProgress }: Report): Promise<void> {
-  const desk = await startDesk(newFolder(), { isNew: true });
+  const desk = await startDesk(createTempFolder(), { isNew: true });
   const peers = new WebSocketServer({ noServer: true });
   const sockets: WebSocket[] = [];
   const server = await startLocalServer(undefined, {
@@ -239,7 +239,7 @@ async function measureFlood({ print, logProgress }: Report): Promise<void> {
 
 /** Opens fifty streams of five members on a console that runs one job after the other. */
 async function measureMemory({ print, logProgress }: Report): Promise<void> {
-  const desk = await startDesk(newFolder(), { isNew: true });
+  const desk = await startDesk(createTempFolder(), { isNew: true });
   try {
     const sessions = [desk.headers];
     for (let member = 1; member < MEMBERS; member += 1) sessions.push(await addMember(desk, `member${member}`));

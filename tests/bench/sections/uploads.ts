@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { formatSpread, formatTable } from "../figures";
-import { connect, newFolder, startDesk, startService } from "../processes";
+import { connect, createTempFolder, startDesk, startService } from "../processes";
 import { type Section } from "../section";
 import { measureUpload, type UploadFigure } from "../upload";
 
@@ -15,7 +15,7 @@ export const uploads: Section = {
     const runs: UploadFigure[] = [];
     for (let run = 1; run <= RUNS; run += 1) {
       logProgress(`Uploading ${UPLOAD_MIB} MiB, ${run} of ${RUNS}.`);
-      const folder = newFolder();
+      const folder = createTempFolder();
       const desk = await startDesk(folder, { isNew: true });
       const service = await startService(join(folder, "port"));
       runs.push(await measureUpload(desk, await connect(desk, service), service, UPLOAD_MIB));

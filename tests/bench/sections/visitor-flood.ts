@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { formatTable, percentile } from "../figures";
-import { type Desk, newFolder, startDesk } from "../processes";
+import { type Desk, createTempFolder, startDesk } from "../processes";
 import { type Section } from "../section";
 
 const CONNECTIONS = 60;
@@ -47,7 +47,7 @@ const targets: readonly Target[] = [
 export const visitorFlood: Section = {
   name: "visitor-flood",
   async measure({ print, logProgress }) {
-    const desk = await startDesk(newFolder(), { isNew: true });
+    const desk = await startDesk(createTempFolder(), { isNew: true });
     try {
       const idle = await measureLatencies(desk, () => false);
       const rows = [["no flood", "", "", ...formatLatencies(idle)]];

@@ -1,12 +1,12 @@
 // HTTP helpers for service measurements.
 import { rmSync } from "node:fs";
-import { newFolder, type PortService, post, startService } from "../processes";
+import { createTempFolder, type PortService, post, startService } from "../processes";
 
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 
 /** Runs `work` with a service on a temporary folder. Always stops the service and removes the folder. */
 export async function withService<T>(settings: Record<string, string>, work: (service: PortService, folder: string) => Promise<T>) {
-  const folder = newFolder();
+  const folder = createTempFolder();
   const service = await startService(folder, settings);
   try {
     return await work(service, folder);

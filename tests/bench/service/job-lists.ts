@@ -10,7 +10,7 @@ import { createWorkflowId, getWorkflowCount } from "./seed-jobs";
 export type RequestGroup = { name: string; target: string; p95BelowMs: number; paths: string[]; warmUpPaths?: string[] };
 
 const states = ["pending", "completed", "failed", "cancelled"];
-const stateSets = Array.from({ length: 2 ** states.length }, (_, bits) => states.filter((_, at) => (bits >> at) & 1).join(","));
+const stateSets = Array.from({ length: 2 ** states.length }, (_, bits) => states.filter((_, index) => (bits >> index) & 1).join(","));
 const outputKinds = ["", "image", "video", "audio"];
 const sortQueries = ["create_time", "execution_time"].flatMap((by) => ["asc", "desc"].map((order) => `sort_by=${by}&sort_order=${order}`));
 

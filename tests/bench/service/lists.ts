@@ -3,7 +3,7 @@
 // tests/integration/service/jobs.list.model and assets.list.model.
 import { join } from "node:path";
 import { percentile } from "../figures";
-import { newFolder, type PortService, post, startService } from "../processes";
+import { createTempFolder, type PortService, post, startService } from "../processes";
 import { createJobGroups, getTotal, measureGroup, occupySlot, pickEvenly, type RequestGroup } from "./job-lists";
 import { createJsonGet, type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
@@ -18,7 +18,7 @@ const assetSorts = ["created_at", "updated_at", "name", "size", "last_access_tim
 export async function measureLists(options: ListsOptions = {}): Promise<BenchRow[]> {
   const { jobs = 1_000_000, assets = 1_000_000, requests = 200, log = () => undefined } = options;
   const existingFolder = options.folder ?? process.env.LIGHTDESK_BENCH_FOLDER;
-  const folder = existingFolder ?? newFolder();
+  const folder = existingFolder ?? createTempFolder();
   const initialService = await startService(folder);
   await initialService.process.stop();
   const file = join(folder, "service", "service.sqlite");

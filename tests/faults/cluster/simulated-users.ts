@@ -45,7 +45,7 @@ export async function createSimulatedUsers(cluster: Cluster) {
   const runs = new Map<string, string>();
 
   /** Sends a request as a browser does. Returns status 0 if the connection broke. */
-  async function request(path: string, { json, headers, baseUrl: baseUrl = consoleUrl }: UserRequest = {}): Promise<UserResponse> {
+  async function request(path: string, { json, headers, baseUrl = consoleUrl }: UserRequest = {}): Promise<UserResponse> {
     const allHeaders = { cookie, ...(json !== undefined && { origin: consoleUrl, "content-type": "application/json" }), ...headers };
     try {
       const response = await fetch(baseUrl + path, {

@@ -33,8 +33,8 @@ const counters: readonly { storedQuery: string; countQuery: string }[] = [
 ];
 
 export function auditCounters(database: SqliteConnection): void {
-  for (const { storedQuery, countQuery: counted } of counters)
-    expect(queryRows(database, storedQuery), storedQuery).toEqual(queryRows(database, counted));
+  for (const { storedQuery, countQuery } of counters)
+    expect(queryRows(database, storedQuery), storedQuery).toEqual(queryRows(database, countQuery));
   const duplicatesQuery = "SELECT name FROM users WHERE last_number < (SELECT max(number) FROM jobs WHERE user_id = users.id)";
   expect(database.prepare(duplicatesQuery).all(), "a job number may be reused").toEqual([]);
 }

@@ -70,10 +70,10 @@ async function expectStatus(context: LoadContext, statuses: readonly number[], r
 async function submit(context: LoadContext): Promise<void> {
   const { client, operationLog, random } = context;
   const kind = random.pick(kinds);
-  const { clearsStarted: clearsBegun, clearsOpen } = operationLog;
+  const { clearsStarted, clearsOpen } = operationLog;
   const response = await expectStatus(context, [200], client.post("/api/prompt", createGraph(kind, random, operationLog.picture)));
   const { prompt_id: id } = promptSchema.parse(response.body);
-  const mayBeCleared = clearsOpen > 0 || clearsBegun !== operationLog.clearsStarted ? "maybe" : "no";
+  const mayBeCleared = clearsOpen > 0 || clearsStarted !== operationLog.clearsStarted ? "maybe" : "no";
   operationLog.jobs.set(id, { id, kind, cancelled: mayBeCleared, removed: mayBeCleared, hasEnded: false });
 }
 

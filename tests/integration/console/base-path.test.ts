@@ -1,4 +1,4 @@
-// A console below a path: its URLs and cookies.
+// URLs and cookies of a console with a base path.
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { createAuthOptions } from "@/lib/server/auth/next-auth";
@@ -40,10 +40,17 @@ test("scopes the session cookie and the next-auth pages to the base path", () =>
 
 test("isolates next-auth cookies from other apps on the host", () => {
   const events = { onSuccess: () => undefined, onRejection: () => undefined, onSignOutError: () => undefined };
-  const all = Object.entries(createAuthOptions(harness.console, events, new Headers()).cookies ?? {});
+  const cookieEntries = Object.entries(createAuthOptions(harness.console, events, new Headers()).cookies ?? {});
   // All cookies that next-auth sets by itself.
-  expect(all.map(([kind]) => kind).sort()).toEqual(["callbackUrl", "csrfToken", "nonce", "pkceCodeVerifier", "sessionToken", "state"]);
-  for (const [, cookie] of all) {
+  expect(cookieEntries.map(([kind]) => kind).sort()).toEqual([
+    "callbackUrl",
+    "csrfToken",
+    "nonce",
+    "pkceCodeVerifier",
+    "sessionToken",
+    "state",
+  ]);
+  for (const [, cookie] of cookieEntries) {
     expect(cookie).toMatchObject({ name: /^lightdesk\./, options: { path: "/desk", httpOnly: true, sameSite: "lax" } });
   }
 });

@@ -75,7 +75,7 @@ it("sends no picture when an optional picture is removed", async () => {
   expect(page.requests[0]?.body).not.toHaveProperty("inputs.photo");
 });
 
-it("shows an example below its field by the choice's label", async () => {
+it("shows examples below fields, using option labels for choices", async () => {
   const examples: Record<string, AppInput["example"]> = { prompt: "a red fox", mode: 1, photo: "b.png" };
   page.app = createApp({ inputs: inputs.map((input) => ({ ...input, example: examples[input.name] })) });
   await showApp();
@@ -86,14 +86,14 @@ it("shows an example below its field by the choice's label", async () => {
   ]);
 });
 
-it("offers no run and explains why when the console is read-only", async () => {
+it("hides Run and explains why when the console is read-only", async () => {
   page.app = createApp({ canRun: false });
   await showApp({ role: "operator", canChange: false });
   expect(screen.getByText("Lightdesk is read-only for now.")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Run" })).toBeNull();
 });
 
-it.each(["runner", "viewer", "operator"] as const)("offers a mask and visible pictures when the role is %s", async (role) => {
+it.each(["runner", "viewer", "operator"] as const)("offers mask drawing and the pictures available to %s", async (role) => {
   const maskedInputs = inputs.map((input) =>
     input.name === "photo" ? { ...input, control: { kind: "picture" as const, hasMask: true } } : input,
   );

@@ -3,7 +3,7 @@ import { act, fireEvent, render, screen, waitFor } from "@testing-library/react"
 import { useRef } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { type AssetsSource } from "@/components/assets/gallery/chunk-store";
-import { type AssetSelection, useAllTilesKey, useAssetSelection } from "@/components/assets/gallery/use-asset-selection";
+import { type AssetSelection, useSelectAllTilesShortcut, useAssetSelection } from "@/components/assets/gallery/use-asset-selection";
 import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { wrapInApp } from "../components/render";
@@ -198,7 +198,7 @@ it("selects visible tiles on Ctrl+A, then all matching, but not in fields", () =
   const picking = createPicking(list);
   function Keys() {
     const tiles = useRef<HTMLDivElement>(null);
-    useAllTilesKey({ source: list, picking, inView: () => listIndexes(6, 18), list: tiles });
+    useSelectAllTilesShortcut({ source: list, picking, inView: () => listIndexes(6, 18), list: tiles });
     return (
       <div ref={tiles}>
         <input type="checkbox" />

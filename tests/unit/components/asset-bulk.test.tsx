@@ -4,6 +4,7 @@ import { type AssetRights } from "@/components/assets/asset-api";
 import { BulkBar } from "@/components/assets/bulk/bulk-bar";
 import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
+import { ACTION_HEADER } from "@/lib/shared/headers";
 import { renderInApp, wrapInApp } from "./render";
 
 afterEach(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
@@ -22,14 +23,15 @@ type SentRequest = { path: string; method: string; json: unknown };
 /** Replaces `fetch`: records requests and responds like the console. Only services with the full API list tags. */
 function mockFetch(respond: (request: SentRequest) => Response | Promise<Response>, hasTags = true): SentRequest[] {
   const requests: SentRequest[] = [];
-  vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
+  const respondToFetch = async (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (path.startsWith("/api/console/optional/tags?")) return Response.json(hasTags ? { tags: [] } : null);
     if (path.startsWith("/api/console/capabilities?"))
       return Response.json({ "tags.list": hasTags, "tags.remove": hasTags, "assets.edit": hasTags, "assets.delete": hasTags });
     const request = { path, method, json: body === undefined || body === null ? undefined : JSON.parse(String(body)) };
     requests.push(request);
     return respond(request);
-  });
+  };
+  vi.stubGlobal("fetch", vi.fn(respondToFetch));
   return requests;
 }
 function show(assets: AssetView[], connectionId = "c1") {
@@ -113,6 +115,10 @@ it("sends pending deletions immediately when the page closes", async () => {
   expect(requests).toEqual([]);
   await act(async () => void window.dispatchEvent(new Event("pagehide")));
   expect(requests.map(({ method }) => method)).toEqual(Array(5).fill("DELETE"));
+  const actionIds = vi
+    .mocked(fetch)
+    .mock.calls.flatMap(([, init]) => (init?.method === "DELETE" ? new Headers(init.headers).get(ACTION_HEADER) : []));
+  expect(new Set(actionIds)).toEqual(new Set([expect.stringMatching(/^[\da-f-]{36}$/)]));
   await act(async () => pendingResponses.splice(0).forEach((resolve) => resolve()));
 });
 

@@ -83,13 +83,13 @@ describe("palette", () => {
   }
 
   it("keeps the focus in the field and runs the selected item on Enter", () => {
-    const { field, getSelectedText: marked, isClosed } = renderPalette();
+    const { field, getSelectedText, isClosed } = renderPalette();
     expect(document.activeElement).toBe(field);
-    expect(marked()).toBe("Overview");
+    expect(getSelectedText()).toBe("Overview");
     fireEvent.keyDown(field, { key: "ArrowUp" });
-    expect(marked()).toBe("Sign out");
+    expect(getSelectedText()).toBe("Sign out");
     for (let press = 0; press < 3; press++) fireEvent.keyDown(field, { key: "ArrowDown" });
-    expect(marked()).toContain("Queue");
+    expect(getSelectedText()).toContain("Queue");
     expect(screen.getByRole("option", { name: "Queue" }).getAttribute("aria-selected")).toBe("true");
     fireEvent.keyDown(field, { key: "Enter" });
     expect(visitedPaths).toEqual(["/queue"]);

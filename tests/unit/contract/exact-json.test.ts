@@ -76,12 +76,12 @@ describe("exact JSON", () => {
 
   it("rejects too many exactly spelled numbers by default in every reader", () => {
     const createNumberList = (count: number) => `[${"5.0,".repeat(count)}1]`;
-    const { text, response: answer } = maxExactNumbers;
+    const { text, response } = maxExactNumbers;
     expect([parseJson, parseLenientJson].map((read) => read(createNumberList(text + 1)))).toEqual([undefined, undefined]);
     expect([parseJson, parseLenientJson].map((read) => Array.isArray(read(createNumberList(text))))).toEqual([true, true]);
     expect(() => parseLenient(`[NaN,${createNumberList(text + 1)}]`)).toThrow(TooManyExactNumbers);
-    expect(() => parseServiceJson(createNumberList(answer + 1))).toThrow(TooManyExactNumbers);
-    expect(() => parseExactJson(createNumberList(answer + 1))).toThrow(TooManyExactNumbers);
+    expect(() => parseServiceJson(createNumberList(response + 1))).toThrow(TooManyExactNumbers);
+    expect(() => parseExactJson(createNumberList(response + 1))).toThrow(TooManyExactNumbers);
   });
 
   it("keeps short numbers as numbers and digit strings as strings", () => {

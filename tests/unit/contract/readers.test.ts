@@ -229,7 +229,7 @@ describe("expiry warnings", () => {
     expect(expiresSoon({ createdAt: 1000, expiresAt: 1000 + lifetimeMs }, 1000 + lifetimeMs - remainingMs)).toBe(expected);
   });
 
-  it("warns three days ahead for an unknown start and never for an unknown end", () => {
+  it("warns three days ahead without createdAt and never without expiresAt", () => {
     expect(expiresSoon({ expiresAt: 3 * DAY_MS }, 1)).toBe(true);
     expect(expiresSoon({ expiresAt: 4 * DAY_MS }, 1)).toBe(false);
     expect(expiresSoon({ createdAt: 1 }, 10 * DAY_MS)).toBe(false);

@@ -135,7 +135,7 @@ describe("embed worker", () => {
     url: `${EMBED_URL}/jobs`,
     postMessage: (_message, [port]) => port?.postMessage(bearer),
   });
-  const getAuthorization = ({ fetch: sent }: ReturnType<typeof startWorker>) => sent.mock.lastCall?.[0].headers.get("authorization");
+  const getAuthorization = ({ fetch }: ReturnType<typeof startWorker>) => fetch.mock.lastCall?.[0].headers.get("authorization");
 
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }));
 

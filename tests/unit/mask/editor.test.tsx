@@ -1,4 +1,3 @@
-// Using the mask editor: keyboard, pointer, numbers, saving and leaving.
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { failed, ok } from "@/lib/shared/result";
@@ -77,7 +76,7 @@ describe("drawing", () => {
     ]);
   });
 
-  it("draws by numbers, inverts, undoes and redoes", async () => {
+  it("paints a rectangle from typed coordinates, inverts, undoes and redoes", async () => {
     const { sent } = renderEditor();
     await waitForCanvas();
     for (const [name, value] of Object.entries({ Left: "10", Top: "20", Width: "30", Height: "9000" }))

@@ -7,7 +7,7 @@ import { createMaskDocument } from "@/components/mask/drawing/mask-document";
 const createPenPoint = (x: number, y: number) => ({ x, y, pressure: 1 });
 
 describe("a large brush", () => {
-  const large = { width: 1500, height: 1100 };
+  const largeSize = { width: 1500, height: 1100 };
   const brush = { diameter: 400, hardness: 0.3, isErasing: false };
   const strokePath = [
     createPenPoint(300, 300),
@@ -16,21 +16,21 @@ describe("a large brush", () => {
     createPenPoint(1200, 500),
     createPenPoint(400, 500),
   ] as const;
-  const anyFarFlags = fc.array(fc.boolean(), { minLength: strokePath.length, maxLength: strokePath.length });
+  const coarseFlagsArbitrary = fc.array(fc.boolean(), { minLength: strokePath.length, maxLength: strokePath.length });
 
   it("paints the same pixels at any zoom and reports all changes", () => {
-    const expected = createMaskDocument(createCoverage(large));
+    const expected = createMaskDocument(createCoverage(largeSize));
     const points = fc.array(fc.record({ x: fc.integer({ min: -100, max: 1600 }), y: fc.integer({ min: -100, max: 1200 }) }), {
       minLength: 1,
       maxLength: 4,
     });
     fc.assert(
-      fc.property(points, anyFarFlags, fc.boolean(), (points, farFlags, isErasing) => {
+      fc.property(points, coarseFlagsArbitrary, fc.boolean(), (points, farFlags, isErasing) => {
         const path = points.map(({ x, y }) => createPenPoint(x, y));
-        const drawing = createMaskDocument(createCoverage(large));
+        const drawing = createMaskDocument(createCoverage(largeSize));
         for (const document of [expected, drawing]) {
           document.coverage.data.fill(isErasing ? 255 : 0);
-          document.coarse.update(fullRect(large));
+          document.coarse.update(fullRect(largeSize));
         }
         const bytes = drawing.coarse.data.slice();
         drawing.onPaint(({ left, top, right, bottom }) => {
@@ -59,12 +59,12 @@ describe("a large brush", () => {
   it("paints the same pixels in slices as one history step", async () => {
     let clock = 0;
     const pauseStates: unknown[] = [];
-    const slicedDocument = createMaskDocument(createCoverage(large), {
+    const slicedDocument = createMaskDocument(createCoverage(largeSize), {
       // Each clock reading ends a slice.
       now: () => (clock += 20),
       pause: async () => void pauseStates.push([slicedDocument.coarse.data[200 * 375 + 180], slicedDocument.getState().undo]),
     });
-    const maskDocument = createMaskDocument(createCoverage(large));
+    const maskDocument = createMaskDocument(createCoverage(largeSize));
     for (const drawing of [maskDocument, slicedDocument]) {
       drawing.startStroke(brush, strokePath[0], true);
       for (const point of strokePath.slice(1)) drawing.extendStroke([point], true);
@@ -83,7 +83,7 @@ describe("a large brush", () => {
 
   it("finishes before the next stroke or undo", async () => {
     let clock = 0;
-    const drawing = createMaskDocument(createCoverage(large), { now: () => (clock += 20) });
+    const drawing = createMaskDocument(createCoverage(largeSize), { now: () => (clock += 20) });
     drawing.startStroke(brush, strokePath[0], true);
     drawing.extendStroke(strokePath.slice(1), true);
     const first = drawing.endStrokeInSlices();
@@ -99,7 +99,7 @@ describe("a large brush", () => {
   it("finishes in slices when copied early", async () => {
     let clock = 0;
     let pauses = 0;
-    const drawing = createMaskDocument(createCoverage(large), { now: () => (clock += 20), pause: async () => void (pauses += 1) });
+    const drawing = createMaskDocument(createCoverage(largeSize), { now: () => (clock += 20), pause: async () => void (pauses += 1) });
     drawing.startStroke(brush, strokePath[0], true);
     drawing.extendStroke(strokePath.slice(1), true);
     void drawing.endStrokeInSlices();
@@ -110,8 +110,8 @@ describe("a large brush", () => {
     expect([copy?.data[800 * 1500 + 720], drawing.getState().undo]).toEqual([255, "brush"]);
   });
 
-  it("shows a moving brush and removes it when dropped", () => {
-    const drawing = createMaskDocument(createCoverage(large));
+  it("previews a moving brush and clears it when the stroke is canceled", () => {
+    const drawing = createMaskDocument(createCoverage(largeSize));
     const getCoarseValue = (x: number, y: number) => drawing.coarse.data[Math.floor(y / 4) * 375 + Math.floor(x / 4)] ?? -1;
     drawing.startStroke(brush, strokePath[0], true);
     expect(getCoarseValue(300, 300)).toBe(255);

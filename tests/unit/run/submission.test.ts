@@ -35,7 +35,7 @@ describe("the submission", () => {
     const fill = (currentGraph: Graph) => fillTexts(currentGraph, info, { at: new Date(2026, 1, 1), draw: 0 });
     const order = { nodeId: "1", input: "seed", values: [8, 9], getSeeds: () => [], fill };
     const submissions = toPlannedCopies(planCopies(openedWorkflow, "n", order), createEditableFile(drawing, info).applyValues).map(
-      ({ createSubmission: make }) => make().submission,
+      ({ createSubmission }) => createSubmission().submission,
     );
     expect(submissions.map((submission) => submission.prompt["1"]?.inputs)).toEqual([
       { filename_prefix: "2026", seed: 8 },
@@ -109,8 +109,8 @@ describe("a filename with placeholders", () => {
     const openedWorkflow = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
     const fill = (currentGraph: Graph) => fillTexts(currentGraph, undefined, { at: new Date(2026, 4, 1), draw: 1 });
     const getFilenames = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
-      toPlannedCopies(planCopies(openedWorkflow, "Dated", { ...order, getSeeds: () => [], fill })).map(({ createSubmission: make }) => {
-        const { submission } = make();
+      toPlannedCopies(planCopies(openedWorkflow, "Dated", { ...order, getSeeds: () => [], fill })).map(({ createSubmission }) => {
+        const { submission } = createSubmission();
         const reopened = openWorkflow(JSON.stringify(submission));
         return [submission.prompt["1"]?.inputs.filename_prefix, reopened.ok && reopened.value.graph["1"]?.inputs.filename_prefix];
       });

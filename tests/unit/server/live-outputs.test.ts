@@ -4,15 +4,15 @@ import { createLiveOutputs } from "@/lib/server/responses/live-outputs";
 import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 
 const CHECK_INTERVAL_MS = 30_000;
-type OpenedFeed = { target: FeedTarget; isStopped: boolean; objection: Feed["findDenialReason"] };
+type OpenedFeed = { target: FeedTarget; isStopped: boolean; findDenialReason: Feed["findDenialReason"] };
 let feeds: OpenedFeed[] = [];
 let hasFeed = true;
 let outputs: ReturnType<typeof createLiveOutputs>;
 const openLiveOutputs = (name: string) =>
   outputs.subscribe(name, (target) => {
-    const item: OpenedFeed = { target: target, isStopped: false, objection: () => undefined };
+    const item: OpenedFeed = { target, isStopped: false, findDenialReason: () => undefined };
     feeds.push(item);
-    return Promise.resolve(hasFeed ? { stop: () => (item.isStopped = true), findDenialReason: () => item.objection() } : undefined);
+    return Promise.resolve(hasFeed ? { stop: () => (item.isStopped = true), findDenialReason: () => item.findDenialReason() } : undefined);
   });
 
 beforeEach(() => {
@@ -113,9 +113,9 @@ it("closes a socket after 30 idle minutes, a rejected key or shutdown", async ()
   openLiveOutputs("c2");
   await advanceTime(1);
   const second = feeds[1];
-  if (second) second.objection = () => "The key is no longer valid.";
+  if (second) second.findDenialReason = () => "The key is no longer valid.";
   const [first] = feeds;
-  if (first) first.objection = () => Promise.reject(new Error("The database is unavailable."));
+  if (first) first.findDenialReason = () => Promise.reject(new Error("The database is unavailable."));
   await advanceTime(CHECK_INTERVAL_MS);
   expect(feeds.map(({ isStopped }) => isStopped)).toEqual([false, true]);
   await advanceTime(30 * 60_000 + CHECK_INTERVAL_MS);

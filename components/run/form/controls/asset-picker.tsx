@@ -25,11 +25,11 @@ type AssetPickerProps = {
 };
 
 /** Lists the connection's pictures page by page, newest first, with filters for name and tags. */
-export function AssetPicker({ isOpen, onClose, isMultiple: isMany = false, ...rest }: AssetPickerProps) {
+export function AssetPicker({ isOpen, onClose, isMultiple: isMultiple = false, ...rest }: AssetPickerProps) {
   const t = useTranslations("run.picker");
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} title={t(isMany ? "titleMany" : "title")} className="w-[min(880px,calc(100vw-24px))]">
-      <PickerBody {...rest} isMultiple={isMany} onClose={onClose} />
+    <Dialog isOpen={isOpen} onClose={onClose} title={t(isMultiple ? "titleMany" : "title")} className="w-[min(880px,calc(100vw-24px))]">
+      <PickerBody {...rest} isMultiple={isMultiple} onClose={onClose} />
     </Dialog>
   );
 }
@@ -37,7 +37,7 @@ export function AssetPicker({ isOpen, onClose, isMultiple: isMany = false, ...re
 const PAGE_SIZE = 24;
 const DEBOUNCE_MS = 250;
 
-function PickerBody({ picture, isMultiple: isMany = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
+function PickerBody({ picture, isMultiple: isMultiple = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
   const t = useTranslations("run.picker");
   const [name, setName] = useState("");
   const [tags, setTags] = useState("");
@@ -58,7 +58,7 @@ function PickerBody({ picture, isMultiple: isMany = false, onClose, onPicked }: 
     return asset ? [{ value: toAssetValue(asset), name: asset.name, assetId: asset.id }] : [];
   };
   function toggleAsset(assetId: string, isRange: boolean) {
-    if (!isMany) return onPicked(toPickedAssets(assetId));
+    if (!isMultiple) return onPicked(toPickedAssets(assetId));
     const next = new Map(selection);
     const range = getRange(assetId, isRange);
     if (range.length > 1 || !next.delete(assetId))
@@ -108,7 +108,7 @@ function PickerBody({ picture, isMultiple: isMany = false, onClose, onPicked }: 
         label={t("list")}
         assets={pictures}
         getSrc={(asset) => createThumbnailUrl({ asset, edge: 256, connection: picture.connection })}
-        selected={isMany ? selection : undefined}
+        selected={isMultiple ? selection : undefined}
         onClick={toggleAsset}
       />
       <div className="flex flex-wrap items-center gap-2">
@@ -127,7 +127,7 @@ function PickerBody({ picture, isMultiple: isMany = false, onClose, onPicked }: 
         ) : null}
         <span className="ml-auto flex gap-2">
           <Button onClick={onClose}>{t("cancel")}</Button>
-          {isMany ? (
+          {isMultiple ? (
             <Button tone="primary" disabled={selection.size === 0} onClick={() => onPicked([...selection.values()])}>
               {t("use", { count: selection.size })}
             </Button>

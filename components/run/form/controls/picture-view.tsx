@@ -52,18 +52,18 @@ type PictureNameProps = Omit<ControlProps, "value"> & { sentName: string; ownNam
  * A service may rename an upload to a long hash. The field shows the uploader's own file name; while focused it shows the name that is sent,
  * which can be edited.
  */
-export function PictureName({ sentName: sentAs, ownName, onChange, ...control }: PictureNameProps) {
+export function PictureName({ sentName, ownName, onChange, ...control }: PictureNameProps) {
   const t = useTranslations("run.picture");
   const common = useTranslations("common");
   const [isFocused, setFocused] = useState(false);
-  const isRenamed = ownName !== undefined && ownName !== sentAs;
+  const isRenamed = ownName !== undefined && ownName !== sentName;
   return (
     <span className="flex w-full items-center gap-1">
       <Input
         {...control}
         aria-label={t("name")}
-        title={isRenamed ? sentAs : undefined}
-        value={isRenamed && !isFocused ? ownName : sentAs}
+        title={isRenamed ? sentName : undefined}
+        value={isRenamed && !isFocused ? ownName : sentName}
         onFocus={() => setFocused(true)}
         onBlur={() => setFocused(false)}
         onChange={({ target }) => onChange(target.value)}
@@ -71,7 +71,7 @@ export function PictureName({ sentName: sentAs, ownName, onChange, ...control }:
         autoComplete="off"
         className="font-mono text-sm"
       />
-      {isRenamed ? <CopyButton text={sentAs} label={common("copy", { id: sentAs })} /> : null}
+      {isRenamed ? <CopyButton text={sentName} label={common("copy", { id: sentName })} /> : null}
     </span>
   );
 }

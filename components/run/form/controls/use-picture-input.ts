@@ -133,10 +133,10 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
 }
 
 /** Shows the asset's name for a picture named only by its content, if it can be found. */
-function useStoredName(value: string, { findStoredName: storedName, onNamed }: PictureContext, ownName: string | undefined): void {
+function useStoredName(value: string, { findStoredName, onNamed }: PictureContext, ownName: string | undefined): void {
   const isNameless = ownName === undefined && getContentHash(value) !== undefined;
   const lookUp = useEffectEvent(async (signal: AbortSignal) => {
-    const contentName = await storedName(value);
+    const contentName = await findStoredName(value);
     if (contentName !== undefined && !signal.aborted) onNamed(value, contentName);
   });
   useEffect(() => {

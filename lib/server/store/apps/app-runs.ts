@@ -1,4 +1,4 @@
-// Runs of apps, stored before anything is sent: one run per member, app and key. Limits apply across restarts and processes.
+// Stores app runs before submission, one per member, app and idempotency key. Limits apply across restarts and processes.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
@@ -39,9 +39,9 @@ export function createAppRunStore(database: Database) {
     { id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">,
     { runsPerDay, atOnce, dayStartMs }: Limits,
   ) => {
-    const builder = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
-    return sql`(${runsPerDay ?? -1} < 0 OR ${builder} AND created_at >= ${dayStartMs} AND state NOT IN (${sql.join(unsentStates)})) < ${runsPerDay ?? 0})
-          AND (${atOnce ?? -1} < 0 OR ${builder} AND state IN (${sql.join(activeRunStates)})) < ${atOnce ?? 0})`;
+    const countOtherRuns = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
+    return sql`(${runsPerDay ?? -1} < 0 OR ${countOtherRuns} AND created_at >= ${dayStartMs} AND state NOT IN (${sql.join(unsentStates)})) < ${runsPerDay ?? 0})
+          AND (${atOnce ?? -1} < 0 OR ${countOtherRuns} AND state IN (${sql.join(activeRunStates)})) < ${atOnce ?? 0})`;
   };
 
   const runSerialized = (
@@ -97,12 +97,12 @@ export function createAppRunStore(database: Database) {
     },
 
     /**
-     * Yields results of the member's runs of a connection's apps, newest first, from runs whose results contain this piece of JSON.
+     * Yields the member's results on a connection, newest first, from runs whose results contain `jsonFragment`.
      * Reads page by page on demand, because results may be long.
      */
-    async *findResults(connectionId: string, memberId: string, jsonPiece: string): AsyncGenerator<StoredResult> {
-      const pattern = `%${jsonPiece.replace(/[%_\\]/g, "\\$&")}%`;
-      const newest = database
+    async *findResults(connectionId: string, memberId: string, jsonFragment: string): AsyncGenerator<StoredResult> {
+      const pattern = `%${jsonFragment.replace(/[%_\\]/g, "\\$&")}%`;
+      const pageQuery = database
         .selectFrom("appRuns")
         .innerJoin("apps", "apps.id", "appRuns.appId")
         .select(["appRuns.id", "createdAt", "results"])
@@ -112,12 +112,12 @@ export function createAppRunStore(database: Database) {
         .orderBy("createdAt", "desc")
         .orderBy("appRuns.id", "desc")
         .limit(RUN_PAGE_SIZE);
-      let rows = await newest.execute();
+      let rows = await pageQuery.execute();
       for (;;) {
         for (const { results } of rows) yield* parseStoredJson<StoredResult[]>(results ?? "[]");
         const last = rows.at(-1);
         if (!last || rows.length < RUN_PAGE_SIZE) return;
-        rows = await newest
+        rows = await pageQuery
           .where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "appRuns.id"), "<", tuple(last.createdAt, last.id)))
           .execute();
       }
@@ -129,7 +129,7 @@ export function createAppRunStore(database: Database) {
     },
 
     /** With `seenRun`, nothing is written if the run has changed since. */
-    async set(id: string, changes: Change, seenRun?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
+    async set(id: string, changes: Change, expectedRun?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
       const query = database
         .updateTable("appRuns")
         .set({
@@ -141,11 +141,11 @@ export function createAppRunStore(database: Database) {
         })
         .where("id", "=", id);
       const unchangedQuery =
-        seenRun &&
+        expectedRun &&
         query
-          .where("state", "=", seenRun.state)
-          .where("createdAt", "=", seenRun.createdAt)
-          .where((where) => (seenRun.jobId === undefined ? where("jobId", "is", null) : where("jobId", "=", seenRun.jobId)));
+          .where("state", "=", expectedRun.state)
+          .where("createdAt", "=", expectedRun.createdAt)
+          .where((where) => (expectedRun.jobId === undefined ? where("jobId", "is", null) : where("jobId", "=", expectedRun.jobId)));
       return hasEffect(unchangedQuery ?? query);
     },
   };

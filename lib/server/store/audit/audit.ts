@@ -1,4 +1,4 @@
-// The audit log. Rows are only added, and chained by hash.
+// Append-only audit log with a hash chain.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -46,11 +46,11 @@ export type AuditSearch = {
 };
 type NewRow = Omit<Row<"audit">, "id" | "hash">;
 type EntryGroupsPage = { groups: StoredEntry[][]; isLastPage: boolean };
-type LoggedPerson = { id: string; name: string; email?: string };
+type AuditMember = { id: string; name: string; email?: string };
 
 const MAX_CHOICES = 500;
 const MAX_BATCH_SIZE = 100;
-/** Few, because a bulk action may have a thousand entries, and a query blocks everything else. */
+/** Kept small: a bulk action can have 1,000 entries, and SQLite queries block the event loop. */
 const GROUPS_PER_QUERY = 5;
 
 const TOKEN_PREFIX = "token ";
@@ -104,14 +104,14 @@ export function createAuditStore(database: Database) {
   /** Returns complete groups up to the limits, but at least one. */
   const listEntryGroups = async (search: AuditSearch, limits: { groups: number; entries: number }): Promise<EntryGroupsPage> => {
     const groups: StoredEntry[][] = [];
-    let entries = 0;
+    let entryCount = 0;
     for (;;) {
       const groupCount = Math.min(GROUPS_PER_QUERY, limits.groups - groups.length);
       const olderGroups = await listNewestGroups({ ...search, before: groups.at(-1)?.[0]?.id ?? search.before }, groupCount);
       for (const group of olderGroups) {
-        if (groups.length > 0 && entries + group.length > limits.entries) return { groups, isLastPage: false };
+        if (groups.length > 0 && entryCount + group.length > limits.entries) return { groups, isLastPage: false };
         groups.push(group);
-        entries += group.length;
+        entryCount += group.length;
       }
       if (olderGroups.length < groupCount || groups.length >= limits.groups) return { groups, isLastPage: olderGroups.length < groupCount };
     }
@@ -154,7 +154,7 @@ export function createAuditStore(database: Database) {
   let batch: { rows: NewRow[]; result: Promise<ReadonlyMap<NewRow, unknown>> } | undefined;
   /** Resolves when all pending commits have ended, successfully or not. */
   let lastWrite: Promise<unknown> = Promise.resolve();
-  /** Merges entries of one event loop turn, or of a pending commit, into one commit, because each commit waits for the disk. */
+  /** Batches pending entries into one commit, because each commit waits for the disk. */
   const writeInBatch = async (row: NewRow): Promise<void> => {
     if (!batch || batch.rows.length >= MAX_BATCH_SIZE) {
       const rows: NewRow[] = [];
@@ -172,8 +172,8 @@ export function createAuditStore(database: Database) {
     if (errorsByRow.has(row)) throw errorsByRow.get(row);
   };
 
-  /** Returns the members in the log, or those with these ids, with the name and email address of their last entry. */
-  async function listLastNames(ids?: readonly string[]): Promise<LoggedPerson[]> {
+  /** Returns the logged members (all, or those in `ids`) with their most recent name and email. */
+  async function listLastNames(ids?: readonly string[]): Promise<AuditMember[]> {
     const lastIds = database
       .selectFrom("audit")
       .select(({ fn }) => fn.max("id").as("id"))
@@ -235,7 +235,7 @@ export function createAuditStore(database: Database) {
         .where("audit.action", "=", action)
         .where("audit.connectionId", "=", connectionId)
         .where("audit.status", "<", 300)
-        // `+` prevents SQLite from sorting by the index of the action's entries, for which it would read all of them.
+        // `+` keeps SQLite off the action index, which would scan every entry of the action.
         .orderBy(sql`+audit.id`, "desc")
         .execute();
       return new Map(
@@ -250,7 +250,7 @@ export function createAuditStore(database: Database) {
       return (await query.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },
 
-    async listChoices(): Promise<{ members: LoggedPerson[]; actions: string[] }> {
+    async listChoices(): Promise<{ members: AuditMember[]; actions: string[] }> {
       const [members, actions] = await Promise.all([
         listLastNames(),
         database.selectFrom("audit").select("action").distinct().orderBy("action").limit(MAX_CHOICES).execute(),

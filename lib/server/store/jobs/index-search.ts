@@ -32,7 +32,7 @@ type LaterRun = { jobId: string; runKey?: string; workflowId?: string };
 export type EarlierRun = { runner?: string; runMs: number };
 
 export function createIndexSearch(database: Database) {
-  const { selectMatchingKeys, selectTextRows: textRows } = getDialect(database);
+  const { selectMatchingKeys, selectTextRows } = getDialect(database);
 
   /** Matches a word in a job's texts, or in the current name of its workflow or member. */
   function toWordTerm(word: string, nameLists: NameLists): Term {
@@ -76,7 +76,9 @@ export function createIndexSearch(database: Database) {
       if (jobIds.length === 0) return new Map();
       const { rows } = await sql<{ jobId: string; text: string }>`
         SELECT job_id, substr(inputs, 1, ${sql.lit(MAX_EXCERPT_LENGTH)}) AS text FROM ledger_jobs JOIN ledger_connections USING (number)
-        WHERE connection_id = ${connectionId} AND inputs <> '' AND job_id IN (SELECT value FROM ${textRows(jobIds)})`.execute(database);
+        WHERE connection_id = ${connectionId} AND inputs <> '' AND job_id IN (SELECT value FROM ${selectTextRows(jobIds)})`.execute(
+        database,
+      );
       return new Map(rows.map((row) => [row.jobId, row.text]));
     },
 
@@ -90,7 +92,7 @@ export function createIndexSearch(database: Database) {
       const jobIdsWithoutKey = jobs.flatMap(({ jobId, runKey }) => (runKey === undefined ? [jobId] : []));
       const builder = sql<{ jobId: string; runKey: string }>`
         SELECT job_id, run_key FROM ledger_jobs
-        WHERE number = ${number} AND run_key IS NOT NULL AND job_id IN (SELECT value FROM ${textRows(jobIdsWithoutKey)})`;
+        WHERE number = ${number} AND run_key IS NOT NULL AND job_id IN (SELECT value FROM ${selectTextRows(jobIdsWithoutKey)})`;
       const matchingRows = jobIdsWithoutKey.length === 0 ? [] : (await builder.execute(database)).rows;
       const storedKeys = new Map(matchingRows.map(({ jobId, runKey }) => [jobId, runKey]));
       const listRunKeys = ({ jobId, runKey = storedKeys.get(jobId), workflowId }: LaterRun) =>

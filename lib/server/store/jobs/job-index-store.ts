@@ -79,7 +79,7 @@ export async function findConnectionNumber(database: Database, connectionId: str
 }
 
 export function createJobIndexStore(database: Database) {
-  const { runExclusive, selectTextRows: textRows } = getDialect(database);
+  const { runExclusive, selectTextRows } = getDialect(database);
   const writtenUpdates = createWrittenUpdateCache();
 
   async function ensureConnectionNumber(connectionId: string): Promise<number | undefined> {
@@ -165,7 +165,7 @@ export function createJobIndexStore(database: Database) {
           DELETE FROM ledger_jobs WHERE key IN (
             SELECT key FROM ledger_jobs
             WHERE key >= ${getFirstKey(number, afterMs + 1)} AND key < ${getFirstKey(number, beforeMs)} AND is_exact = 1
-              AND job_id NOT IN (SELECT value FROM ${textRows(present)})
+              AND job_id NOT IN (SELECT value FROM ${selectTextRows(present)})
             LIMIT ${DELETE_BATCH_SIZE})`.execute(trx);
         await addToCount(trx, number, -Number(numAffectedRows ?? 0n));
         return Number(numAffectedRows ?? 0n);

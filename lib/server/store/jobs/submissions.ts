@@ -34,12 +34,12 @@ export function createSubmissionStore(database: Database) {
     },
 
     /** Deletes the attempt, because nothing was started and the key may be reused. Doesn't delete a later attempt with the same key. */
-    async remove({ memberId, key, startedAt: begunAt }: Attempt): Promise<void> {
+    async remove({ memberId, key, startedAt }: Attempt): Promise<void> {
       await database
         .deleteFrom("submissions")
         .where("memberId", "=", memberId)
         .where("idempotencyKey", "=", key)
-        .where("createdAt", "=", begunAt)
+        .where("createdAt", "=", startedAt)
         .where("answer", "is", null)
         .execute();
     },

@@ -16,7 +16,7 @@ import {
   createNotImplementedResponse,
   EarlyResponse,
   isMissingRoute,
-  openExchange,
+  createExchange,
   readLocal,
   type Translation,
   unwrap,
@@ -178,7 +178,7 @@ export function createLocalDialect(send: Send, now: () => number, clientId: stri
       const match = method === "*" || method === request.method ? path.exec(pathname) : null;
       if (!match) continue;
       try {
-        return await translate(openExchange(tools, request, match));
+        return await translate(createExchange(tools, request, match));
       } catch (error) {
         if (error instanceof EarlyResponse) return error.answer;
         // No operation returns null, so validation rejects it.

@@ -31,9 +31,9 @@ export function createEndedJobsCache(now: () => number) {
       const server = servers.get(base);
       return server && now() - server.at < CACHE_MS ? server.endedJobs : undefined;
     },
-    /** With `isWhole`, the whole history was just read. Otherwise the cached entry keeps its age. */
-    set(base: string, endedJobs: EndedJobs, isWhole: boolean): void {
-      servers.set(base, { endedJobs, at: isWhole ? now() : (servers.get(base)?.at ?? 0) });
+    /** If `isComplete`, the entry is fresh. Otherwise it keeps the previous timestamp. */
+    set(base: string, endedJobs: EndedJobs, isComplete: boolean): void {
+      servers.set(base, { endedJobs, at: isComplete ? now() : (servers.get(base)?.at ?? 0) });
     },
     delete: (base: string) => void servers.delete(base),
   };
@@ -55,7 +55,7 @@ export type LocalExchange = {
   forward(change?: (query: URLSearchParams) => void): Promise<Response>;
   /** Calls the same server; `path` begins with /api. */
   call(path: `/api/${string}`, options?: CallOptions): Promise<Response>;
-  /** A client of the same server. Its failures are responses to return unchanged. */
+  /** A client of the same server. On failure, it returns the server's response for forwarding. */
   server: ComfyClient<Response>;
 };
 
@@ -67,7 +67,7 @@ export class EarlyResponse extends Error {
 }
 
 /** The response is not JSON. It matches no schema, so validation rejects it. */
-export class NotJsonResponse extends EarlyResponse {
+export class NonJsonResponseError extends EarlyResponse {
   constructor() {
     super(new Response("no JSON"));
   }
@@ -88,9 +88,13 @@ export type Translation = {
   translate(exchange: LocalExchange): Promise<Response>;
 };
 
-type LocalTools = { send: Send; endedJobs: EndedJobsCache; clientId: string };
+type LocalDependencies = { send: Send; endedJobs: EndedJobsCache; clientId: string };
 
-export function openExchange({ send, endedJobs, clientId }: LocalTools, request: Request, pathGroups: RegExpExecArray): LocalExchange {
+export function createExchange(
+  { send, endedJobs, clientId }: LocalDependencies,
+  request: Request,
+  pathGroups: RegExpExecArray,
+): LocalExchange {
   const url = new URL(request.url);
   const base = url.href.slice(0, url.href.length - url.search.length - pathGroups[0].length);
 
@@ -120,14 +124,14 @@ export function openExchange({ send, endedJobs, clientId }: LocalTools, request:
       return send(new Request(target, { method: request.method, headers: request.headers, signal: request.signal, redirect: "manual" }));
     },
     server: createComfyClient(
-      // A queue contains the graphs of all its jobs.
+      // Only /queue may be oversized, because it contains every job's graph.
       async (path, { body, bounds } = {}) => readLocal(await call(`/api${path}`, { json: body }), path === "/queue" ? bounds : undefined),
       () => createJsonResponse(null),
     ),
   };
 }
 
-/** With `bounds`, deeper values of a too large response are skipped. */
+/** If a response is too large and `bounds` is set, skips values nested deeper than the bounds. */
 export async function readLocal(response: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
   if (response.status >= 300 || /^\s*text\/html\b/i.test(response.headers.get("content-type") ?? "")) return failed(response);
   const parsed = await parseResponse(response.body).catch(async (error: unknown) => {
@@ -136,7 +140,7 @@ export async function readLocal(response: Response, bounds?: JsonBounds): Promis
     if (!boundedJson.ok) throw new ResponseTooLargeError();
     return parseResponse(toStream(Buffer.from(boundedJson.value)));
   });
-  if (!parsed.ok) throw new NotJsonResponse();
+  if (!parsed.ok) throw new NonJsonResponseError();
   // Other requests run before the caller processes and serializes the value.
   await yieldToEventLoop();
   return ok(parsed.value);

@@ -219,11 +219,11 @@ function toEndedJobs(history: JsonObject, max: number): LocalJob[] {
 
 function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntry>): LocalJob {
   const [priority, , , extra] = prompt ?? [];
-  const { statusText: word, isInterrupted, error, startedAt, endedAt } = parseStatus(status);
+  const { statusText, isInterrupted, error, startedAt, endedAt } = parseStatus(status);
   const files = listOutputs(outputsSchema.catch({}).parse(outputs ?? {}));
   return {
     id,
-    status: word !== "error" ? "completed" : isInterrupted ? "cancelled" : "failed",
+    status: statusText !== "error" ? "completed" : isInterrupted ? "cancelled" : "failed",
     priority,
     create_time: startedAt,
     ...toJobFields(extra),

@@ -11,7 +11,7 @@ import {
   ignoreTooLarge,
   isJobListUnavailable,
   type LocalExchange,
-  NotJsonResponse,
+  NonJsonResponseError,
   readLocal,
   type Translation,
   unwrap,
@@ -160,7 +160,7 @@ async function readIds({ server }: LocalExchange): Promise<{ running: string[]; 
 async function readRecentIds({ server }: LocalExchange): Promise<string[]> {
   const pendingHistory = server
     .getHistory({ max_items: RECENT_ENTRIES })
-    .catch((error) => (error instanceof NotJsonResponse ? undefined : ignoreTooLarge(error)));
+    .catch((error) => (error instanceof NonJsonResponseError ? undefined : ignoreTooLarge(error)));
   const history = await pendingHistory;
   return history?.ok ? Object.keys(history.value) : [];
 }

@@ -25,12 +25,12 @@ const toKey = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
 
 /** Reads a blob, or its bytes from `start` to `end`. Throws if the blob is missing or doesn't have the given size. */
 export async function readBlob(bucket: Bucket, hash: string, range?: { start: number; end: number; size: number }): Promise<Readable> {
-  const aborter = new AbortController();
+  const controller = new AbortController();
   const firstByte = range?.start ?? 0;
   const requestObject = async (from: number) => {
     const isWhole = range === undefined && from === 0;
     const object = await bucket
-      .get(toKey(hash), isWhole ? undefined : `bytes=${from}-${range?.end ?? ""}`, aborter.signal)
+      .get(toKey(hash), isWhole ? undefined : `bytes=${from}-${range?.end ?? ""}`, controller.signal)
       .catch((error) => {
         // The range is beyond the end, so the blob is truncated.
         if (isBucketError(error) && error.status === 416) throw createDamagedBytesError();
@@ -57,14 +57,14 @@ export async function readBlob(bucket: Bucket, hash: string, range?: { start: nu
           yield chunk;
         }
       } catch (error) {
-        if (aborter.signal.aborted || attempt >= MAX_ATTEMPTS) throw toBucketError("return a complete object", error);
+        if (controller.signal.aborted || attempt >= MAX_ATTEMPTS) throw toBucketError("return a complete object", error);
       }
       if (position < end) response = await requestObject(position);
     }
   }
 
   const stream = Readable.from(readChunks(await requestObject(firstByte)), { objectMode: false, highWaterMark: 256 * 1024 });
-  stream.once("close", () => aborter.abort());
+  stream.once("close", () => controller.abort());
   return stream;
 }
 
@@ -72,7 +72,7 @@ type Options = { bucket: Bucket; copies: Copies; presignedSeconds: number | unde
 
 export function createBucketBackend({ bucket, copies, presignedSeconds, now }: Options): SharedBackend {
   const limit = createLimiter(MAX_CONCURRENT_PARTS);
-  async function putWhole(staged: StagedContent): Promise<void> {
+  async function putObject(staged: StagedContent): Promise<void> {
     await limit(async () => bucket.put(toKey(staged.hash), await readPart(staged.path, 0, staged.size), false));
   }
 
@@ -109,7 +109,7 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
       if (attempt > MAX_ATTEMPTS) throw new BucketError("store an object", "its size differs from the size that was sent", undefined);
       // An object of another size is damaged, so these bytes replace it.
       try {
-        await (isSmall ? putWhole : putParts)(staged);
+        await (isSmall ? putObject : putParts)(staged);
         if (isSmall) return;
       } catch (error) {
         // The response was lost after the write, or another process wrote too. The next size check decides.
@@ -169,10 +169,10 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
       return marker?.Body && (await marker.Body.transformToString()).trim();
     },
 
-    async writeStoreId(mark) {
-      await bucket.put(MARKER_KEY, Buffer.from(mark), true).catch(async (error: unknown) => {
+    async writeStoreId(storeId) {
+      await bucket.put(MARKER_KEY, Buffer.from(storeId), true).catch(async (error: unknown) => {
         if (!isBucketError(error) || (error.status !== 412 && error.status !== 501)) throw error;
-        if (error.status === 501) await bucket.put(MARKER_KEY, Buffer.from(mark), false);
+        if (error.status === 501) await bucket.put(MARKER_KEY, Buffer.from(storeId), false);
       });
     },
   };

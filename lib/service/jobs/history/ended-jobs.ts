@@ -16,10 +16,7 @@ type Removal = {
 };
 
 /** Returns how many jobs were removed. */
-async function removeEndedJobs(
-  database: Database,
-  { userId, endedUntil, maxCount: maxCount = Infinity, canContinue }: Removal,
-): Promise<number> {
+async function removeEndedJobs(database: Database, { userId, endedUntil, maxCount = Infinity, canContinue }: Removal): Promise<number> {
   let removedCount = 0;
   const canRemoveMore = () => removedCount < maxCount && canContinue();
   await runWithPauses(canRemoveMore, async () => {

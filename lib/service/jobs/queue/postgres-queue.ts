@@ -16,7 +16,7 @@ const MAX_KINDS = 1000;
 const entrySchema = z.object({ seq: z.number(), userId: z.number(), kind: z.string(), turn: z.number() });
 
 function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgPool: Pool; processes: Processes }): JobQueue {
-  const { runInBackground: inBackground, isAccepting, retryUntilReachable } = context;
+  const { runInBackground, isAccepting, retryUntilReachable } = context;
   const { database, pool, log } = context.dependencies;
   const kinds = new Set<string>();
   const slots = createSlots(context, {
@@ -41,7 +41,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     await retryUntilReachable(() => pool.loadNeeds([parseKind(kind).needs])).catch(() => undefined);
     // Await this: the next search must find a returned entry before later ones.
     const takePromise = slots.assignEntry(parsed.data);
-    inBackground(takePromise);
+    runInBackground(takePromise);
     await takePromise.catch(() => undefined); // logged by inBackground
   }
 
@@ -62,7 +62,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
 
   return {
     start() {
-      inBackground(retryUntilReachable(repair));
+      runInBackground(retryUntilReachable(repair));
       worker.start();
       return Promise.resolve();
     },

@@ -25,10 +25,7 @@ type Handlers = {
   handleEntry(payload: unknown): Promise<void>;
 };
 
-export function createQueueWorker(
-  { pgPool, processes, database, log }: WorkerDependencies,
-  { getKindsToSkip: kindsToSkip, handleEntry: take }: Handlers,
-) {
+export function createQueueWorker({ pgPool, processes, database, log }: WorkerDependencies, { getKindsToSkip, handleEntry }: Handlers) {
   let worker: Worker | undefined;
   let servePromise: Promise<void> | undefined;
   let isStopped = false;
@@ -40,7 +37,7 @@ export function createQueueWorker(
   /** Called by the library before each search. Resolves once a search is useful. */
   async function getFlagsToSkip(): Promise<string[]> {
     while (!isStopped) {
-      const kinds = kindsToSkip();
+      const kinds = getKindsToSkip();
       const skip = new Set(kinds);
       // A search that skips fewer kinds than the last empty one may find a job.
       const backoffMs = [...emptySearch.skip].every((kind) => skip.has(kind)) ? emptySearch.until - performance.now() : 0;
@@ -94,7 +91,7 @@ export function createQueueWorker(
     const runner = await run({
       ...{ pgPool, schema: QUEUE_SCHEMA, logger: workerLogger, events, workerId: processes.id },
       ...{ concurrency: 1, pollInterval: POLL_INTERVAL_MS, noHandleSignals: true, crontab: "" },
-      taskList: { run: take },
+      taskList: { run: handleEntry },
       forbiddenFlags: getFlagsToSkip,
     });
     runner.promise.catch(() => restart());

@@ -28,12 +28,12 @@ type EngineOptions = Retries & {
 };
 
 async function runClaimed(engineOptions: EngineOptions, job: ActiveRun, end: EndCommit): Promise<void> {
-  const { dependencies, activeRuns, queue, background, retryUntilStored: untilStored, retryUntilReachable: untilReachable } = engineOptions;
+  const { dependencies, activeRuns, queue, background, retryUntilStored, retryUntilReachable } = engineOptions;
   const { log } = dependencies;
   const spareFolder = engineOptions.spareFolders.pop();
   const outputDir = join(dependencies.folders.work, randomUUID());
   let isCompleted = false;
-  const jobContext = { job, queue, retryUntilStored: untilStored, retryUntilReachable: untilReachable };
+  const jobContext = { job, queue, retryUntilStored, retryUntilReachable };
   try {
     // Rename the folder so that a reader with an old path can't get this job's files.
     if (spareFolder === undefined) await mkdir(outputDir, { mode: 0o700 });
@@ -87,12 +87,12 @@ async function emptyFolder(job: ActiveRun, outputDir: string): Promise<boolean> 
 }
 
 async function removeTempFolders(
-  { dependencies: parts, spareFolders }: EngineOptions,
+  { dependencies, spareFolders }: EngineOptions,
   job: ActiveRun,
   outputDir: string,
   isCompleted: boolean,
 ): Promise<void> {
-  const { collect, log } = parts;
+  const { collect, log } = dependencies;
   if (isCompleted && (await emptyFolder(job, outputDir))) spareFolders.push(outputDir);
   // The worker of a cancelled job may still be writing. The next start removes the rest.
   else await rm(outputDir, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);

@@ -30,7 +30,7 @@ type LiveRunsDependencies = {
 };
 
 /** Publishes the progress and outputs of this process's runs to other processes. */
-function shareRuns({ getRuns: runs, database, blobs, hasSharedFiles, log }: Omit<LiveRunsDependencies, "isShared">) {
+function shareRuns({ getRuns, database, blobs, hasSharedFiles, log }: Omit<LiveRunsDependencies, "isShared">) {
   let writePromise: Promise<void> | undefined;
   let lastProgress = new Map<string, string>();
   const announcedByRun = new WeakMap<RunningJob, Set<string>>();
@@ -59,14 +59,14 @@ function shareRuns({ getRuns: runs, database, blobs, hasSharedFiles, log }: Omit
   }
 
   /** Keeps the file in the blob store until the run is over. Resolves as soon as it is stored. */
-  function storeUntilOver({ id, fence, endPromise: over }: RunningJob, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
+  function storeUntilOver({ id, fence, endPromise }: RunningJob, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
     return new Promise((resolve, reject) => {
       const lease = blobs.hold([hash], async () => {
         await blobs.adopt({ path, hash, size });
         const text = "UPDATE run_files SET is_stored = true WHERE job_id = ? AND hash = ? AND fence = ?";
         await database.rows(createStatement(text, [id, hash, fence]));
         resolve();
-        await over;
+        await endPromise;
       });
       lease.finally(() => blobs.removeIfUnused(hash)).catch(reject);
     });
@@ -75,7 +75,7 @@ function shareRuns({ getRuns: runs, database, blobs, hasSharedFiles, log }: Omit
   async function write(): Promise<void> {
     const latest = new Map<string, string>();
     const changed: { jobId: string; fence: number; text: string }[] = [];
-    for (const run of runs()) {
+    for (const run of getRuns()) {
       if (hasSharedFiles) await publishFiles(run);
       const text = writeExactJson(run.record.getProgress());
       latest.set(run.id, text);
@@ -159,14 +159,14 @@ function createWriteStatement(changed: readonly { jobId: string; fence: number; 
 export type LiveRuns = ReturnType<typeof createLiveRuns>;
 
 export function createLiveRuns({ isShared, ...parts }: LiveRunsDependencies) {
-  const { getRuns: runs } = parts;
+  const { getRuns } = parts;
   const sharedRuns = isShared ? shareRuns(parts) : undefined;
 
   return {
     async getProgress(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
       const progressById = new Map<string, Progress>();
       if (jobIds.length === 0) return progressById;
-      const localRecords = new Map([...runs()].map(({ id, record }) => [id, record] as const));
+      const localRecords = new Map([...getRuns()].map(({ id, record }) => [id, record] as const));
       const otherIds = jobIds.filter((id) => !localRecords.has(id));
       for (const [id, progress] of (await sharedRuns?.read(reader, otherIds)) ?? []) progressById.set(id, progress);
       for (const id of jobIds) {
@@ -177,7 +177,7 @@ export function createLiveRuns({ isShared, ...parts }: LiveRunsDependencies) {
     },
 
     findLocalFile(userId: number, hash: string): ProducedFile | undefined {
-      for (const run of runs()) {
+      for (const run of getRuns()) {
         const file = run.userId === userId ? run.record.files.find((file) => file.hash === hash) : undefined;
         if (file) return file;
       }
@@ -187,7 +187,7 @@ export function createLiveRuns({ isShared, ...parts }: LiveRunsDependencies) {
     /** Finds an output of the user's jobs in other processes. Waits for a file that was just produced. */
     async findPeerFile(userId: number, hash: string): Promise<SharedFile | undefined> {
       if (!sharedRuns) return undefined;
-      const localIds = new Set([...runs()].map(({ id }) => id));
+      const localIds = new Set([...getRuns()].map(({ id }) => id));
       for (let waitedMs = 0; ; waitedMs += READ_INTERVAL_MS) {
         const otherRuns = (await sharedRuns.findFile(userId, hash)).filter(({ id }) => !localIds.has(id));
         const file = otherRuns.find((run) => run.file)?.file;

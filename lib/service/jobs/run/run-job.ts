@@ -95,7 +95,7 @@ async function runOnRunner(
     record,
     outputDir,
     getPath,
-    onEvent: on,
+    onEvent,
   }: { record: RunRecord; outputDir: string; getPath: (hash: string) => string; onEvent: (event: RunEvent) => void },
 ) {
   const { database, now, pool } = dependencies;
@@ -137,16 +137,16 @@ async function runOnRunner(
           .then(pool.refresh)
           .catch((error: unknown) => dependencies.log.warn({ err: error, runner: label }, "runner problem write failed")),
     },
-    on,
+    onEvent,
   );
 }
 
 export async function requeueLostRun(
   { now }: Pick<EngineDependencies, "now">,
-  { job, queue, retryUntilStored: untilStored }: JobContext,
+  { job, queue, retryUntilStored }: JobContext,
   { reason, countsAsAttempt }: { reason: string; countsAsAttempt: boolean },
 ): Promise<void> {
-  const waitingJob = await untilStored(async (tx) => {
+  const waitingJob = await retryUntilStored(async (tx) => {
     const at = now();
     if (!(await ensureStarted(tx, job, at))) return undefined;
     if (job.remote && countsAsAttempt) {
@@ -161,10 +161,10 @@ export async function requeueLostRun(
 /** Fails a claimed job because of an error in the service. */
 export async function failRun(
   { now }: Pick<EngineDependencies, "now">,
-  { job, retryUntilStored: untilStored }: JobContext,
+  { job, retryUntilStored }: JobContext,
   error: unknown,
 ): Promise<void> {
-  await untilStored(async (tx) => {
+  await retryUntilStored(async (tx) => {
     const at = now();
     if (!(await ensureStarted(tx, job, at))) return;
     await failOutsideNodes(tx, job, error, at);
@@ -191,7 +191,7 @@ type EndedOutcome = Extract<RunOutcome, { kind: "success" | "error" }>;
 
 async function storeOutcome(
   parts: EngineDependencies,
-  { job, retryUntilReachable: untilReachable }: JobContext,
+  { job, retryUntilReachable }: JobContext,
   outcome: EndedOutcome,
   { commit }: EndCommit,
 ): Promise<void> {
@@ -206,7 +206,7 @@ async function storeOutcome(
   }
   try {
     // If the database is unavailable at the end, the work must not be repeated.
-    await untilReachable(() => blobs.hold(hashes, store));
+    await retryUntilReachable(() => blobs.hold(hashes, store));
   } finally {
     for (const hash of hashes) await blobs.removeIfUnused(hash);
   }
@@ -224,9 +224,9 @@ async function finishJob(
   if (!(await isJobOwner(tx, job))) return; // cancelled or taken over: the stored bytes are dropped
   // The runner rejected the job, or completed it without reporting a start.
   if (await startJob(tx, job, at)) record.markStarted(at);
-  const { storedOutputs, quotaError: refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
+  const { storedOutputs, quotaError } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
   // A storage error takes precedence over a node's failure, because nothing else reports it.
-  const storageError = refusal && createServiceError("StorageQuotaExceeded", refusal.message);
+  const storageError = quotaError && createServiceError("StorageQuotaExceeded", quotaError.message);
   await finishRun(tx, job, record, storageError ? { kind: "error", error: storageError } : outcome, storedOutputs, at);
   if (job.remote) await endAttempt(tx, job, "over", at);
   await recordEnd(tx, {

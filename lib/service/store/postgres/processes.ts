@@ -46,15 +46,15 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     onNotification(text) {
       const notification = parseNotification(text);
       if (!notification || notification.from === id) return;
-      for (const { channel, onNotification: receive } of listeners)
-        if (channel === notification.channel) receive(notification.payload, notification.from);
+      for (const { channel, onNotification } of listeners)
+        if (channel === notification.channel) onNotification(notification.payload, notification.from);
     },
     async onConnected() {
       graceUntilMs = performance.now() + LEASE_MS;
       await renew();
     },
     onMissed() {
-      for (const { onMissed: missed } of listeners) missed();
+      for (const { onMissed } of listeners) onMissed();
     },
   });
 

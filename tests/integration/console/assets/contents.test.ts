@@ -22,7 +22,7 @@ const service = await openTestServer((_, response) => {
 });
 const path = `/api/assets/one/content?connection=${await harness.connect(service.url, "sk-secret")}`;
 
-test("handles HEAD like GET without opening the file or a range", async () => {
+test("handles HEAD without downloading the file or forwarding a range", async () => {
   const headers = { range: "bytes=0-9", "if-range": '"v1"', "if-none-match": '"v2"' };
   const response = await harness.request(path, { as: "viewer", method: "HEAD", headers });
   expect([response.status, response.body, response.headers.get("etag")]).toEqual([200, null, '"v1"']);

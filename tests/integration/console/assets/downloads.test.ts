@@ -100,9 +100,9 @@ test("polls a task once a second for all viewers and stops when it ends", async 
 test("shows a failure without the URL's query string, and a later recovery", async () => {
   await startDownload();
   task = { ...task, status: "failed", error_message: `403 from ${sourceUrl}` };
-  const [failed] = (await listTasks()).tasks;
-  expect(failed).toMatchObject({ state: "failed", canRetry: true, canCancel: false });
-  expect(failed?.reason).toBe("403 from https://huggingface.co/org/repo/resolve/main/model.safetensors?…");
+  const [failedTask] = (await listTasks()).tasks;
+  expect(failedTask).toMatchObject({ state: "failed", canRetry: true, canCancel: false });
+  expect(failedTask?.reason).toBe("403 from https://huggingface.co/org/repo/resolve/main/model.safetensors?…");
   nowMs += 15_000;
   task = { id: "task-1", status: "completed", result: { success: true, asset_id: "asset-9" } };
   expect((await listTasks()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9" });
@@ -152,10 +152,10 @@ test("retries a failed download with the full URL stored on the server", async (
 test("cancels a running download if supported, and stops offering it if not", async () => {
   await startDownload();
   task = { id: "task-1", status: "running", bytes_downloaded: 1 };
-  const [running] = (await listTasks()).tasks;
-  expect(running?.canCancel).toBe(true);
-  expect((await changeTask(running?.id, "forget")).status).toBe(409);
-  expect((await changeTask(running?.id, "cancel")).status).toBe(501);
+  const [runningTask] = (await listTasks()).tasks;
+  expect(runningTask?.canCancel).toBe(true);
+  expect((await changeTask(runningTask?.id, "forget")).status).toBe(409);
+  expect((await changeTask(runningTask?.id, "cancel")).status).toBe(501);
   nowMs += 2_000;
   expect((await listTasks()).tasks[0]?.canCancel).toBe(false);
   respond = (request, response) => {
@@ -164,9 +164,9 @@ test("cancels a running download if supported, and stops offering it if not", as
     response.writeHead(204).end();
     return true;
   };
-  const ended = await changeTask(running?.id, "cancel");
-  expect([ended.status, await ended.json()]).toMatchObject([200, { state: "cancelled" }]);
-  expect((await changeTask(running?.id, "forget")).status).toBe(204);
+  const cancelResponse = await changeTask(runningTask?.id, "cancel");
+  expect([cancelResponse.status, await cancelResponse.json()]).toMatchObject([200, { state: "cancelled" }]);
+  expect((await changeTask(runningTask?.id, "forget")).status).toBe(204);
   expect((await listTasks()).tasks).toEqual([]);
 });
 
@@ -196,7 +196,7 @@ test("isolates downloads by connection and keeps them read-only for viewers", as
   }
 });
 
-test("counts up to 200 downloads of a week without requesting the service", async () => {
+test("counts up to 200 downloads from the past week without calling the service", async () => {
   await startDownload();
   expect(await listTasks("operator", "&count=true")).toEqual({ tasks: [], underWay: 1 });
   expect(filterRequests("GET", "/api/tasks/")).toEqual([]);

@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobListItem, type JobsResponse } from "@/lib/contract/schemas/job";
 import { createJobIndex } from "@/lib/server/job-index/job-index";
-import { toJobResponse, toNotes } from "@/lib/server/job-index/job-notes";
+import { toJobResponse, toJobUpdates } from "@/lib/server/job-index/job-notes";
 import { createLog } from "@/lib/server/log";
 import { openStore } from "@/lib/server/store/store";
 import { failed, ok } from "@/lib/shared/result";
@@ -44,7 +44,7 @@ async function createIndexHarness(previous?: StoredIndex, now = createFastClock(
   const indexResponse = (response: JobsResponse) => {
     // Fills the queue so that this page can't be indexed.
     for (let count = 0; state.isBusy && count < 50; count += 1) jobIndex.record(id, () => []);
-    jobIndex.record(id, () => toNotes(toJobResponse("jobs", response) ?? { subject: "jobs", value: { ...response, jobs: [] } }));
+    jobIndex.record(id, () => toJobUpdates(toJobResponse("jobs", response) ?? { subject: "jobs", value: { ...response, jobs: [] } }));
   };
   const getPage = (offset: number, limit: number): JobsResponse => {
     const page = jobs.slice(offset, offset + limit);
@@ -82,13 +82,13 @@ async function createIndexHarness(previous?: StoredIndex, now = createFastClock(
 }
 
 test("reports a gap until a dropped page is read again", async () => {
-  const { jobIndex, id, add, indexedCount, state, getNewestPage: newestPage, pass } = await createIndexHarness();
+  const { jobIndex, id, add, indexedCount, state, getNewestPage, pass } = await createIndexHarness();
   add(20);
   await until("the existing jobs are indexed", async () => (await indexedCount()) === 20);
   add(30);
   state.isBusy = true;
-  pass(newestPage());
-  await jobIndex.reader.recordNewest(id, newestPage());
+  pass(getNewestPage());
+  await jobIndex.reader.recordNewest(id, getNewestPage());
   state.isBusy = false;
   expect(jobIndex.reader.getGap(id)).toBeDefined();
   await until("all jobs are indexed", async () => (await indexedCount()) === 50);
@@ -114,12 +114,12 @@ test("reads dropped pages again", async () => {
 });
 
 test("stops without waiting for a hung service or a long write, and resumes", async () => {
-  const { jobIndex, add, indexedCount, state, getWholeList: wholeList, pass, ...storeState } = await createIndexHarness();
+  const { jobIndex, add, indexedCount, state, getWholeList, pass, ...storeState } = await createIndexHarness();
   add(1000);
   state.isHanging = true;
   await until("the service receives a request", () => state.pageCount > 0);
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  pass(wholeList());
+  pass(getWholeList());
   const stopped = jobIndex.stop();
   await vi.advanceTimersByTimeAsync(5000);
   await stopped;
@@ -132,9 +132,9 @@ test("stops without waiting for a hung service or a long write, and resumes", as
 });
 
 test("writes all waiting responses together", async () => {
-  const { jobIndex, id, jobs, add, indexedCount, pass, getNewestPage: newestPage } = await createIndexHarness();
+  const { jobIndex, id, jobs, add, indexedCount, pass, getNewestPage } = await createIndexHarness();
   add(30);
-  const ended = newestPage();
+  const ended = getNewestPage();
   const running = { ...ended, jobs: ended.jobs.map((job): JobListItem => ({ ...job, status: "in_progress" })) };
   pass(running);
   pass({ ...ended, jobs: ended.jobs.slice(0, 10) });

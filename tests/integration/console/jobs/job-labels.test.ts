@@ -69,7 +69,7 @@ test("truncates a label to one line of 120 characters", async () => {
   expect(label.startsWith("two lines é")).toBe(true);
 });
 
-test("links a rerun with its original and ignores such links from services", async () => {
+test("links a rerun to its original without telling the service", async () => {
   await submit("first");
   const secondResponse = await harness.request(`/api/prompt?connection=${connection}`, {
     as: "operator",

@@ -1,6 +1,6 @@
 // Expected durations of running and waiting jobs, from earlier runs of the same workflow.
 import { afterAll, expect, it } from "vitest";
-import { createRunKey, createRunKeys, findExpectedRuns, toExpectedRun } from "@/lib/server/job-index/run-times";
+import { createRunKey, createRunKeyCache, findExpectedRuns, toExpectedRun } from "@/lib/server/job-index/run-times";
 import { createHarness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 
@@ -71,7 +71,7 @@ it("compares completed runs on the job's runner, and on all runners until it has
   expect(await findExpected("rare")).toBeUndefined();
   expect(await findExpected()).toEqual(toExpectedRun([10_000, 20_000, 60_000, 80_000, 90_000]));
   // After a restart, the keys are read from the job index.
-  const afterRestart = { store, runKeys: createRunKeys() };
+  const afterRestart = { store, runKeys: createRunKeyCache() };
   const running = { jobId: "8", runKey: runKeys.find(connection, "7"), createdMs: 8, item: { status: "in_progress" } };
   await store.jobIndexStore.recordJobs(connection, [running], 100);
   const expectedRuns = await findExpectedRuns(afterRestart, connection, [{ id: "8", status: "in_progress", runner_id: "fast" }]);

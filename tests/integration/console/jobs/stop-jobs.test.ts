@@ -62,27 +62,26 @@ test("reports whether running jobs can be stopped before a stop is requested", a
 });
 
 test("interrupts a job when the service has no cancel operation", async () => {
-  const { getBodies: sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a"]);
+  const { getBodies, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: ["a"], together: 0 });
-  expect(sent("/api/interrupt")).toHaveLength(1);
+  expect(getBodies("/api/interrupt")).toHaveLength(1);
 });
 
 test("doesn't interrupt while other jobs run", async () => {
-  const { getBodies: sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
+  const { getBodies, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 2 });
-  expect(sent("/api/interrupt")).toEqual([]);
+  expect(getBodies("/api/interrupt")).toEqual([]);
 });
 
 test("skips the remaining jobs after one unanswered stop", async () => {
-  const {
-    server,
-    getBodies: sent,
-    stop,
-  } = await connect({ "POST /api/jobs/a/cancel": [200, { cancelled: false }], "POST /api/jobs/b/cancel": "silent" }, ["a", "b", "c", "d"]);
+  const { server, getBodies, stop } = await connect(
+    { "POST /api/jobs/a/cancel": [200, { cancelled: false }], "POST /api/jobs/b/cancel": "silent" },
+    ["a", "b", "c", "d"],
+  );
   server.requests.length = 0;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const stopResponse = stop(["a", "b", "c", "d"]);
-  while (sent("/api/jobs/").length < 2) await new Promise((resolve) => setImmediate(resolve));
+  while (getBodies("/api/jobs/").length < 2) await new Promise((resolve) => setImmediate(resolve));
   vi.advanceTimersByTime(WRITE_MS);
   vi.useRealTimers();
   // The response about "a" arrived in time and is reported.
@@ -94,7 +93,7 @@ test("skips the remaining jobs after one unanswered stop", async () => {
     unsure: ["b"],
     together: 0,
   });
-  expect(sent("/api/jobs/")).toHaveLength(2);
+  expect(getBodies("/api/jobs/")).toHaveLength(2);
 });
 
 const notFound: [number, unknown] = [404, { code: "NOT_FOUND", message: "no" }];
@@ -111,18 +110,18 @@ test("reports a job as over when it has ended or is missing", async () => {
 
 test("reports an unknown result when a job's state cannot be read", async () => {
   for (const status of [403, 429, 500, 503]) {
-    const { server, getBodies: sent, stop } = await connect(jobA(status, { code: "NO", message: "no" }), ["a"]);
+    const { server, getBodies, stop } = await connect(jobA(status, { code: "NO", message: "no" }), ["a"]);
     expect([status, await stop(["a"])]).toEqual([status, { stopped: [], stopping: [], over: [], unable: [], unsure: ["a"], together: 0 }]);
-    expect(sent("/api/interrupt")).toEqual([]);
+    expect(getBodies("/api/interrupt")).toEqual([]);
     await server.close();
   }
 });
 
 test("shows an already cancelling job as stopping, without an interrupt", async () => {
   for (const status of ["cancel_requested", "cancel_pending"]) {
-    const { server, getBodies: sent, stop } = await connect({ ...jobA(200, { id: "a", status }), "POST /api/interrupt": [200, {}] }, ["a"]);
+    const { server, getBodies, stop } = await connect({ ...jobA(200, { id: "a", status }), "POST /api/interrupt": [200, {}] }, ["a"]);
     expect(await stop(["a"])).toMatchObject({ stopping: ["a"], over: [], unable: [] });
-    expect(sent("/api/interrupt")).toEqual([]);
+    expect(getBodies("/api/interrupt")).toEqual([]);
     await server.close();
   }
 });
@@ -130,9 +129,9 @@ test("shows an already cancelling job as stopping, without an interrupt", async 
 test("reports a job that ended before the interrupt as over", async () => {
   let reads = 0;
   const job = { id: "a", toJSON: () => ({ id: "a", status: ++reads === 1 ? "in_progress" : "completed" }) };
-  const { getBodies: sent, stop } = await connect({ ...jobA(200, job), "POST /api/interrupt": notFound }, ["a"]);
+  const { getBodies, stop } = await connect({ ...jobA(200, job), "POST /api/interrupt": notFound }, ["a"]);
   expect(await stop(["a"])).toMatchObject({ over: ["a"], unable: [] });
-  expect(sent("/api/interrupt")).toHaveLength(1);
+  expect(getBodies("/api/interrupt")).toHaveLength(1);
 });
 
 test("reports jobs that the service cannot stop", async () => {

@@ -46,31 +46,31 @@ async function openWatch(name: string) {
 const status = { status: { exec_info: { queue_remaining: 1 } } };
 
 it("reads a list when the server reports a change", async () => {
-  const { stream, sendEvent: say } = await openWatch("queue");
+  const { stream, sendEvent } = await openWatch("queue");
   // From now on the console relies on the events.
-  say("status", { ...status, sid: "x" });
+  sendEvent("status", { ...status, sid: "x" });
   await until("the first event arrives", () => stream.getData("snapshot").length > 0);
   const id = server.submit();
-  say("status", status);
+  sendEvent("status", status);
   const hasJob = () => stream.getData("snapshot").some(({ value }) => JSON.stringify(value).includes(id));
   // Without the event, the list is read after 8 seconds or more.
   await until("the job", hasJob, { timeoutMs: 6000 });
 });
 
 it("coalesces a flood of messages and sends the newest last", async () => {
-  const { stream, sendEvent: say } = await openWatch("queue");
+  const { stream, sendEvent } = await openWatch("queue");
   const id = server.submit();
   server.state.running.push(...server.state.pending.splice(0).filter(([, row]) => row === id));
-  say("status", status);
+  sendEvent("status", status);
   const isRunning = ({ value }: { value: unknown }) => (value as { running: { id: string }[] }).running.some((row) => row.id === id);
   await until("the job runs", () => stream.getData("snapshot").some(isRunning));
-  say("execution_start", { prompt_id: id });
-  say("executing", { prompt_id: id, node: "1" });
-  for (let value = 1; value <= 20_000; value += 1) say("progress", { prompt_id: id, node: "1", value, max: 40_000 });
+  sendEvent("execution_start", { prompt_id: id });
+  sendEvent("executing", { prompt_id: id, node: "1" });
+  for (let value = 1; value <= 20_000; value += 1) sendEvent("progress", { prompt_id: id, node: "1", value, max: 40_000 });
   await until("some progress", () => stream.getData("job.progress").length > 0);
   // A service that sends too much is ignored for the rest of the second.
   await until("the last step", () => {
-    say("progress", { prompt_id: id, node: "1", value: 30_000, max: 40_000 });
+    sendEvent("progress", { prompt_id: id, node: "1", value: 30_000, max: 40_000 });
     return stream.getData("job.progress").at(-1)?.progress.step === 30_000;
   });
   expect(stream.getData("job.progress").every(({ id: eventId }) => eventId === id)).toBe(true);
@@ -80,11 +80,11 @@ it("coalesces a flood of messages and sends the newest last", async () => {
 });
 
 it("sends the outputs of a running job as they arrive", async () => {
-  const { stream, sendEvent: say } = await openWatch("queue");
+  const { stream, sendEvent } = await openWatch("queue");
   const [job] = server.state.running;
   const id = job?.[1] ?? "";
   const output = { images: [{ filename: "a.png", subfolder: "", type: "output" }] };
-  say("executed", { prompt_id: id, node: "1", output });
+  sendEvent("executed", { prompt_id: id, node: "1", output });
   const liveOutputs = await until("the output", () => stream.getData("job.progress").find(({ progress }) => progress.outputs));
   expect(liveOutputs).toMatchObject({ id, progress: { outputs: { "1": output } } });
 });

@@ -50,10 +50,10 @@ const createStateReader = (id: string) => (item: ReceivedEvent) => {
 /** Options of an external service that lists `jobs`. `respond` can override the status and headers. */
 type ServiceOptions = { memberId?: string; respond?: (request: ReceivedRequest) => { status?: number; headers?: Record<string, string> } };
 
-async function startService({ memberId, respond: answer = () => ({}) }: ServiceOptions = {}) {
+async function startService({ memberId, respond: respond = () => ({}) }: ServiceOptions = {}) {
   const jobs: Record<string, unknown>[] = [];
   const server = await startTestServer((request, response) => {
-    const { status, headers } = answer(request);
+    const { status, headers } = respond(request);
     const pagination = { offset: 0, limit: 100, total: jobs.length, has_more: false };
     sendJsonResponse(response, status === undefined ? { jobs, pagination } : { message: "no" }, status ?? 200, headers);
   });
@@ -88,9 +88,9 @@ describe("GET /api/console/events", () => {
   });
 
   it("forbids proxies to buffer, compress or store the stream", async () => {
-    const { response: answer } = await openStream([JOBS]);
+    const { response } = await openStream([JOBS]);
     expect(
-      Object.fromEntries(["content-type", "cache-control", "x-accel-buffering"].map((name) => [name, answer.headers.get(name)])),
+      Object.fromEntries(["content-type", "cache-control", "x-accel-buffering"].map((name) => [name, response.headers.get(name)])),
     ).toEqual({
       "content-type": "text/event-stream",
       "cache-control": "no-store, no-transform",
@@ -304,7 +304,7 @@ describe("rights", () => {
     const ownStream = await openStream([topic], { as: "viewer" });
     const otherStream = await openStream([topic], { as: "operator" });
     const [first, second] = await Promise.all(
-      [ownStream, otherStream].map(({ waitFor: next }) => next("a snapshot", ({ event }) => event === "snapshot")),
+      [ownStream, otherStream].map(({ waitFor }) => waitFor("a snapshot", ({ event }) => event === "snapshot")),
     );
     expect([first, second].map((event) => event?.event === "snapshot" && (event.data.value as { memberId: string }).memberId)).toEqual([
       harness.getViewer("viewer").memberId,
@@ -322,9 +322,9 @@ describe("one reader", () => {
     const subscribe = vi.spyOn(harness.console.liveHub, "subscribe");
     const streams: LiveStream[] = [];
     for (let count = 0; count < 50; count += 1) streams.push(await openStream([topic], { as: roles[count % roles.length] }));
-    await Promise.all(streams.map(({ waitFor: next }) => next("a snapshot", ({ event }) => event === "snapshot")));
+    await Promise.all(streams.map(({ waitFor }) => waitFor("a snapshot", ({ event }) => event === "snapshot")));
     jobs.push(createJob("a", "completed"));
-    await Promise.all(streams.map(({ waitFor: next }) => next("the job", (item) => createStateReader("a")(item) === "completed")));
+    await Promise.all(streams.map(({ waitFor }) => waitFor("the job", (item) => createStateReader("a")(item) === "completed")));
     // A reader serves all viewers with its key.
     expect(new Set(subscribe.mock.calls.map(([{ key }]) => key)).size).toBe(1);
     // The job index reads the list too.
@@ -359,13 +359,13 @@ describe("one reader", () => {
     });
     const topic = `jobs?connection=${connection}&limit=7`;
     const streams = [await openStream([topic]), await openStream([topic]), await openStream([topic], { as: "owner" })];
-    await Promise.all(streams.map(({ waitFor: next }) => next("a snapshot", ({ event }) => event === "snapshot")));
+    await Promise.all(streams.map(({ waitFor }) => waitFor("a snapshot", ({ event }) => event === "snapshot")));
     limitedUntilMs = Date.now() + 4000;
     harness.console.liveHub.handleChange({ baseUrl: server.url });
-    const failures = await Promise.all(streams.map(({ waitFor: next }) => next("the failure", ({ event }) => event === "failure")));
+    const failures = await Promise.all(streams.map(({ waitFor }) => waitFor("the failure", ({ event }) => event === "failure")));
     expect(failures.map((failure) => failure.event === "failure" && failure.data.failure.retryAfterMs)).toEqual([4000, 4000, 4000]);
     harness.console.liveHub.handleChange({ baseUrl: server.url });
-    await Promise.all(streams.map(({ getData: of }) => until("the stream resumes", () => of("snapshot").length === 2)));
+    await Promise.all(streams.map(({ getData }) => until("the stream resumes", () => getData("snapshot").length === 2)));
     expect(refusedUrls.filter((url) => url.includes("limit=7"))).toHaveLength(1);
   });
 

@@ -81,7 +81,7 @@ test("reports a row with the new key's id that can't be decrypted", async () => 
   expect([code, output]).toEqual([1, expect.stringContaining("1 key sealed by young can't be opened")]);
 });
 
-test("reseals rows of an earlier key with the same id, only if the ring has that key", async () => {
+test("re-encrypts rows of a reused key id only if the ring contains the old key", async () => {
   const { store } = harness.console;
   const before = await store.keys.list();
   const newKey = createKeyEntry("young");

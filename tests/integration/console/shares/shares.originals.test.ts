@@ -1,4 +1,4 @@
-// Shared files are stored at their service, which may lose or replace them, disconnect, or lack ranges.
+// Shared files stay on the upstream service, which may replace them, disconnect, or not support ranges.
 import { createHash } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -90,7 +90,7 @@ test("omits unreadable files and rejects a share without readable ones", async (
   await service.close();
 });
 
-/** Starts a service with a job of one file, which `send` sends. */
+/** Starts a service with a single-file job. `send` writes the file response. */
 async function startFileService(filename: string, send: (range: string | undefined, response: ServerResponse) => void) {
   const service = await openTestServer((request, response) => {
     if (request.url?.includes("/api/view")) return send(request.headers.range, response);
@@ -143,7 +143,7 @@ function createChunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content]);
 }
 const EXIF = `${SECRET}.`;
-/** Exceeds the buffered part, so cleaning must read the beginning again at the end. */
+/** Larger than the buffer, so removing metadata requires a second read of the file's start. */
 const longFile = createChunk(
   "RIFF",
   Buffer.concat([

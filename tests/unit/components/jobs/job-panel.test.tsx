@@ -61,11 +61,11 @@ it("shows the state, a large first picture and small other pictures", async () =
 
 it("takes the focus when opened and returns it to the row on Esc", async () => {
   const { id } = serveJob((job) => createDetailResponse(job));
-  const { onClose, closePanel: gone } = await show(id);
+  const { onClose, closePanel } = await show(id);
   expect(document.activeElement).toBe(screen.getByRole("complementary"));
   await pressKey("Escape");
   expect(onClose).toHaveBeenCalledTimes(1);
-  await gone();
+  await closePanel();
   expect(document.activeElement).toBe(screen.getByRole("link", { name: `row of ${id}` }));
 });
 
@@ -99,11 +99,11 @@ it("disables next and previous at the ends of the list", async () => {
 
 it("keeps the focus when the job is replaced", async () => {
   const { id, requests } = serveJob((job) => createDetailResponse(job));
-  const { updatePanel: again } = await show(id);
+  const { updatePanel } = await show(id);
   const otherId = `${id}-other`;
   const close = screen.getByRole("button", { name: "Close" });
   close.focus();
-  await again({ jobId: otherId });
+  await updatePanel({ jobId: otherId });
   expect(requests.at(-1)).toBe(`/api/jobs/${otherId}?connection=c1`);
   expect(document.activeElement).toBe(close);
 });

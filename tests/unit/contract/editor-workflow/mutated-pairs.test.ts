@@ -80,15 +80,15 @@ function insertIntoLink(file: File, link: Link, node: Pick<Node, "type" | "mode"
 const hasNodeOrigin = (file: File, { origin_id: id }: Link) => !["PrimitiveNode", undefined].includes(getNode(file, id)?.type);
 
 const mutations: Record<string, Mutation> = {
-  reverseOrder: ({ file, getNewId: renamed }) => ({
-    getNewId: renamed,
+  reverseOrder: ({ file, getNewId }) => ({
+    getNewId,
     file: {
       ...file,
       nodes: file.nodes.map((node) => ({ ...node, inputs: node.inputs?.toReversed() })).toReversed(),
       links: file.links.toReversed(),
     },
   }),
-  shiftIds: ({ file, getNewId: renamed }, pick) => {
+  shiftIds: ({ file, getNewId }, pick) => {
     const offset = pick([1000, 77, 5]) ?? 0;
     const nodes = file.nodes.map((node) => ({
       ...node,
@@ -103,50 +103,50 @@ const mutations: Record<string, Mutation> = {
     }));
     // Inner ids don't change, so an outer id must not collide with one.
     const innerIds = new Set((file.definitions?.subgraphs ?? []).flatMap(({ nodes }) => (nodes as Node[]).map(({ id }) => id)));
-    if (nodes.some(({ id }) => innerIds.has(id))) return { file, getNewId: renamed };
-    return { file: { ...file, nodes, links }, getNewId: (id) => renamed(id).replace(/^\d+/, (number) => String(Number(number) + offset)) };
+    if (nodes.some(({ id }) => innerIds.has(id))) return { file, getNewId };
+    return { file: { ...file, nodes, links }, getNewId: (id) => getNewId(id).replace(/^\d+/, (number) => String(Number(number) + offset)) };
   },
-  insertReroute: ({ file, getNewId: renamed }, pick) => {
+  insertReroute: ({ file, getNewId }, pick) => {
     const link = pick(file.links.filter((link) => hasNodeOrigin(file, link)));
-    if (!link) return { file, getNewId: renamed };
+    if (!link) return { file, getNewId };
     return {
-      getNewId: renamed,
+      getNewId,
       file: insertIntoLink(file, link, { type: "Reroute", mode: pick([0, 4]) ?? 0 }, [
         { name: "", type: "*" },
         { name: "", type: link.type },
       ]),
     };
   },
-  insertBypassedNode: ({ file, getNewId: renamed }, pick) => {
+  insertBypassedNode: ({ file, getNewId }, pick) => {
     const link = pick(file.links.filter((link) => link.type === "IMAGE" && hasNodeOrigin(file, link)));
-    if (!link) return { file, getNewId: renamed };
+    if (!link) return { file, getNewId };
     const slots: [Slot, JsonObject] = [
       { name: "image", type: "IMAGE" },
       { name: "IMAGE", type: "IMAGE" },
     ];
-    return { getNewId: renamed, file: insertIntoLink(file, link, { type: pick(["ImageInvert", "Unknown.Class"]) ?? "", mode: 4 }, slots) };
+    return { getNewId, file: insertIntoLink(file, link, { type: pick(["ImageInvert", "Unknown.Class"]) ?? "", mode: 4 }, slots) };
   },
-  nameValues: ({ file, getNewId: renamed }, pick) => {
+  nameValues: ({ file, getNewId }, pick) => {
     const node = pick(file.nodes.filter(({ type, widgets_values: values }) => info[type] && Array.isArray(values)));
     const nodeInfo = node && info[node.type];
-    if (!nodeInfo) return { file, getNewId: renamed };
+    if (!nodeInfo) return { file, getNewId };
     const values = Object.fromEntries(
       readNode(node, info).flatMap((editorNode) =>
         readWidgets(editorNode, nodeInfo).flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
       ),
     );
-    return { getNewId: renamed, file: updateNode(file, node.id, (item) => ({ ...item, widgets_values: values })) };
+    return { getNewId, file: updateNode(file, node.id, (item) => ({ ...item, widgets_values: values })) };
   },
-  appendValues: ({ file, getNewId: renamed }, pick) => {
+  appendValues: ({ file, getNewId }, pick) => {
     const node = pick(file.nodes.filter(({ type, widgets_values: values }) => Array.isArray(values) && info[type]));
     return {
-      getNewId: renamed,
+      getNewId,
       file: node
         ? updateNode(file, node.id, (item) => ({ ...item, widgets_values: [...(item.widgets_values as unknown[]), "more", null, 7] }))
         : file,
     };
   },
-  linkPrimitive: ({ file, getNewId: renamed }, pick) => {
+  linkPrimitive: ({ file, getNewId }, pick) => {
     const widgets = file.nodes.flatMap((node) => {
       const nodeInfo = info[node.type];
       const linkNames = new Set(node.inputs?.flatMap(({ name, link }) => (typeof link === "number" ? name : [])));
@@ -158,7 +158,7 @@ const mutations: Record<string, Mutation> = {
       );
     });
     const widget = pick(widgets);
-    if (!widget) return { file, getNewId: renamed };
+    if (!widget) return { file, getNewId };
     const { node, name, value, key } = widget;
     const [id, link] = [getNextId(file), getNextLinkId(file)];
     const newNode: Node = {
@@ -177,9 +177,9 @@ const mutations: Record<string, Mutation> = {
         : { ...(item.widgets_values as JsonObject), [key]: otherValue },
     }));
     const links = [...file.links, { id: link, origin_id: id, origin_slot: 0, target_id: node.id, target_slot: 0, type: "*" }];
-    return { getNewId: renamed, file: { ...target, nodes: [...target.nodes, newNode], links } };
+    return { getNewId, file: { ...target, nodes: [...target.nodes, newNode], links } };
   },
-  moveIntoSubgraph: ({ file, getNewId: renamed }, pick) => {
+  moveIntoSubgraph: ({ file, getNewId }, pick) => {
     // A primitive and its targets are not moved into the subgraph.
     const externalIds = new Set(
       file.links.filter((link) => !hasNodeOrigin(file, link)).flatMap(({ origin_id, target_id }) => [origin_id, target_id]),
@@ -189,7 +189,7 @@ const mutations: Record<string, Mutation> = {
         externalIds.has(id) || type === "Reroute" || type === "PrimitiveNode" || pick([true, false]) ? [] : [id],
       ),
     );
-    if (innerIds.size === 0) return { file, getNewId: renamed };
+    if (innerIds.size === 0) return { file, getNewId };
     const [id, type] = [getNextId(file), `44444444-4444-4444-8444-${String(getNextId(file)).padStart(12, "0")}`];
     const innerLinks = file.links.filter((link) => innerIds.has(link.origin_id) && innerIds.has(link.target_id));
     const incomingLinks = file.links.filter((link) => !innerIds.has(link.origin_id) && innerIds.has(link.target_id));
@@ -228,7 +228,7 @@ const mutations: Record<string, Mutation> = {
     const nodes = [...file.nodes.filter((node) => !innerIds.has(node.id)), subgraphNode];
     return {
       file: { ...file, nodes, links, definitions: { ...file.definitions, subgraphs } },
-      getNewId: (oldId) => renamed(oldId).replace(/^\d+/, (number) => (innerIds.has(Number(number)) ? `${id}:${number}` : number)),
+      getNewId: (oldId) => getNewId(oldId).replace(/^\d+/, (number) => (innerIds.has(Number(number)) ? `${id}:${number}` : number)),
     };
   },
 };
@@ -255,9 +255,9 @@ test("converts a mutated file to the same graph and saves one value in place", (
     fc.property(fc.constantFrom(...names), mutationSteps, fc.constantFrom(0.4, 1), fc.nat(), (name, steps, version, choice) => {
       const file = readFixture(`${name}.editor.json`);
       const initialPair: MutatedPair = { file: { ...file, links: toLinkObjects(file.links) }, getNewId: (id) => id };
-      const mutated = steps.reduce((before, { mutationName: how, picks: draws }) => {
+      const mutated = steps.reduce((before, { mutationName, picks }) => {
         let pickIndex = 0;
-        return mutations[how]?.(before, (list) => list[(draws[pickIndex++ % draws.length] ?? 0) % (list.length || 1)]) ?? before;
+        return mutations[mutationName]?.(before, (list) => list[(picks[pickIndex++ % picks.length] ?? 0) % (list.length || 1)]) ?? before;
       }, initialPair);
       const changedFile = toSchema(mutated.file, version);
       const { graph } = toApiWorkflow(changedFile, info, { fill: false });

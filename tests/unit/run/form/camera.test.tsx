@@ -97,12 +97,12 @@ it("takes, retakes and uses a photo, then stops the camera", async () => {
   await pressButton("Retake");
   await pressButton("Take photo");
   expect(document.activeElement).toBe(dialog().getByRole("button", { name: "Use this photo" }));
-  expect([files, tracks.map(({ isLive: isOn }) => isOn)]).toEqual([[], [true]]);
+  expect([files, tracks.map(({ isLive }) => isLive)]).toEqual([[], [true]]);
   await pressButton("Use this photo");
   expect(files.map(({ type, size }) => [type, size])).toEqual([["image/jpeg", 1920 + 1080]]);
   expect(files[0]?.name).toMatch(/^photo-\d{4}-\d\d-\d\d-\d{6}\.jpg$/);
   expect(values).toEqual(["kept.jpg"]);
-  expect(tracks.map(({ isLive: isOn }) => isOn)).toEqual([false]);
+  expect(tracks.map(({ isLive }) => isLive)).toEqual([false]);
   expect(screen.queryByLabelText("Camera view")).toBeNull();
 });
 
@@ -115,7 +115,7 @@ it("stops the first camera when another is selected", async () => {
   await act(async () => void fireEvent.change(cameraSelect, { target: { value: "Desk" } }));
   await startVideo();
   expect(constraints.map((constraint) => constraint?.video)).toMatchObject([{}, { deviceId: { exact: "Desk" } }]);
-  expect(tracks.map(({ isLive: isOn }) => isOn)).toEqual([false, true]);
+  expect(tracks.map(({ isLive }) => isLive)).toEqual([false, true]);
   expect(dialog().getByRole<HTMLSelectElement>("combobox", { name: "Camera" }).value).toBe("Desk");
 });
 
@@ -127,7 +127,7 @@ it("stops a camera that starts after the dialog closed", async () => {
   expect(dialog().getByRole("status").textContent).toContain("Your browser may ask");
   await pressButton("Cancel");
   await act(async () => resolveCamera());
-  expect(tracks.map(({ isLive: isOn }) => isOn)).toEqual([false]);
+  expect(tracks.map(({ isLive }) => isLive)).toEqual([false]);
 });
 
 it.each([

@@ -20,14 +20,10 @@ const assets = names.map((name, index) => ({
 
 test("selects a range of pictures with Shift click in both directions", async () => {
   const picks: PickedAsset[][] = [];
-  const {
-    listAssets,
-    findStoredName: storedName,
-    sendPicture,
-  } = createApi(undefined, {
+  const { listAssets, findStoredName, sendPicture } = createApi(undefined, {
     listAssets: async () => ok(assetsResponseSchema.parse({ assets, total: assets.length, has_more: false })),
   });
-  const picture = { listAssets, findStoredName: storedName, sendPicture, canSend: true, onNamed: () => undefined };
+  const picture = { listAssets, findStoredName, sendPicture, canSend: true, onNamed: () => undefined };
   renderPage(<AssetPicker isOpen isMultiple picture={picture} onClose={() => undefined} onPicked={(pictures) => picks.push(pictures)} />);
   const getTile = (name: string) => screen.getByRole("button", { name, hidden: true });
   await screen.findByRole("button", { name: "five.png", hidden: true });
