@@ -1,7 +1,7 @@
 // Data folders with many jobs, shared by several sections. Each contains one real job and copies of it, and is filled when the first
 // section needs it.
 import { join } from "node:path";
-import { connect, type Desk, createTempFolder, type PortService, post, startDesk, startService } from "./processes";
+import { connect, createTempFolder, type Desk, type PortService, post, startDesk, startService } from "./processes";
 import { type Report } from "./section";
 import { seedJobs } from "./seed";
 

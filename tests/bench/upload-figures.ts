@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { chromium, type Page } from "@playwright/test";
 import { browserFlags, findBrowser } from "@/bin/browser.mjs";
 import { formatSpread, formatTable } from "./figures";
-import { type Desk, createTempFolder, startDesk } from "./processes";
+import { createTempFolder, type Desk, startDesk } from "./processes";
 import { getResidentMiB } from "./service/memory";
 
 const MIB = 1024 ** 2;

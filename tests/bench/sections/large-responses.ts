@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { performance } from "node:perf_hooks";
 import { sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
 import { formatTable, percentile } from "../figures";
-import { type Desk, createTempFolder, post, startDesk } from "../processes";
+import { createTempFolder, type Desk, post, startDesk } from "../processes";
 import { type Section } from "../section";
 
 const MIB = 1024 ** 2;

@@ -5,7 +5,7 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { type EventViewer, openViewer } from "../event-stream";
 import { formatSpread, formatTable, percentile } from "../figures";
 import { FEW_JOBS, getDeskFolder, graph } from "../many-jobs";
-import { addMember, connect, type Desk, createTempFolder, post, startBareProxy, startDesk, startService } from "../processes";
+import { addMember, connect, createTempFolder, type Desk, post, startBareProxy, startDesk, startService } from "../processes";
 import { openBlankPage, startBrowser } from "../screens/open-page";
 import { type Report, type Section } from "../section";
 import { getResidentMiB } from "../service/memory";

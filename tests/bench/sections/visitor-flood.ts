@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { formatTable, percentile } from "../figures";
-import { type Desk, createTempFolder, startDesk } from "../processes";
+import { createTempFolder, type Desk, startDesk } from "../processes";
 import { type Section } from "../section";
 
 const CONNECTIONS = 60;

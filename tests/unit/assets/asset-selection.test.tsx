@@ -3,7 +3,7 @@ import { act, fireEvent, render, screen, waitFor } from "@testing-library/react"
 import { useRef } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { type AssetsSource } from "@/components/assets/gallery/chunk-store";
-import { type AssetSelection, useSelectAllTilesShortcut, useAssetSelection } from "@/components/assets/gallery/use-asset-selection";
+import { type AssetSelection, useAssetSelection, useSelectAllTilesShortcut } from "@/components/assets/gallery/use-asset-selection";
 import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { wrapInApp } from "../components/render";

@@ -12,11 +12,11 @@ import { type Send } from "../send";
 import { readBytes } from "../streams";
 import {
   createEndedJobsCache,
+  createExchange,
   createJsonResponse,
   createNotImplementedResponse,
   EarlyResponse,
   isMissingRoute,
-  createExchange,
   readLocal,
   type Translation,
   unwrap,
