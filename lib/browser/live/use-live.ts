@@ -30,7 +30,7 @@ type LiveOptions<Data, T> = {
   initial?: TimedValue<T>;
   /** The failure that prevented the server from rendering a value. */
   initialFailure?: ApiFailure;
-  /** Converts the API's response to the screen's value. May load its code lazily. Components with one path must use the same conversion. */
+  /** Converts the API's response to the screen's value. May load its code lazily. All components that share a path must use the same conversion. */
   read: (data: Data) => T | Promise<T>;
   /** True if the value can no longer change. */
   isFinal?: (value: T) => boolean;

@@ -58,7 +58,7 @@ export function shareFileRoute(): Handler {
     const range = context.request.method === "GET" ? context.request.headers.get("range") : null;
     const result = await fetchSharedBytes(openedShare, foundItem, { range, signal: context.request.signal, isDownload });
     const isFromStart = range === null || range.startsWith("bytes=0-");
-    if (result.ok && isDownload && isFromStart && context.request.method === "GET") await countEvent(context, openedShare, "downloaded");
+    if (result.ok && isDownload && isFromStart && context.request.method === "GET") await countDownload(context, openedShare);
     return result;
   });
 }
@@ -137,11 +137,10 @@ async function findItem({ params, composition }: RouteContext, { share }: Opened
 }
 
 /** If counting fails, the file is still sent. */
-async function countEvent({ composition }: RouteContext, { share }: OpenedShare, event: "viewed" | "downloaded"): Promise<void> {
+async function countDownload({ composition }: RouteContext, { share }: OpenedShare): Promise<void> {
   try {
-    const { recordView, recordDownload } = composition.store.shares;
-    await (event === "viewed" ? recordView : recordDownload)(share.id);
+    await composition.store.shares.recordDownload(share.id);
   } catch (err) {
-    composition.log.warn({ err }, "share view count failed");
+    composition.log.warn({ err }, "share download count failed");
   }
 }
