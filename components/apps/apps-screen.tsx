@@ -44,7 +44,10 @@ export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
   const pagedApps = useLoadMore(path, live.value?.next, getApps);
   const updateSearch = (change: Partial<AppsSearch>) =>
     router.push(getAppsHref({ ...search, ...change }, connectionParam), { scroll: false });
-  const appCards = [...(live.value?.apps ?? []), ...pagedApps.items];
+  const firstApps = live.value?.apps ?? [];
+  // A new app moves the last one of the first page to the second page, which may be loaded already.
+  const firstIds = new Set(firstApps.map(({ id }) => id));
+  const appCards = [...firstApps, ...pagedApps.items.filter(({ id }) => !firstIds.has(id))];
   const isFiltered = getAppsHref(search) !== getAppsHref(DEFAULT_APPS_SEARCH);
   return (
     <>

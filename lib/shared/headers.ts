@@ -12,3 +12,19 @@ const actionIdPattern = /^[A-Za-z0-9-]{16,64}$/;
 export function parseActionId(header: string | null): string | undefined {
   return header !== null && actionIdPattern.test(header) ? header : undefined;
 }
+
+/** `end` is the last byte of the range. */
+export type RangeSelection = { kind: "unsatisfiable" } | { kind: "full" } | { kind: "range"; start: number; end: number };
+
+/**
+ * Parses a `Range` header for a file of `size` bytes. Supports a single range, which is all that media players request. For several ranges and
+ * invalid headers the whole file is sent (RFC 9110, section 14.2).
+ */
+export function parseRange(header: string, size: number): RangeSelection {
+  const [, first = "", last = ""] = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header.trim()) ?? [];
+  if (first === "" && last === "") return { kind: "full" };
+  if (first !== "" && last !== "" && Number(last) < Number(first)) return { kind: "full" };
+  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  return start >= size || (first === "" && Number(last) === 0) ? { kind: "unsatisfiable" } : { kind: "range", start, end };
+}

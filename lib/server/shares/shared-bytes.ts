@@ -6,6 +6,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { createLimiter } from "@/lib/shared/async";
+import { parseRange } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toByteStream } from "@/lib/shared/web-stream";
 import { createBytesResponse } from "../requests/responses";
@@ -140,9 +141,9 @@ async function fetchCleaned(
   const { value: pieceList } = piecesResult;
   if (pieceList.length === 0) return failed(shareNotFound);
   const size = pieceList.reduce((sum, piece) => sum + getPieceLength(piece), 0);
-  const requestedRange = parseRange(range, size);
-  if (requestedRange === "none") return createRangeFailure(undefined, `bytes */${size}`);
-  const { from, to } = requestedRange ?? { from: 0, to: size };
+  const selection = parseRange(range ?? "", size);
+  if (selection.kind === "unsatisfiable") return createRangeFailure(undefined, `bytes */${size}`);
+  const [from, to] = selection.kind === "range" ? [selection.start, selection.end + 1] : [0, size];
   const pieces = selectPieces(pieceList, from, to);
   const originalRange = findOriginalRange(pieces);
   const headers = { range: `bytes=${originalRange?.from ?? 0}-${(originalRange?.to ?? 1) - 1}` };
@@ -160,7 +161,7 @@ async function fetchCleaned(
   );
   response.headers.set("content-length", String(to - from));
   response.headers.set("accept-ranges", "bytes");
-  if (!requestedRange) return ok(response);
+  if (selection.kind === "full") return ok(response);
   response.headers.set("content-range", `bytes ${from}-${to - 1}/${size}`);
   return ok(new Response(response.body, { status: 206, headers: response.headers }));
 }
@@ -200,15 +201,6 @@ async function computePieces(
 
 function readPieces(pieces: string | undefined): Piece[] | undefined {
   return pieces === undefined ? undefined : piecesSchema.safeParse(JSON.parse(pieces)).data?.pieces;
-}
-
-/** Supports a single range, as players request it. Multiple ranges and invalid headers get the whole file. */
-function parseRange(range: string | null, size: number): { from: number; to: number } | "none" | undefined {
-  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range ?? "") ?? [];
-  if (first === "" && last === "") return undefined;
-  if (first === "") return Number(last) === 0 ? "none" : { from: Math.max(0, size - Number(last)), to: size };
-  const to = last === "" ? size : Math.min(size, Number(last) + 1);
-  return Number(first) < to ? { from: Number(first), to } : "none";
 }
 
 async function createRangeFailure(upstreamResponse: Response | undefined, range: string | null): Promise<Result<Response, Failure>> {

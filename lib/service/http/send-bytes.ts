@@ -1,12 +1,12 @@
 import { toFileName } from "@/lib/contract/plain-line";
+import { parseRange, type RangeSelection } from "@/lib/shared/headers";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { type ContentHeaders, createDamagedBytesError, type StoredBytes } from "../assets/blob-store";
 import { canServeInline } from "../assets/media-type";
 import { toRefusalResponse } from "./route";
 
 type FileVersion = { etag: string; size: number; modifiedMs: number };
-type ByteSelection = { kind: "notModified" } | { kind: "preconditionFailed" } | { kind: "unsatisfiable" } | { kind: "full" } | ByteRange;
-type ByteRange = { kind: "range"; start: number; end: number };
+type ByteSelection = { kind: "notModified" } | { kind: "preconditionFailed" } | RangeSelection;
 
 function selectBytes(request: { method: string; headers: Headers }, version: FileVersion): ByteSelection {
   const { headers, method } = request;
@@ -20,16 +20,6 @@ function selectBytes(request: { method: string; headers: Headers }, version: Fil
   const range = headers.get("range");
   if (method !== "GET" || range === null || !matchesIfRange(headers.get("if-range"), version)) return { kind: "full" };
   return parseRange(range, version.size);
-}
-
-/** Supports a single range. For several ranges the whole file is sent, as RFC 9110 allows. */
-function parseRange(header: string, size: number): ByteSelection {
-  const [, first = "", last = ""] = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header.trim()) ?? [];
-  if (first === "" && last === "") return { kind: "full" };
-  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
-  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
-  if (first !== "" && last !== "" && Number(last) < start) return { kind: "full" };
-  return start >= size || (first === "" && Number(last) === 0) ? { kind: "unsatisfiable" } : { kind: "range", start, end };
 }
 
 function includesEtag(header: string, etag: string, { allowWeak }: { allowWeak: boolean }): boolean {
