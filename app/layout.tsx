@@ -6,7 +6,7 @@ import { NextIntlClientProvider } from "next-intl";
 import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
 import { preload } from "react-dom";
-import { Theme } from "@/components/frame/look/theme";
+import { Theme } from "@/components/frame/appearance/theme";
 import { getEmbedAppearance, getProductName, pickMessages } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {

@@ -1,8 +1,8 @@
 "use client";
 
 import { type ReactNode, useEffect } from "react";
-import { LanguageSwitch } from "@/components/frame/look/language-switch";
-import { ThemeSwitch } from "@/components/frame/look/theme";
+import { LanguageSwitch } from "@/components/frame/appearance/language-switch";
+import { ThemeSwitch } from "@/components/frame/appearance/theme";
 import { broadcastConfirmation } from "@/lib/browser/confirm-identity";
 
 export function AuthShell({ product, title, text, children }: { product: string; title: string; text?: ReactNode; children: ReactNode }) {

@@ -174,7 +174,7 @@ type FileText = { kind: "text"; text: string; isWhole: boolean } | { kind: "byte
 export async function readText(path: string, connection: string | undefined): Promise<Result<FileText, ApiFailure>> {
   const requestPath = fileApiPath(path, { connection });
   const firstBytesResult = await readBytes(apiPath(requestPath), MAX_TEXT_BYTES);
-  if (firstBytesResult.ok) return ok(toText(firstBytesResult.value.bytes, firstBytesResult.value.isWhole));
+  if (firstBytesResult.ok) return ok(toText(firstBytesResult.value.bytes, firstBytesResult.value.isComplete));
   notifyResponse({ path: requestPath, method: "GET", status: firstBytesResult.failure.status, failure: firstBytesResult.failure });
   return firstBytesResult;
 }

@@ -7,7 +7,7 @@ import { type FileReference } from "@/lib/browser/urls";
 import { createMaskUploader, type SavedMask } from "./file/mask-session";
 import { type MaskTarget, toFileSource } from "./file/mask-source";
 import { encodeInWorker, openMask } from "./file/open-mask";
-import { MaskOpening } from "./mask-opening";
+import { MaskLoader } from "./mask-loader";
 
 type MaskDialogProps = {
   /** The image of the input. */
@@ -44,7 +44,7 @@ export function MaskDialog({ file, title, connection, target, onSaved, onClose }
       }}
       className="m-0 flex size-full max-h-none max-w-none flex-col bg-bg p-0 text-ink"
     >
-      <MaskOpening
+      <MaskLoader
         source={source}
         open={openMask}
         ports={ports}

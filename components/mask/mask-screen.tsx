@@ -15,7 +15,7 @@ import { type Result } from "@/lib/shared/result";
 import { createMaskUploader } from "./file/mask-session";
 import { toAssetSource } from "./file/mask-source";
 import { encodeInWorker, openMask } from "./file/open-mask";
-import { MaskOpening } from "./mask-opening";
+import { MaskLoader } from "./mask-loader";
 
 type MaskScreenProps = { assetId: string; connection?: string; canSave: boolean; asset: Promise<Result<{ value: AssetView }, Failure>> };
 
@@ -58,7 +58,7 @@ export function MaskScreen({ assetId, connection, canSave, asset: assetPromise }
   }
   const source = toAssetSource(asset.value.value, connectionId, keepsPixels);
   return (
-    <MaskOpening
+    <MaskLoader
       source={source}
       open={openMask}
       ports={ports}

@@ -91,7 +91,7 @@ function TextFile({ src, name }: { src: string; name: string }) {
       >
         {readState.text}
       </pre>
-      {readState.isWhole ? null : <span className="text-sm text-ink-3">{t("beginning")}</span>}
+      {readState.isComplete ? null : <span className="text-sm text-ink-3">{t("beginning")}</span>}
     </>
   );
 }

@@ -81,6 +81,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     3 * 24 * 60;
   const proxySignIn = readProxySignIn(readSetting, throwError);
   const service = readService(source);
+  const readMaxIndexedJobs = (name: string) => readSetting(name, createIntegerSchema(100, 1e6), "a number of jobs from 100 to 1000000");
   return {
     root,
     dataDir: toAbsolutePath(root, dataDir),
@@ -107,8 +108,8 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     /** Requests per minute for one member. 0 means no limit. */
     rateLimit: readSetting("LIGHTDESK_RATE_LIMIT", createIntegerSchema(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
     session: { idleMs: idleMinutes === 0 ? maxSessionMs : idleMinutes * MINUTE_MS, maxMs: maxSessionMs },
-    /** How many jobs of a connection the job index keeps. */
-    maxIndexedJobs: readSetting("LIGHTDESK_LEDGER_JOBS", createIntegerSchema(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
+    /** Newest jobs per connection in the job index. */
+    maxIndexedJobs: readMaxIndexedJobs("LIGHTDESK_MAX_INDEXED_JOBS") ?? readMaxIndexedJobs("LIGHTDESK_LEDGER_JOBS") ?? 200_000,
     ...readSignInSettings(readSetting, throwError, proxySignIn !== undefined),
     proxySignIn,
     /** Replaces "Lightdesk" for visitors of embedded pages and shares. */

@@ -112,7 +112,7 @@ function TextPreview({ src, name }: { src: string; name: string }) {
       >
         {data.text}
       </pre>
-      {data.isWhole ? null : <p className="mt-1 text-sm text-ink-3">{t("beginning")}</p>}
+      {data.isComplete ? null : <p className="mt-1 text-sm text-ink-3">{t("beginning")}</p>}
     </div>
   );
 }

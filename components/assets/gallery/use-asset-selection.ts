@@ -15,9 +15,9 @@ export function useAssetSelection(source: AssetsSource, listKey: string): AssetS
   const t = useTranslations("assets.bulk");
   const [store] = useState(createSelection);
   const [isLoading, setLoading] = useState(false);
-  const [shortage, setShortage] = useState<Shortage>();
+  const [shortage, setShortage] = useState<PartialSelection>();
   const [controller] = useState(() => createSelectionController(store, { onLoadingChange: setLoading, onShortage: setShortage }));
-  const showShortage = useEffectEvent(({ reason, count, requestedCount }: Shortage) =>
+  const showShortage = useEffectEvent(({ reason, count, requestedCount }: PartialSelection) =>
     showToast({ tone: "wait", text: t(`short.${reason}`, { count, requested: requestedCount }) }),
   );
   useEffect(() => {
@@ -36,8 +36,8 @@ export function useAssetSelection(source: AssetsSource, listKey: string): AssetS
 const MAX_RANGE_ROWS = 10_000;
 
 /** Why fewer rows were selected than requested: the range limit, a failed read, or the end of the page. */
-type Shortage = { reason: "bound" | "unread" | "page"; count: number; requestedCount: number };
-type SelectionCallbacks = { onLoadingChange: (isReading: boolean) => void; onShortage: (shortage: Shortage) => void };
+type PartialSelection = { reason: "bound" | "unread" | "page"; count: number; requestedCount: number };
+type SelectionCallbacks = { onLoadingChange: (isReading: boolean) => void; onShortage: (shortage: PartialSelection) => void };
 
 /** `to` is exclusive. `requestedCount`: the size before any limit. */
 type Range = { from: number; to: number; requestedCount: number };

@@ -10,14 +10,14 @@ import { Options, Select } from "@/components/ui/controls/fields";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink, useRouter } from "@/components/ui/link";
 import { apiPath } from "@/lib/browser/urls";
-import { type AuditChoices, type AuditPage } from "@/lib/contract/audit/audit";
+import { type AuditFilterValues, type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/members/roles";
 import { type Result } from "@/lib/shared/result";
 import { SettingsPage } from "../settings-tabs";
 import { AuditTable, type AuditView, getAuditExportHref, getAuditHref } from "./audit-table";
 
-type AuditPromises = { page: Promise<Result<AuditPage, Failure>>; choices: Promise<Result<AuditChoices, Failure>> };
+type AuditPromises = { page: Promise<Result<AuditPage, Failure>>; choices: Promise<Result<AuditFilterValues, Failure>> };
 type AuditScreenProps = {
   role: Role;
   view: AuditView;
@@ -76,7 +76,7 @@ const timeSpans = [
   [24 * 30, "month"],
 ] as const;
 
-function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Result<AuditChoices, Failure>> }) {
+function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Result<AuditFilterValues, Failure>> }) {
   const t = useTranslations("settings.audit");
   const { getActionText } = useActionMessages();
   const router = useRouter();

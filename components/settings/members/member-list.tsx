@@ -151,7 +151,7 @@ type MemberItemProps = {
 export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, onSuspend, onReactivate, onRemove }: MemberItemProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
-  const { id, name, email, role, disabled, createdAt, seenAt, roleFrom, methods } = member;
+  const { id, name, email, role, disabled, createdAt, seenAt, roleFrom: roleProvider, methods } = member;
   const formatSignInMethods = ({ password, providers }: MemberMethods) => {
     const methodNames = [...(password ? [t("members.password")] : []), ...providers];
     return methodNames.length === 0 ? t("members.noMethod") : t("members.signsIn", { methods: methodNames.join(" · ") });
@@ -188,7 +188,9 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
       </div>
       <div className="w-[132px]">
         <p>{roleName(role)}</p>
-        {roleFrom === undefined ? null : <p className="text-sm break-words text-ink-3">{t("members.roleFrom", { provider: roleFrom })}</p>}
+        {roleProvider === undefined ? null : (
+          <p className="text-sm break-words text-ink-3">{t("members.roleFrom", { provider: roleProvider })}</p>
+        )}
       </div>
       <span className="w-[132px] text-sm text-ink-3">
         {seenAt === undefined ? t("members.neverSeen") : t.rich("members.seen", { time: () => <RelativeTime ms={seenAt} /> })}
@@ -196,7 +198,7 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
       <span className="ml-auto flex min-w-[246px] flex-wrap justify-end gap-1.5">
         {canChange ? (
           <>
-            {roleFrom === undefined ? renderButton(t("members.changeRole"), onChangeRole) : null}
+            {roleProvider === undefined ? renderButton(t("members.changeRole"), onChangeRole) : null}
             {disabled ? renderButton(t("members.admit"), onReactivate) : renderButton(t("members.suspend"), onSuspend, "danger")}
             {renderButton(t("remove"), onRemove, "danger")}
           </>

@@ -3,13 +3,13 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, toFailure } from "../api-failure";
 import { parseFailureResponse } from "../parse-response";
 
-type ByteRangeResult = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };
+type ByteRangeResult = { bytes: Uint8Array<ArrayBuffer>; isComplete: boolean; size?: number };
 
 export async function readBytes(src: string, maxBytes: number, offset = 0): Promise<Result<ByteRangeResult, ApiFailure>> {
   try {
     // Requests one byte more than needed, to detect longer files.
     const response = await fetch(src, { headers: { range: `bytes=${offset}-${offset + maxBytes}` } });
-    if (response.status === 416) return ok({ bytes: new Uint8Array(), isWhole: true });
+    if (response.status === 416) return ok({ bytes: new Uint8Array(), isComplete: true });
     if (!response.ok) return failed(parseFailureResponse(response.status, response.headers.get("retry-after"), await response.text()));
     if (offset > 0 && response.status !== 206) {
       await response.body?.cancel();
@@ -27,11 +27,11 @@ async function readBody({ body }: Response, maxBytes: number): Promise<ByteRange
   const bytes = new Uint8Array(maxBytes);
   for (let filledBytes = 0; ;) {
     const { done, value = new Uint8Array() } = (await reader?.read()) ?? { done: true };
-    if (done) return { bytes: bytes.subarray(0, filledBytes), isWhole: true };
+    if (done) return { bytes: bytes.subarray(0, filledBytes), isComplete: true };
     bytes.set(value.subarray(0, maxBytes - filledBytes), filledBytes);
     if (filledBytes + value.length > maxBytes) {
       await reader?.cancel();
-      return { bytes, isWhole: false };
+      return { bytes, isComplete: false };
     }
     filledBytes += value.length;
   }
@@ -64,7 +64,7 @@ const MAX_BYTES_WITHOUT_RANGES = 24 * 1024 ** 2;
 export async function openByteSource(src: string): Promise<Result<ByteSource, ApiFailure>> {
   const initialResult = await readBytes(src, INITIAL_READ_BYTES);
   if (!initialResult.ok) return initialResult;
-  const { bytes, isWhole, size } = initialResult.value;
+  const { bytes, isComplete: isWhole, size } = initialResult.value;
   if (isWhole) return ok(createBlobSource(new Blob([bytes])));
   if (size === undefined) {
     const wholeResult = await readBytes(src, MAX_BYTES_WITHOUT_RANGES);
@@ -80,11 +80,11 @@ export async function openByteSource(src: string): Promise<Result<ByteSource, Ap
 }
 
 const MAX_EXCERPT_BYTES = 64 * 1024;
-export type TextExcerpt = { text: string; isWhole: boolean };
+export type TextExcerpt = { text: string; isComplete: boolean };
 
 export async function readTextExcerpt(src: string): Promise<Result<TextExcerpt, ApiFailure>> {
   const result = await readBytes(src, MAX_EXCERPT_BYTES);
   if (!result.ok) return result;
-  const { bytes, isWhole } = result.value;
-  return ok({ text: new TextDecoder().decode(bytes, { stream: !isWhole }), isWhole });
+  const { bytes, isComplete } = result.value;
+  return ok({ text: new TextDecoder().decode(bytes, { stream: !isComplete }), isComplete });
 }

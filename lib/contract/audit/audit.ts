@@ -52,7 +52,7 @@ export type AuditItem = {
 export type AuditPart = { id: string; name?: string; at: number; isRefused?: true };
 /** `upTo`: the newest entry when the first page was read. Later pages omit newer entries. */
 export type AuditPage = { entries: AuditItem[]; hasMore: boolean; upTo?: number };
-export type AuditChoices = { members: { id: string; name: string }[]; actions: string[] };
+export type AuditFilterValues = { members: { id: string; name: string }[]; actions: string[] };
 
 const MAX_GROUPS = 20;
 const changeText = z.string().max(400);

@@ -11,7 +11,7 @@ import { type Dependencies } from "../composition-type";
 import { type Access, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { readJson } from "../requests/read-request";
-import { isNotSent, type NewRun, type StoredRun } from "../store/apps/app-runs";
+import { isUnsent, type NewRun, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, receiveForm } from "./files";
 import { getSendTaskName, refreshRun } from "./run-state";
@@ -80,7 +80,7 @@ async function startOrResumeRun(runRequest: RunRequest, previousRun?: StoredRun)
     if (existingRun.contentHash !== hashValues(runRequest.values) && existingRun.state !== "refused")
       return failed(createFailure("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
     const refreshedRun = await refreshRun(access, app, existingRun);
-    if (!refreshedRun.ok || !isNotSent(refreshedRun.value)) {
+    if (!refreshedRun.ok || !isUnsent(refreshedRun.value)) {
       context.annotateAudit({ outcome: "the same run again: nothing was sent" });
       return refreshedRun;
     }
@@ -93,7 +93,7 @@ async function startOrResumeRun(runRequest: RunRequest, previousRun?: StoredRun)
   // Another request may have started the run meanwhile.
   const currentRun =
     existingRun || key === undefined ? await appRuns.find(app.id, memberId, run.id) : await appRuns.findByKey(app.id, memberId, key);
-  if (currentRun && (!isNotSent(currentRun) || currentRun.createdAt !== existingRun?.createdAt))
+  if (currentRun && (!isUnsent(currentRun) || currentRun.createdAt !== existingRun?.createdAt))
     return startOrResumeRun(runRequest, currentRun);
   return failed(await createLimitFailure(access.composition, app, memberId, run.createdAt));
 }
@@ -118,7 +118,7 @@ async function sendIfStarted(
   values: AppValues,
 ): Promise<Result<StoredRun, Failure> | undefined> {
   const { runsPerDay, atOnce } = runRequest.app.limits;
-  const limits = { runsPerDay, atOnce, dayStartMs: getDayStartMs(run.createdAt) };
+  const limits = { runsPerDay, maxConcurrentRuns: atOnce, dayStartMs: getDayStartMs(run.createdAt) };
   // Marked before the run is stored, so that every console process treats it as being sent.
   const endWork = await runRequest.access.composition.store.peers.startWork(getSendTaskName(run.id));
   let result: Result<StoredRun, Failure> | undefined;

@@ -116,8 +116,8 @@ export async function fetchThumbnail(
   const edgeParam = getSearchParams(context.request).get("edge") ?? "512";
   const edge = edges.find((edge) => String(edge) === edgeParam);
   if (edge === undefined) return failed(createFailure("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
-  const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
-  return createThumbnailResponse(access.value, context.composition, { subject, edge, isFixed, client: context.request }, false);
+  const isImmutable = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
+  return createThumbnailResponse(access.value, context.composition, { subject, edge, isImmutable, client: context.request }, false);
 }
 
 export async function readCover(context: AuthedContext, app: StoredApp): Promise<Result<string | undefined, Failure>> {

@@ -139,9 +139,9 @@ export function thumbnailRoute(): Handler {
     if ("filename" in subject && isWhole) return emptyIfTooLarge(await fetchFullImage(access.value, subject, request), access.value);
     const version = "version" in thumbnailQuery ? thumbnailQuery.version : undefined;
     // A content-addressed file never changes. Neither does one version of an asset.
-    const isFixed = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
-    const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isFixed, client: request };
-    return createThumbnailResponse(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
+    const isImmutable = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
+    const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isImmutable, client: request };
+    return createThumbnailResponse(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isImmutable);
   });
 }
 

@@ -77,7 +77,7 @@ export function shareThumbnailRoute(): Handler {
       subject,
       edge,
       version: hash,
-      isFixed,
+      isImmutable: isFixed,
       client: context.request,
     });
     if (!thumbnailResult.ok) return thumbnailResult;

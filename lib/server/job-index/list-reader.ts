@@ -12,8 +12,8 @@ import { type IndexCoverage, type JobIndexStore, type ListedRange } from "../sto
 import { type JobUsageStore } from "../store/jobs/job-usage";
 import { type CallInput } from "../upstream/build-request";
 
-/** `end` is the offset of the next page. `isCut` is true if there are older jobs than the list contains. */
-type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isCut: boolean; end: number };
+/** `end` is the offset of the next page. `isTruncated` is true if there are older jobs than the list contains. */
+type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isTruncated: boolean; end: number };
 
 export function toPage(response: JobsResponse, offset: number): ListPage {
   const { jobs, pagination, unreadable = 0 } = response;
@@ -22,7 +22,7 @@ export function toPage(response: JobsResponse, offset: number): ListPage {
   const isLast =
     jobs.length + unreadable === 0 ||
     (pagination.has_more === undefined ? pagination.total !== undefined && end >= pagination.total : !pagination.has_more);
-  return { newestMs: times[0], oldestMs: times.at(-1), isLast, isCut: response.is_cut === true, end };
+  return { newestMs: times[0], oldestMs: times.at(-1), isLast, isTruncated: response.is_cut === true, end };
 }
 
 function getCreationTimes({ jobs }: JobsResponse): number[] {
@@ -97,7 +97,7 @@ const DEFAULT_PAUSE_MS = 60_000;
 const PAGE_OVERLAP = 10;
 /** A fully read list is read again, to find removed jobs. */
 const ROUND_INTERVAL_MS = 24 * 60 * 60_000;
-const newestFirst = { sort_by: "create_time", sort_order: "desc" } as const;
+const newestFirstQuery = { sort_by: "create_time", sort_order: "desc" } as const;
 
 export type ListedJobs = {
   read: IndexRead;
@@ -169,13 +169,13 @@ export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppe
       readState.headOffset = 0;
       return pageDropped;
     }
-    const { oldestMs, newestMs, isLast, isCut, end } = page.value;
+    const { oldestMs, newestMs, isLast, isTruncated, end } = page.value;
     readState.headMs = Math.max(readState.headMs ?? 0, newestMs ?? 0);
     if (reach.newestMs === undefined) {
       await resume(id, { ...reach, newestMs: readState.headMs }, page.value);
       readState.headOffset = undefined;
     } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isIndexedBefore(id, oldestMs))) {
-      const hasGap = isCut && oldestMs !== undefined && oldestMs > reach.newestMs;
+      const hasGap = isTruncated && oldestMs !== undefined && oldestMs > reach.newestMs;
       // The jobs in the gap are never indexed.
       const reachChanges = hasGap ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
       await reach.save({ ...reach, ...reachChanges, newestMs: Math.max(readState.headMs, reach.newestMs) });
@@ -202,12 +202,12 @@ export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppe
     return "done";
   }
 
-  async function resume(id: string, reach: StoredReach, { oldestMs, isLast, isCut, end }: ListPage, round?: Round): Promise<void> {
+  async function resume(id: string, reach: StoredReach, { oldestMs, isLast, isTruncated, end }: ListPage, round?: Round): Promise<void> {
     await flush();
     const isFull = !isLast && (await isIndexedBefore(id, oldestMs));
     const readMs = minDefined(oldestMs, round ? round.oldestMs : reach.cursorMs);
     if (round) round.oldestMs = readMs;
-    const isComplete = isLast && !isCut;
+    const isComplete = isLast && !isTruncated;
     if (isComplete) await removeAllMissing(id, { afterMs: -1, beforeMs: readMs ?? Number.MAX_SAFE_INTEGER, present: [] });
     await reach.save({
       ...reach,
@@ -216,8 +216,8 @@ export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppe
           ? readMs
           : getCompleteSince(reach, readMs, isLast, await jobIndexStore.findOldestIfFull(id, maxJobs)),
       nextOffset: isLast || isFull ? undefined : end,
-      isComplete: isLast ? !isCut : reach.isComplete,
-      isBounded: isFull || (isLast ? isCut : reach.isBounded),
+      isComplete: isLast ? !isTruncated : reach.isComplete,
+      isBounded: isFull || (isLast ? isTruncated : reach.isBounded),
       sweptAt: isLast || isFull ? now() : reach.sweptAt,
     });
   }
@@ -230,7 +230,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppe
 
   async function readPage(id: string, readState: ListedJobs, offset: number, limit = JOBS_PAGE_SIZE): Promise<Result<ListPage, Failure>> {
     readState.pageMs = now();
-    const query = { ...newestFirst, offset, limit };
+    const query = { ...newestFirstQuery, offset, limit };
     const result = await trackRead((signal) => readState.read.jobs({ query, signal, limits: { attempts: 1 } }));
     if (!result.ok) {
       const { status, retryAfterMs } = result.failure;
@@ -246,7 +246,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppe
   async function mergeNewest(
     id: string,
     readState: ListedJobs,
-    { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">,
+    { newestMs, oldestMs, isLast, isTruncated }: Omit<ListPage, "end">,
   ): Promise<void> {
     const { restartCount } = readState;
     await flush();
@@ -256,7 +256,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, flush, getDroppe
     if (readState.restartCount !== restartCount) return;
     const isUpToDate = getDroppedCount(id) === readState.headDroppedCount;
     if (indexReach.newestMs === undefined || newestMs === undefined || oldestMs === undefined) readState.gap = undefined;
-    else if (isUpToDate && ((isLast && !isCut) || oldestMs <= indexReach.newestMs || isFull)) {
+    else if (isUpToDate && ((isLast && !isTruncated) || oldestMs <= indexReach.newestMs || isFull)) {
       readState.gap = undefined;
       await jobIndexStore.advance(id, newestMs);
     } else {

@@ -69,14 +69,14 @@ async function findTargetsToClear(
   if (!result.ok) return { targets: [] };
   const response = result.value.value;
   const { jobs, pagination } = response;
-  const { isLast, isCut, end } = toPage(response, 0);
+  const { isLast, isTruncated, end } = toPage(response, 0);
   return {
     targets: toAuditTargets(
       jobs.map(({ id }) => id),
       access,
     ),
     count: pagination.total ?? end,
-    isAtLeast: pagination.total === undefined && (isCut || (!isLast && (pagination.has_more === true || end >= MAX_TARGETS))),
+    isAtLeast: pagination.total === undefined && (isTruncated || (!isLast && (pagination.has_more === true || end >= MAX_TARGETS))),
   };
 }
 

@@ -100,7 +100,10 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
     ])
   );
   for (let before: number | undefined, isLast = false; !isLast;) {
-    const { groups, isLastPage } = await store.audit.listActs({ ...search, before }, { groups: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES });
+    const { groups, isLastPage } = await store.audit.listGroups(
+      { ...search, before },
+      { groups: EXPORT_PAGE_SIZE, entries: EXPORT_ENTRIES },
+    );
     const rows = toAuditRows(await toItems(store, groups, names), Number.POSITIVE_INFINITY);
     yield rows.map((row) => formatCsvLine(toCells(row))).join("");
     before = groups.at(-1)?.[0]?.id;
@@ -152,7 +155,7 @@ export async function toItems(store: LogStore, groups: readonly (readonly Stored
   const ids = groups.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
   const unknownIds = [...new Set(ids)].filter((id) => !names.members.has(id));
   if (unknownIds.length > 0)
-    for (const { id, name, email } of await store.audit.listLastNames(unknownIds))
+    for (const { id, name, email } of await store.audit.listLoggedMembers(unknownIds))
       names.members.set(id, formatMemberIdentity({ name, email }));
   return groups.map((entries) => entries.map((entry) => toItem(entry, names)));
 }

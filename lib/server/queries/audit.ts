@@ -1,7 +1,13 @@
 // The audit log for admins, as a page or a streamed file. Names of other members' private connections are left out.
 
 import "server-only";
-import { type AuditChoices, type AuditFilter, type AuditPage, type AuditQuery, formatMemberIdentity } from "@/lib/contract/audit/audit";
+import {
+  type AuditFilter,
+  type AuditFilterValues,
+  type AuditPage,
+  type AuditQuery,
+  formatMemberIdentity,
+} from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/members/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -21,7 +27,7 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   const names = await readNames(store, await listUsableConnections(context));
   const upTo = query.upTo ?? (await audit.getNewestId());
   const search = { ...toSearch(context.composition, query), upTo };
-  const { groups, isLastPage } = await audit.listActs(
+  const { groups, isLastPage } = await audit.listGroups(
     { ...search, before: query.before },
     { groups: query.limit + 1, entries: MAX_ENTRIES },
   );
@@ -29,9 +35,9 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   return ok({ entries: rows, hasMore: groups.length > query.limit || !isLastPage, upTo });
 }
 
-export async function listAuditChoices({ composition: { store }, viewer }: Context): Promise<Result<AuditChoices, Failure>> {
+export async function listAuditFilterValues({ composition: { store }, viewer }: Context): Promise<Result<AuditFilterValues, Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminRequiredFailure);
-  const { members, actions } = await store.audit.listChoices();
+  const { members, actions } = await store.audit.listFilterValues();
   return ok({ members: members.map(({ id, name, email }) => ({ id, name: formatMemberIdentity({ name, email }) })), actions });
 }
 

@@ -12,7 +12,7 @@ import { manageBodySchema } from "@/lib/contract/schemas/job";
 import { findJobSecrets, findWorkflowSecrets } from "@/lib/contract/secrets/secret-locations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
-import { toJobResponse, toJobUpdates } from "../job-index/job-notes";
+import { toJobResponse, toJobUpdates } from "../job-index/job-updates";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/build-request";
 import { type Upstream } from "../upstream/upstream";

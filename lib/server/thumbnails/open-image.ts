@@ -80,7 +80,7 @@ export function createServiceWait({ connection: { baseUrl }, upstreamOptions: { 
 type FileSubject = { filename: string; subfolder: string; type: string };
 export type ThumbnailSubject = { asset: string } | FileSubject;
 
-type OpenOptions = { subject: ThumbnailSubject; edge: number; isFixed: boolean; signal: AbortSignal; wait: ServiceWait };
+type OpenOptions = { subject: ThumbnailSubject; edge: number; isImmutable: boolean; signal: AbortSignal; wait: ServiceWait };
 type OpenedImage = { response: Result<Response, Failure>; source?: PreviewSource | undefined };
 
 /** No service resizes beyond this size. For larger edges the file itself is requested. */
@@ -93,7 +93,7 @@ const staleUrlStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 410])
 export async function openSubjectImage(access: Access, openOptions: OpenOptions): Promise<OpenedImage> {
   const { subject, signal } = openOptions;
   if ("filename" in subject) return { response: await openView(access, subject, openOptions) };
-  const cachedAsset = openOptions.isFixed ? access.findAssetPreview(subject.asset) : undefined;
+  const cachedAsset = openOptions.isImmutable ? access.findAssetPreview(subject.asset) : undefined;
   if (cachedAsset) {
     if (!hasImage(cachedAsset)) return { response: failed(previewNotReady) };
     const imageResult = await openImage(access, cachedAsset, openOptions);

@@ -43,21 +43,28 @@ const unavailable = createFailure("SERVICE_UNAVAILABLE", "Images from this servi
 export function getThumbnail(
   access: Access,
   { thumbnails, pictureBreaker }: { thumbnails: DiskCache<Failure>; pictureBreaker: Breaker },
-  thumbnailRequest: { subject: ThumbnailSubject; edge: number; fit?: ThumbnailFit; version?: string; isFixed: boolean; client: Request },
+  thumbnailRequest: {
+    subject: ThumbnailSubject;
+    edge: number;
+    fit?: ThumbnailFit;
+    version?: string;
+    isImmutable: boolean;
+    client: Request;
+  },
 ): Promise<Result<Uint8Array, Failure>> {
-  const { subject, edge, fit = "whole", version = "", isFixed, client } = thumbnailRequest;
+  const { subject, edge, fit = "whole", version = "", isImmutable, client } = thumbnailRequest;
   const { connection, fingerprint = "" } = access;
   const subjectKey = "asset" in subject ? ["asset", subject.asset] : ["file", subject.type, subject.subfolder, subject.filename];
   // Includes the fingerprint, because another key may see other data under the same id.
   const name = [connection.id, connection.baseUrl, fingerprint, String(edge), ...(fit === "whole" ? [] : [fit]), version, ...subjectKey];
   const limit = limiters.get(connection.id) ?? createLimiter(MAX_CONCURRENT_PER_CONNECTION);
   limiters.set(connection.id, limit);
-  return thumbnails.get({ name, isTransient: !isFixed, caller: client }, (signal) =>
-    limit(() => createThumbnail(access, pictureBreaker, { subject, edge, fit, isFixed, signal })),
+  return thumbnails.get({ name, isTransient: !isImmutable, caller: client }, (signal) =>
+    limit(() => createThumbnail(access, pictureBreaker, { subject, edge, fit, isImmutable, signal })),
   );
 }
 
-type ThumbnailRequest = { subject: ThumbnailSubject; edge: number; fit: ThumbnailFit; isFixed: boolean; signal: AbortSignal };
+type ThumbnailRequest = { subject: ThumbnailSubject; edge: number; fit: ThumbnailFit; isImmutable: boolean; signal: AbortSignal };
 
 async function createThumbnail(access: Access, breaker: Breaker, thumbnailRequest: ThumbnailRequest): Promise<Result<Uint8Array, Failure>> {
   // No client waits for it any more, so the next one can start.

@@ -66,8 +66,8 @@ export function createKeyRedactor(apiKey: string | undefined): KeyRedactor {
 /** Removes headers that contain the key, except `location`: redirects are followed and never shown. */
 export function removeKeyFromHeaders(send: Send, apiKey: string | undefined): Send {
   const { containsKey } = createKeyRedactor(apiKey);
-  return async (request, onHead) => {
-    const response = await send(request, onHead);
+  return async (request, onHeaders) => {
+    const response = await send(request, onHeaders);
     for (const [name, value] of [...response.headers]) if (name !== "location" && containsKey(value)) response.headers.delete(name);
     return response;
   };

@@ -9,8 +9,8 @@ import { Agent, buildConnector, type Dispatcher, request as exchange } from "und
 import { createGuardedConnector, createPublicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { toWebStream } from "@/lib/shared/web-stream";
 
-/** If one request needs several calls to the service, `onHead` is called at the head of each response. */
-export type Send = (request: Request, onHead?: () => void) => Promise<Response>;
+/** If one request needs several calls to the service, `onHeaders` is called for the headers of each response. */
+export type Send = (request: Request, onHeaders?: () => void) => Promise<Response>;
 
 /** The base URL of the service inside this process. */
 export const EMBEDDED_BASE_URL = "http://embedded.invalid";
@@ -22,7 +22,7 @@ export function isEmbedded(baseUrl: string): boolean {
 export type HttpSend = Send & { close(): Promise<void> };
 
 /** A Response with one of these statuses may have no body. */
-const bodilessStatuses = new Set([204, 205, 304]);
+const NULL_BODY_STATUSES = new Set([204, 205, 304]);
 const methods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
 
 export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?: Dispatcher } = {}): HttpSend {
@@ -38,7 +38,7 @@ export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?
       dispatcher,
     });
     const init = { status: responseData.statusCode, headers: toHeaders(responseData.headers) };
-    if (bodilessStatuses.has(responseData.statusCode) || request.method === "HEAD") {
+    if (NULL_BODY_STATUSES.has(responseData.statusCode) || request.method === "HEAD") {
       await responseData.body.dump();
       return new Response(null, init);
     }

@@ -220,7 +220,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const { responseTracker } = options;
     let endWait = wait && responseTracker?.tracker.startRead(responseTracker.service, limits.unresponsiveMs, abortRead);
     // After the head, the body gets the full time, because the service is responsive.
-    const onHead = () => {
+    const onHeaders = () => {
       endWait?.();
       endWait = undefined;
       responseTracker?.tracker.recordResponse(responseTracker.service);
@@ -229,8 +229,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     try {
       const url = buildUrl(baseUrl, operation, input);
       const request = buildRequest(url, operation, watchedInput ?? input, apiKey, deadline.signal);
-      const response = await options.send(request, onHead);
-      onHead();
+      const response = await options.send(request, onHeaders);
+      onHeaders();
       options.record?.(operation, response.status);
       const cacheKey = operation.reads === "jobs" ? `${response.status} ${url.href}` : undefined;
       const readOptions = { operation, status: response.status, apiKey, maxRows: getMaxRows(input), cacheKey };

@@ -16,7 +16,7 @@ import { type WebhookPayload } from "@/lib/contract/webhooks";
 import { type Composition } from "../composition-type";
 import { type BackgroundAccess } from "../connections/access";
 import { getConsoleUrl } from "../env";
-import { collectTexts } from "../job-index/job-notes";
+import { collectTexts } from "../job-index/job-updates";
 import { requestRedacted } from "../responses/process-response";
 import { type Connection } from "../store/connections";
 import { type NewDelivery, type Webhook } from "../store/webhooks";

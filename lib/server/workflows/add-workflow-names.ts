@@ -8,7 +8,7 @@ import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { getNameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { type Composition, type Dependencies } from "../composition-type";
-import { findExpectedRuns } from "../job-index/run-times";
+import { findExpectedRuns } from "../job-index/expected-runs";
 import { buildClassIndex } from "../upstream/response-reader";
 import { listClasses } from "./seen-names";
 

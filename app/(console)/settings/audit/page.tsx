@@ -6,13 +6,15 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/members/roles";
 import { parseSearch } from "@/lib/contract/params";
 import { createPageTitle } from "@/lib/server/i18n/messages";
-import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
+import { listAudit, listAuditFilterValues } from "@/lib/server/queries/audit";
 
 export const generateMetadata = createPageTitle("settings.audit.title");
 
 export default consolePage(["settings"], (context, { search }) => {
   // Ignores invalid values.
   const { query } = parseSearch(auditParams, toSearchParams(search));
-  const reads = hasRole(context.viewer.role, "admin") ? { page: listAudit(context, query), choices: listAuditChoices(context) } : undefined;
+  const reads = hasRole(context.viewer.role, "admin")
+    ? { page: listAudit(context, query), choices: listAuditFilterValues(context) }
+    : undefined;
   return <AuditScreen key={writeExactJson(query)} role={context.viewer.role} view={query} promises={reads} />;
 });

@@ -13,7 +13,7 @@ import { parseStoredJson } from "./apps";
 const RUN_PAGE_SIZE = 20;
 /** Runs in these states were never sent. They don't count towards limits, and their key may be reused. */
 const unsentStates = ["unsent", "refused"] as const satisfies readonly AppRunState[];
-export const isNotSent = ({ state }: { state: AppRunState }): boolean => unsentStates.some((value) => value === state);
+export const isUnsent = ({ state }: { state: AppRunState }): boolean => unsentStates.some((value) => value === state);
 export const RUN_RETENTION_MS = 90 * 24 * 60 * 60_000;
 /** Long enough for clients that still poll a rejected run. */
 const REFUSED_RUN_RETENTION_MS = 60 * 60_000;
@@ -29,7 +29,7 @@ export type StoredRun = Omit<Row<"appRuns">, "runKey" | "inputs" | "error" | "er
 export type NewRun = Pick<StoredRun, "id" | "appId" | "memberId" | "version" | "contentHash" | "inputs" | "createdAt"> & {
   key: string | undefined;
 };
-type Limits = { runsPerDay: number | undefined; atOnce: number | undefined; dayStartMs: number };
+type Limits = { runsPerDay: number | undefined; maxConcurrentRuns: number | undefined; dayStartMs: number };
 type Change = Partial<Pick<StoredRun, "inputs" | "jobId" | "state" | "endedAt" | "error" | "results">>;
 
 export function createAppRunStore(database: Database) {
@@ -37,11 +37,11 @@ export function createAppRunStore(database: Database) {
     database.selectFrom("appRuns").selectAll().where("appId", "=", appId).where("memberId", "=", memberId);
   const isWithinLimits = (
     { id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">,
-    { runsPerDay, atOnce, dayStartMs }: Limits,
+    { runsPerDay, maxConcurrentRuns, dayStartMs }: Limits,
   ) => {
     const countOtherRuns = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
     return sql`(${runsPerDay ?? -1} < 0 OR ${countOtherRuns} AND created_at >= ${dayStartMs} AND state NOT IN (${sql.join(unsentStates)})) < ${runsPerDay ?? 0})
-          AND (${atOnce ?? -1} < 0 OR ${countOtherRuns} AND state IN (${sql.join(activeRunStates)})) < ${atOnce ?? 0})`;
+          AND (${maxConcurrentRuns ?? -1} < 0 OR ${countOtherRuns} AND state IN (${sql.join(activeRunStates)})) < ${maxConcurrentRuns ?? 0})`;
   };
 
   const runSerialized = (

@@ -17,7 +17,7 @@ import { hashRow, verifyChain } from "./audit-chain";
 const MAX_PAUSE_MS = 10 * 60_000;
 const MAX_ENTRIES = 1_000;
 
-function createActIdAssigner() {
+function createGroupIdAssigner() {
   const openGroups = createLru<string, { id: string; entries: number; at: number }>({ max: 10_000 });
   return ({ act, action, memberId, via, connectionId, at }: AuditEntry): string | undefined => {
     const family = act === undefined ? undefined : findFamily(action);
@@ -34,7 +34,7 @@ function createActIdAssigner() {
 export type StoredEntry = Partial<Omit<Row<"audit">, "hash">> & Pick<Row<"audit">, "id" | "at" | "requestId" | "action" | "status">;
 /** `act` is the client's id of the bulk action that the entry belongs to. */
 type AuditEntry = Omit<StoredEntry, "id" | "actId"> & { act?: string };
-/** `upTo` is the newest entry when the read started. Later entries are ignored, because they would move a bulk action to another page. */
+/** `maxId` is the newest entry when the read started. Later entries are ignored, because they would move a bulk action to another page. */
 export type AuditSearch = {
   memberId?: string;
   action?: string;
@@ -42,13 +42,13 @@ export type AuditSearch = {
   from?: number;
   to?: number;
   before?: number;
-  upTo?: number;
+  maxId?: number;
 };
 type NewRow = Omit<Row<"audit">, "id" | "hash">;
 type EntryGroupsPage = { groups: StoredEntry[][]; isLastPage: boolean };
 type AuditMember = { id: string; name: string; email?: string };
 
-const MAX_CHOICES = 500;
+const MAX_FILTER_VALUES = 500;
 const MAX_BATCH_SIZE = 100;
 /** Kept small: a bulk action can have 1,000 entries, and SQLite queries block the event loop. */
 const GROUPS_PER_QUERY = 5;
@@ -56,7 +56,7 @@ const GROUPS_PER_QUERY = 5;
 const TOKEN_PREFIX = "token ";
 
 export function createAuditStore(database: Database) {
-  const assignActId = createActIdAssigner();
+  const assignGroupId = createGroupIdAssigner();
 
   const list = async (search: AuditSearch, limit: number): Promise<StoredEntry[]> => {
     const rows = await database
@@ -83,19 +83,19 @@ export function createAuditStore(database: Database) {
       .limit(limit)
       .execute();
     const groups = rows.map((row) => [toEntry(row)]);
-    const groupsByActId = new Map(
+    const groupsById = new Map(
       groups.flatMap((entries) => (entries[0]?.actId === undefined ? [] : [[entries[0].actId, entries] as const])),
     );
-    if (groupsByActId.size === 0) return groups;
+    if (groupsById.size === 0) return groups;
     const groupRows = await database
       .selectFrom("audit")
       .selectAll()
-      .where("actId", "in", [...groupsByActId.keys()])
+      .where("actId", "in", [...groupsById.keys()])
       .where(matchSearch("audit", search))
       .orderBy("id", "desc")
       .execute();
     for (const row of groupRows) {
-      const group = groupsByActId.get(row.actId ?? "");
+      const group = groupsById.get(row.actId ?? "");
       if (group && row.id !== group[0]?.id) group.push(toEntry(row));
     }
     return groups;
@@ -173,7 +173,7 @@ export function createAuditStore(database: Database) {
   };
 
   /** Returns the logged members (all, or those in `ids`) with their most recent name and email. */
-  async function listLastNames(ids?: readonly string[]): Promise<AuditMember[]> {
+  async function listLoggedMembers(ids?: readonly string[]): Promise<AuditMember[]> {
     const lastIds = database
       .selectFrom("audit")
       .select(({ fn }) => fn.max("id").as("id"))
@@ -184,7 +184,7 @@ export function createAuditStore(database: Database) {
       .selectFrom("audit")
       .select(["memberId", "memberName", "memberEmail"])
       .where("id", "in", lastIds)
-      .limit(MAX_CHOICES)
+      .limit(MAX_FILTER_VALUES)
       .execute();
     return rows.map((row) => ({
       id: row.memberId ?? "",
@@ -194,7 +194,7 @@ export function createAuditStore(database: Database) {
   }
 
   return {
-    listLastNames,
+    listLoggedMembers,
     add: (entry: AuditEntry): Promise<void> =>
       writeInBatch({
         at: entry.at,
@@ -207,7 +207,7 @@ export function createAuditStore(database: Database) {
         status: entry.status,
         code: entry.code,
         outcome: toLine(entry.outcome),
-        actId: assignActId(entry),
+        actId: assignGroupId(entry),
         via: toLine(entry.via),
         memberEmail: toLine(entry.memberEmail),
       }),
@@ -215,7 +215,7 @@ export function createAuditStore(database: Database) {
     verify: () => verifyChain(database),
 
     list,
-    listActs: listEntryGroups,
+    listGroups: listEntryGroups,
     async getNewestId(): Promise<number | undefined> {
       const { id } = await database
         .selectFrom("audit")
@@ -250,10 +250,10 @@ export function createAuditStore(database: Database) {
       return (await query.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },
 
-    async listChoices(): Promise<{ members: AuditMember[]; actions: string[] }> {
+    async listFilterValues(): Promise<{ members: AuditMember[]; actions: string[] }> {
       const [members, actions] = await Promise.all([
-        listLastNames(),
-        database.selectFrom("audit").select("action").distinct().orderBy("action").limit(MAX_CHOICES).execute(),
+        listLoggedMembers(),
+        database.selectFrom("audit").select("action").distinct().orderBy("action").limit(MAX_FILTER_VALUES).execute(),
       ]);
       return { members, actions: actions.map(({ action }) => action) };
     },
@@ -266,7 +266,7 @@ export function getTokenName(via: string | undefined): string | undefined {
   return via?.startsWith(TOKEN_PREFIX) ? via.slice(TOKEN_PREFIX.length) : undefined;
 }
 
-function matchSearch(table: "audit" | "newer", { memberId, action, connectionId, from, to, upTo }: AuditSearch) {
+function matchSearch(table: "audit" | "newer", { memberId, action, connectionId, from, to, maxId }: AuditSearch) {
   const column = (name: keyof Row<"audit">) => sql.ref(`${table}.${name}`);
   const conditions = [
     sql`1 = 1`,
@@ -275,7 +275,7 @@ function matchSearch(table: "audit" | "newer", { memberId, action, connectionId,
     ...(connectionId === undefined ? [] : [sql`${column("connectionId")} = ${connectionId}`]),
     ...(from === undefined ? [] : [sql`${column("at")} >= ${from}`]),
     ...(to === undefined ? [] : [sql`${column("at")} < ${to}`]),
-    ...(upTo === undefined ? [] : [sql`${column("id")} <= ${upTo}`]),
+    ...(maxId === undefined ? [] : [sql`${column("id")} <= ${maxId}`]),
   ];
   return sql<boolean>`${sql.join(conditions, sql` AND `)}`;
 }

@@ -79,8 +79,8 @@ export async function findSubmitters(trx: Kysely<Tables>, connectionId: string, 
     .where("memberId", "is not", null)
     .execute();
   // Sorted here, because with ORDER BY SQLite would scan every submission of the log. The oldest entry of a job wins.
-  const newestFirst = rows.sort((a, b) => b.id - a.id);
-  return new Map(newestFirst.map(({ target, memberId, via }) => [target ?? "", { memberId: memberId ?? "", token: getTokenName(via) }]));
+  const sortedRows = rows.sort((a, b) => b.id - a.id);
+  return new Map(sortedRows.map(({ target, memberId, via }) => [target ?? "", { memberId: memberId ?? "", token: getTokenName(via) }]));
 }
 
 /** What a response reported about a job. Absent fields are unchanged. */

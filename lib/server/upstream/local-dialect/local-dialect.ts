@@ -166,10 +166,10 @@ const translations: readonly Translation[] = [
 
 export function createLocalDialect(send: Send, now: () => number, clientId: string): Send {
   const endedJobs = createEndedJobsCache(now);
-  return async (request, onHead) => {
+  return async (request, onHeaders) => {
     const sendWithHead: Send = async (request) => {
       const response = await send(request);
-      onHead?.();
+      onHeaders?.();
       return response;
     };
     const tools = { send: sendWithHead, endedJobs, clientId };

@@ -18,8 +18,8 @@ const MAX_SERVERS = 20;
 /** Without an id or a status, the entry counts as unreadable. */
 export type LocalJob = { id?: string; status?: string; [field: string]: unknown };
 
-/** `isCut`: the server has older ones. */
-export type EndedJobs = { newestFirst: readonly LocalJob[]; isCut: boolean };
+/** `isTruncated`: the server has older ones. */
+export type EndedJobs = { jobs: readonly LocalJob[]; isTruncated: boolean };
 type EndedJobsCache = ReturnType<typeof createEndedJobsCache>;
 
 /** Caches the ended jobs of servers whose job list is built from their history. */

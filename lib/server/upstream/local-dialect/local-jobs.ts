@@ -51,18 +51,18 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const { queue_running, queue_pending } = await unwrap(exchange.server.getQueue());
   const pending = queue_pending.map((item) => toQueuedJob(item, "pending"));
   const activeJobs = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
-  const { newestFirst, isCut } = ENDED.some(includesStatus) ? await readEnded(exchange) : { newestFirst: [], isCut: false };
+  const { jobs: endedJobs, isTruncated } = ENDED.some(includesStatus) ? await readEnded(exchange) : { jobs: [], isTruncated: false };
   // A job that ended between the two reads is in both.
-  const endedIds = new Set(newestFirst.map(({ id }) => id));
-  const jobs = [...activeJobs.filter(({ id }) => !endedIds.has(id)), ...newestFirst]
+  const endedIds = new Set(endedJobs.map(({ id }) => id));
+  const jobs = [...activeJobs.filter(({ id }) => !endedIds.has(id)), ...endedJobs]
     .filter(matches)
     .map((job) => ({ job, key: getSortKey(job, query.sort_by) }))
     .sort((item, other) => (query.sort_order === "asc" ? item.key - other.key : other.key - item.key))
     .map(({ job }) => job);
   const page = jobs.slice(query.offset, query.offset + query.limit);
   const has_more = query.offset + page.length < jobs.length;
-  const pagination = { offset: query.offset, limit: query.limit, ...(!isCut && { total: jobs.length }), has_more };
-  return createJsonResponse({ jobs: page, pagination, ...(isCut && { is_cut: true }) });
+  const pagination = { offset: query.offset, limit: query.limit, ...(!isTruncated && { total: jobs.length }), has_more };
+  return createJsonResponse({ jobs: page, pagination, ...(isTruncated && { is_cut: true }) });
 }
 
 async function readOlderJob({ server }: LocalExchange, id: string): Promise<Response> {
@@ -78,14 +78,14 @@ async function readEnded(exchange: LocalExchange): Promise<EndedJobs> {
   const { base, endedJobs } = exchange;
   const cached = endedJobs.get(base);
   if (cached) {
-    const { newestFirst: cachedJobs, isCut } = cached;
+    const { jobs: cachedJobs, isTruncated } = cached;
     for (const count of NEWEST_COUNTS) {
       const newest = await readNewest(exchange, count).catch(ignoreTooLarge);
       if (!newest) break;
       const matchIndex =
         cachedJobs.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === cachedJobs[0]?.id);
       if (matchIndex < 0) continue;
-      const updatedJobs = limitJobs(MAX_ENDED_JOBS, [...newest.slice(0, matchIndex), ...cachedJobs], isCut);
+      const updatedJobs = limitJobs(MAX_ENDED_JOBS, [...newest.slice(0, matchIndex), ...cachedJobs], isTruncated);
       endedJobs.set(base, updatedJobs, false);
       return updatedJobs;
     }
@@ -101,8 +101,8 @@ async function readEnded(exchange: LocalExchange): Promise<EndedJobs> {
   throw new ResponseTooLargeError();
 }
 
-function limitJobs(max: number, newestFirst: readonly LocalJob[], isAlreadyCut = false): EndedJobs {
-  return { newestFirst: newestFirst.slice(0, max), isCut: isAlreadyCut || newestFirst.length > max };
+function limitJobs(max: number, jobs: readonly LocalJob[], wasTruncated = false): EndedJobs {
+  return { jobs: jobs.slice(0, max), isTruncated: wasTruncated || jobs.length > max };
 }
 
 async function readNewest({ server }: LocalExchange, count: number): Promise<readonly LocalJob[]> {

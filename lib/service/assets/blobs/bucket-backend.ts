@@ -81,19 +81,19 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
     const partBytes = Math.max(PART_BYTES, Math.ceil(staged.size / MAX_PARTS));
     const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
     const upload = await bucket.startUpload(key);
-    const aborter = new AbortController();
+    const controller = new AbortController();
     const limitForBlob = createLimiter(MAX_CONCURRENT_PARTS_PER_BLOB);
     const sendPart = (start: number, index: number) =>
       limit(async () => {
-        aborter.signal.throwIfAborted();
+        controller.signal.throwIfAborted();
         const body = await readPart(staged.path, start, Math.min(partBytes, staged.size - start));
-        return bucket.putPart(key, upload, index + 1, body, aborter.signal);
+        return bucket.putPart(key, upload, index + 1, body, controller.signal);
       });
     const parts = starts.map((start, index) => limitForBlob(() => sendPart(start, index)));
     try {
       await bucket.complete(key, upload, await Promise.all(parts));
     } catch (error) {
-      aborter.abort();
+      controller.abort();
       await Promise.allSettled(parts);
       // If this fails too, the sweep aborts the upload a day later.
       await bucket.abort(key, upload).catch(() => undefined);

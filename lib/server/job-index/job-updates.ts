@@ -105,13 +105,15 @@ export function toJobUpdates(response: JobResponse): JobUpdate[] {
       return response.value.history.map((entry) => {
         const { job, files } = toHistoryJob(entry);
         // The number of outputs comes from the job list, because services count texts differently.
-        const jobNote = toJobUpdate({ ...job, preview_output: toListedPreview(choosePreview(files)) });
-        return { ...jobNote, isExact: true, kinds: listKinds(files) };
+        const update = toJobUpdate({ ...job, preview_output: toListedPreview(choosePreview(files)) });
+        return { ...update, isExact: true, kinds: listKinds(files) };
       });
     case "job": {
       const { workflow, outputs } = response.value;
-      const note = toJobUpdate(response.value);
-      return [{ ...note, kinds: [...(note.kinds ?? []), ...listKinds(listOutputs(outputs))], inputs: collectTexts(getGraph(workflow)) }];
+      const update = toJobUpdate(response.value);
+      return [
+        { ...update, kinds: [...(update.kinds ?? []), ...listKinds(listOutputs(outputs))], inputs: collectTexts(getGraph(workflow)) },
+      ];
     }
     case "jobStatus": {
       const { id, status, error_message: message } = response.value;

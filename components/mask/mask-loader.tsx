@@ -28,7 +28,7 @@ type State =
   { kind: "opening"; share?: number } | { kind: "refused"; error: OpenError } | { kind: "open"; session: OpenSession; isRestored: boolean };
 
 /** Loads the image, or restores the unsaved drawing. */
-export function MaskOpening({ source, open, backAction, onStored, ...editor }: MaskOpeningProps) {
+export function MaskLoader({ source, open, backAction, onStored, ...editor }: MaskOpeningProps) {
   const t = useTranslations("masks");
   const [state, setState] = useState<State>({ kind: "opening" });
   const [attempt, setAttempt] = useState<{ file?: File }>({});
@@ -39,7 +39,8 @@ export function MaskOpening({ source, open, backAction, onStored, ...editor }: M
       session.current = openSession;
       return { kind: "open", session: openSession, isRestored: true };
     }
-    const onProgress = (share: number) => setState((current) => (current.kind === "opening" ? { kind: "opening", share } : current));
+    const onProgress = (progress: number) =>
+      setState((current) => (current.kind === "opening" ? { kind: "opening", share: progress } : current));
     const result = await open(source, { signal, onProgress, file: attempt.file });
     if (signal.aborted) {
       if (result.ok) result.value.picture?.close();
@@ -99,14 +100,14 @@ export function MaskOpening({ source, open, backAction, onStored, ...editor }: M
   );
 }
 
-function OpeningProgress({ share }: { share?: number }) {
+function OpeningProgress({ share: progress }: { share?: number }) {
   const t = useTranslations("masks");
   const locale = useLocale();
   return (
     <div role="status" className="grid flex-1 place-items-center bg-sunken">
       <span className="flex flex-col items-center gap-2 text-ink-2">
-        {share === undefined ? t("loading") : t("loadingShare", { share: share.toLocaleString(locale, { style: "percent" }) })}
-        <ProgressBar value={share ?? 0} label={t("loading")} className="w-40" />
+        {progress === undefined ? t("loading") : t("loadingShare", { share: progress.toLocaleString(locale, { style: "percent" }) })}
+        <ProgressBar value={progress ?? 0} label={t("loading")} className="w-40" />
       </span>
     </div>
   );
