@@ -1,10 +1,9 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "./bin/browser.mjs";
-import type { TargetOptions } from "./tests/e2e/support/test";
 
 // Each worker has its own console, service and browser, and is idle for a third of the time. So there is one more worker than cores.
-export default defineConfig<TargetOptions>({
+export default defineConfig({
   testDir: "tests/e2e",
   outputDir: "test-results/browser",
   workers: availableParallelism() + 1,
@@ -23,9 +22,4 @@ export default defineConfig<TargetOptions>({
     locale: "en-GB",
     timezoneId: "UTC",
   },
-  // The smallest project starts first, so that it doesn't run alone at the end.
-  projects: [
-    { name: "service on a port", testMatch: "journey.spec.ts", use: { target: "port" } },
-    { name: "embedded", use: { target: "embedded" } },
-  ],
 });

@@ -26,7 +26,7 @@ const postgresTests = {
       ...["assets.change", "assets.create", "assets.search"],
       ...["runners", "runners.faults", "runners.queued", "runners.rejected"],
     ].map((name) => requireTestFile(`tests/integration/service/${name}.test.ts`)),
-    requireTestFile("tests/contract/core.contract.test.ts"),
+    requireTestFile("tests/contract/openapi.contract.test.ts"),
   ],
   globalSetup: ["tests/support/postgres.ts"],
 };

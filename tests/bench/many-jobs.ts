@@ -1,7 +1,7 @@
 // Data folders with many jobs, shared by several sections. Each contains one real job and copies of it, and is filled when the first
 // section needs it.
 import { join } from "node:path";
-import { connect, createTempFolder, type Desk, type PortService, post, startDesk, startService } from "./processes";
+import { connect, type ConsoleProcess, createTempFolder, post, type ServiceProcess, startConsole, startService } from "./processes";
 import { type Report } from "./section";
 import { seedJobs } from "./seed";
 
@@ -34,7 +34,7 @@ function getFolder(name: string, fill: (dataDir: string) => Promise<void>): Prom
 export function getDeskFolder(jobs: number, { logProgress }: Report): Promise<string> {
   return getFolder(`desk ${jobs}`, async (dataDir) => {
     logProgress(`Seeding ${jobs} jobs of a console's own service.`);
-    const desk = await startDesk(dataDir, { isNew: true });
+    const desk = await startConsole(dataDir, { isNew: true });
     await runJob(`${desk.url}/api`, desk.headers);
     await desk.process.stop();
     seedJobs(getDatabasePath(dataDir), jobs);
@@ -45,7 +45,7 @@ export function getDeskFolder(jobs: number, { logProgress }: Report): Promise<st
 export function getPicturesFolder({ logProgress }: Report): Promise<string> {
   return getFolder("pictures", async (dataDir) => {
     logProgress("Seeding jobs with pictures.");
-    const desk = await startDesk(dataDir, { isNew: true });
+    const desk = await startConsole(dataDir, { isNew: true });
     for (let color = 0; color < PICTURE_COUNT; color += 1) await runJob(`${desk.url}/api`, desk.headers, color * 65_793);
     await desk.process.stop();
     seedJobs(getDatabasePath(dataDir), 100);
@@ -65,7 +65,7 @@ function getServiceFolder({ logProgress }: Report): Promise<string> {
 /** Runs `measure` with a console whose current connection is a service with many jobs. */
 export async function withDeskAndService(report: Report, measure: (bench: BenchPair) => Promise<void>): Promise<void> {
   const folders = [await getDeskFolder(MANY_JOBS, report), await getServiceFolder(report)] as const;
-  const desk = await startDesk(folders[0]);
+  const desk = await startConsole(folders[0]);
   const service = await startService(folders[1]);
   try {
     await measure({ desk, service, connection: await connect(desk, service) });
@@ -75,7 +75,7 @@ export async function withDeskAndService(report: Report, measure: (bench: BenchP
   }
 }
 
-type BenchPair = { desk: Desk; service: PortService; connection: string };
+type BenchPair = { desk: ConsoleProcess; service: ServiceProcess; connection: string };
 
 const getDatabasePath = (dataDir: string) => join(dataDir, "service", "service.sqlite");
 

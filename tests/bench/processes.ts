@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type StartedProcess, startProcess } from "../support/start-process";
 
-export type Desk = { url: string; headers: Record<string, string>; process: StartedProcess };
-export type PortService = { url: string; headers: { "x-api-key": string }; process: StartedProcess };
+export type ConsoleProcess = { url: string; headers: Record<string, string>; process: StartedProcess };
+export type ServiceProcess = { url: string; headers: { "x-api-key": string }; process: StartedProcess };
 
 const baseSettings = {
   PORT: "0",
@@ -13,7 +13,7 @@ const baseSettings = {
   LIGHTDESK_RATE_LIMIT: "0",
   LIGHTDESK_LOG_LEVEL: "warn",
   // Limits indexing: for 100,000 jobs it would take a fifth of the processor time for an hour.
-  LIGHTDESK_LEDGER_JOBS: "1000",
+  LIGHTDESK_MAX_INDEXED_JOBS: "1000",
 };
 const password = "correct horse battery";
 const owner = { name: "Bench", email: "bench@example.com", password };
@@ -39,7 +39,7 @@ export function createTempFolder(): string {
   return folder;
 }
 
-export async function startDesk(dataDir: string, { isNew = false } = {}): Promise<Desk> {
+export async function startConsole(dataDir: string, { isNew = false } = {}): Promise<ConsoleProcess> {
   const child = startTracked("dist/console.mjs", { ...baseSettings, LIGHTDESK_DATA_DIR: dataDir });
   const url = await child.waitForOutput("Lightdesk");
   const origin = { origin: url };
@@ -68,7 +68,7 @@ const getCookies = (response: Response) =>
     .join("; ");
 
 /** Adds an operator. Returns the headers of their session. */
-export async function addMember(desk: Desk, name: string): Promise<Record<string, string>> {
+export async function addMember(desk: ConsoleProcess, name: string): Promise<Record<string, string>> {
   const email = `${name}@example.com`;
   const invitations = `${desk.url}/api/console/members/invitations`;
   const { url } = await post<{ url: string }>(invitations, { email, role: "operator" }, desk.headers);
@@ -88,8 +88,8 @@ export async function startBareProxy(target: string): Promise<{ url: string; pro
 export async function startService(
   dataDir: string,
   extra: Record<string, string> = {},
-  headers?: PortService["headers"],
-): Promise<PortService> {
+  headers?: ServiceProcess["headers"],
+): Promise<ServiceProcess> {
   const settings = { ...baseSettings, LIGHTDESK_DATA_DIR: dataDir, ...extra };
   const child = startTracked("dist/service.mjs", settings);
   const url = await child.waitForOutput("Service");
@@ -103,7 +103,7 @@ async function createKey(settings: Record<string, string>): Promise<string> {
 }
 
 /** Makes the service the member's current connection. */
-export async function connect(desk: Desk, service: Pick<PortService, "url" | "headers">): Promise<string> {
+export async function connect(desk: ConsoleProcess, service: Pick<ServiceProcess, "url" | "headers">): Promise<string> {
   const body = { name: "Port", baseUrl: service.url, key: service.headers["x-api-key"] };
   const { connection } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, body, desk.headers);
   return connection.id;

@@ -3,7 +3,7 @@
 import sharp from "sharp";
 import { sendJsonResponse, startTestServer } from "../support/test-server";
 import { formatTable } from "./figures";
-import { type Desk, post } from "./processes";
+import { type ConsoleProcess, post } from "./processes";
 
 const PICTURE_COUNT = 120;
 export const CLIENT_COUNT = 24;
@@ -12,7 +12,7 @@ const EDGE_PX = 1024;
 type Figure = { name: string; perSecond: number; durationMs: number; note: string };
 
 /** `desk` must be new, so that none of its thumbnails is cached. */
-export async function measureThumbnails(desk: Desk): Promise<Figure[]> {
+export async function measureThumbnails(desk: ConsoleProcess): Promise<Figure[]> {
   const ids: string[] = [];
   const createPicture = await createNoisePictures(EDGE_PX);
   for (let index = 0; index < PICTURE_COUNT; index += 1) ids.push(await uploadPicture(desk, await createPicture(index)));
@@ -32,7 +32,7 @@ export async function measureThumbnails(desk: Desk): Promise<Figure[]> {
 }
 
 /** Uses a separate service that counts how often the picture is fetched. */
-async function measureSharedPicture(desk: Desk): Promise<Figure> {
+async function measureSharedPicture(desk: ConsoleProcess): Promise<Figure> {
   const bytes = await (await createNoisePictures(4096))(0);
   const service = await startTestServer(({ url }, response) => {
     if (url.startsWith("/preview.png")) return void response.writeHead(200, { "content-type": "image/png" }).end(bytes);
@@ -59,7 +59,7 @@ async function measureSharedPicture(desk: Desk): Promise<Figure> {
 }
 
 /** Returns the seconds until all responses are complete. */
-export async function requestAll(desk: Desk, urls: readonly string[]): Promise<number> {
+export async function requestAll(desk: ConsoleProcess, urls: readonly string[]): Promise<number> {
   const remainingUrls = [...urls];
   const started = performance.now();
   const requestNext = async () => {
@@ -73,7 +73,7 @@ export async function requestAll(desk: Desk, urls: readonly string[]): Promise<n
   return (performance.now() - started) / 1000;
 }
 
-async function uploadPicture(desk: Desk, bytes: Buffer): Promise<string> {
+async function uploadPicture(desk: ConsoleProcess, bytes: Buffer): Promise<string> {
   const body = new FormData();
   body.set("tags", '["bench"]');
   body.set("file", new File([Uint8Array.from(bytes)], "bench.png", { type: "image/png" }));

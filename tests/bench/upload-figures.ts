@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { chromium, type Page } from "@playwright/test";
 import { browserFlags, findBrowser } from "@/bin/browser.mjs";
 import { formatSpread, formatTable } from "./figures";
-import { createTempFolder, type Desk, startDesk } from "./processes";
+import { type ConsoleProcess, createTempFolder, startConsole } from "./processes";
 import { getResidentMiB } from "./service/memory";
 
 const MIB = 1024 ** 2;
@@ -32,7 +32,7 @@ export type UploadFigure = {
 export async function measureUpload(sizeMiB: number, { sparse = false } = {}): Promise<UploadFigure> {
   const folder = createTempFolder();
   const marker = `--lightdesk-bench=${folder}`;
-  const desk = await startDesk(join(folder, "desk"), { isNew: true });
+  const desk = await startConsole(join(folder, "desk"), { isNew: true });
   const browser = await chromium.launch({ executablePath: findBrowser(), args: [...browserFlags, marker] });
   try {
     const page = await openDesk(desk, await browser.newPage({ locale: "en-GB" }));
@@ -102,7 +102,7 @@ export function uploadTable(runs: readonly UploadFigure[]): string {
   );
 }
 
-async function openDesk(desk: Desk, page: Page): Promise<Page> {
+async function openDesk(desk: ConsoleProcess, page: Page): Promise<Page> {
   const { hostname } = new URL(desk.url);
   await page.context().addCookies(
     (desk.headers.cookie ?? "").split("; ").map((pair) => {

@@ -1,12 +1,17 @@
 // Uploads one gibibyte through the console to a service. Measures the console's memory and compares the stored bytes.
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { prepareLargeFile, sendLargeFile } from "./large-file";
-import { type Desk, type PortService } from "./processes";
+import { type ConsoleProcess, type ServiceProcess } from "./processes";
 import { watchMemory } from "./service/memory";
 
 export type UploadFigure = { idleMiB: number; peakMiB: number; overMiB: number; seconds: number };
 
-export async function measureUpload(desk: Desk, connection: string, service: PortService, sizeMiB: number): Promise<UploadFigure> {
+export async function measureUpload(
+  desk: ConsoleProcess,
+  connection: string,
+  service: ServiceProcess,
+  sizeMiB: number,
+): Promise<UploadFigure> {
   const file = prepareLargeFile(sizeMiB);
   const memory = watchMemory(desk.process.pid);
   const started = performance.now();

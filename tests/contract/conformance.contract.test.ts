@@ -1,65 +1,42 @@
 // Runs `npm run conformance` like a user: in a separate process, against services over real HTTP.
-import { createServer, request as forward, type Server } from "node:http";
+import { request as sendRequest } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
-import { asRecord, asRecords, createColorGraph, submitGraph, waitForEnd } from "../integration/service/support";
+import { asRecord, asRecords, createColorGraph, listAssets, listJobs, runGraph } from "../integration/service/support";
 import { runConformance } from "../support/conformance-command";
+import { openTestServer } from "../support/servers";
 import { createHttpClient, createKey, startServiceProcess } from "../support/service-process";
-import { until } from "../support/until";
-
-async function startListening(server: Server): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await until("the server listens", () => server.listening);
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
-}
+import { sendJsonResponse } from "../support/test-server";
 
 describe("npm run conformance", async () => {
-  const servers: Server[] = [];
-
-  async function serve(listener: Parameters<typeof createServer>[1]): Promise<string> {
-    const server = createServer(listener);
-    servers.push(server);
-    return startListening(server);
-  }
-  /** Serves the service below a path, like a reverse proxy. */
-  const serveBelow = (prefix: string, getStatus: (path: string) => number | undefined = () => undefined) =>
-    serve((incoming, outgoing) => {
-      const path = incoming.url ?? "";
-      const status = path.startsWith(prefix) ? getStatus(path) : 404;
-      if (status !== undefined)
-        return void outgoing.writeHead(status, { "content-type": "application/json" }).end(`{"code":"X","message":"${key}"}`);
-      const forwardedRequest = forward(
-        service.url + path.slice(prefix.length),
-        { method: incoming.method, headers: incoming.headers },
-        (response) => {
-          outgoing.writeHead(response.statusCode ?? 500, response.headers);
-          response.pipe(outgoing);
-        },
-      );
-      incoming.pipe(forwardedRequest);
+  /** Serves the service below a path, like a reverse proxy. Returns the server's URL. */
+  async function serveBelow(prefix: string, getStatus: (path: string) => number | undefined = () => undefined): Promise<string> {
+    const server = await openTestServer(({ method, url, headers, body }, response) => {
+      const status = url.startsWith(prefix) ? getStatus(url) : 404;
+      if (status !== undefined) return sendJsonResponse(response, { code: "X", message: key }, status);
+      const forwardedRequest = sendRequest(service.url + url.slice(prefix.length), { method, headers }, (upstreamResponse) => {
+        response.writeHead(upstreamResponse.statusCode ?? 500, upstreamResponse.headers);
+        upstreamResponse.pipe(response);
+      });
+      forwardedRequest.end(body);
     });
-  const countItems = async () => {
-    const jobs = asRecord(asRecord((await client.get("/api/jobs")).body).pagination).total;
-    const assets = asRecord((await client.get("/api/assets?include_public=false")).body).total;
-    return { jobs, assets, files: asRecords((await client.get("/api/userdata?dir=%2F&recurse=true")).body).length };
-  };
+    return server.url;
+  }
+  const countItems = async () => ({
+    jobs: (await listJobs(client)).length,
+    assets: (await listAssets(client)).length,
+    files: asRecords((await client.get("/api/userdata?dir=%2F&recurse=true")).body).length,
+  });
 
   const dataDir = createTemporaryFolder();
   const key = await createKey(dataDir, "contract");
   const service = await startServiceProcess(dataDir);
   const client = createHttpClient(service.url, key);
-  await waitForEnd(client, await submitGraph(client, createColorGraph(1)));
+  await runGraph(client, createColorGraph(1));
   await client.upload("read me", "read-me.txt", { tags: "input" });
   await client.call("POST", "/api/userdata/workflows%2Fa.json", "{}");
-  afterAll(async () => {
-    for (const server of servers) {
-      server.closeAllConnections();
-      server.close();
-    }
-    expect(await service.stop()).toBe(0);
-  });
+  afterAll(async () => expect(await service.stop()).toBe(0));
 
   it("only reads, reports every operation and exits with 0 when the core conforms", async () => {
     const before = await countItems();
@@ -101,8 +78,8 @@ describe("npm run conformance", async () => {
   });
 
   it("ends within its time limit when the server doesn't respond", async () => {
-    const unresponsive = await serve(() => undefined);
-    const { code, output } = await runConformance("--base-url", unresponsive, "--api-key", key, "--timeout", "0.05");
+    const { url } = await openTestServer(() => undefined);
+    const { code, output } = await runConformance("--base-url", url, "--api-key", key, "--timeout", "0.05");
     expect([code, output]).toEqual([1, expect.stringMatching(/no answer/)]);
     expect((await runConformance("--base-url", "http://127.0.0.1:1", "--api-key", key)).code).toBe(1);
   });

@@ -1,12 +1,11 @@
 // Compares the OpenAPI document with the contract and with recorded responses.
-import { createServer } from "node:http";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
 import { createOpenApiDocument } from "@/lib/contract/openapi/document";
 import { allOperations } from "@/lib/contract/operations";
 import { asRecord, asString, createColorGraph, createPng, createWaitGraph, submitGraph, waitForEnd } from "../integration/service/support";
+import { openTestServer } from "../support/servers";
 import { createClient, startService } from "../support/service";
-import { until } from "../support/until";
 import { createResolver, type Exchange, findOperation, findUndescribed } from "./find-undescribed";
 import { runSuite } from "./suite/run-suite";
 
@@ -91,29 +90,16 @@ describe("the OpenAPI document and the service's responses", async () => {
     const { pathname } = new URL(request.url);
     const response = await service.service.fetch(request);
     const text = await response.clone().text();
-    exchanges.push({
-      method: request.method,
-      path: pathname,
-      status: response.status,
-      contentType: response.headers.get("content-type") ?? "",
-      text,
-    });
+    const contentType = response.headers.get("content-type") ?? "";
+    exchanges.push({ method: request.method, path: pathname, status: response.status, contentType, text });
     return response;
   };
 
-  const source = createServer((request, response) =>
-    request.url === "/slow.txt" ? void response.write("some") : response.end("from afar"),
-  ).listen(0, "127.0.0.1");
-  await until("the source listens", () => source.listening);
-  const address = source.address();
-  const origin = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
-  const sourceUrl = `${origin}/afar.txt`;
-  const service = await startService({ downloadHosts: [origin], userQuotaBytes: 100_000_000, maxJsonBytes: 100_000 });
-  afterAll(async () => {
-    await service.dispose();
-    source.closeAllConnections();
-    source.close();
-  });
+  const source = await openTestServer(({ url }, response) =>
+    url === "/slow.txt" ? void response.write("some") : response.end("from afar"),
+  );
+  const sourceUrl = `${source.url}/afar.txt`;
+  const service = await startService({ downloadHosts: [source.url], userQuotaBytes: 100_000_000, maxJsonBytes: 100_000 });
 
   it("serves the contract's document without a key", async () => {
     const response = await service.anonymous().get("/api/openapi.json");

@@ -1,17 +1,16 @@
 // Runs the code samples of the API reference against a service, unchanged except for placeholders.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { getApiReference } from "@/lib/contract/openapi/reference";
 import { createSample } from "@/lib/contract/openapi/samples";
 import { type Operation } from "@/lib/contract/operation";
 import { asRecord, asString, createColorGraph, createPng, createWaitGraph, submitGraph, waitForEnd } from "../integration/service/support";
 import { requireProgram } from "../support/program";
-import { type Client } from "../support/service";
-import { createHttpClient, createKey, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { openServiceProcess } from "../support/service-process";
+import { createTemporaryFolder } from "../support/temporary-folder";
 
 const execute = promisify(execFile);
 const documentedOperations = getApiReference().groups.flatMap(({ operations }) => operations.map(({ operation }) => operation));
@@ -23,25 +22,11 @@ const refusedSamples = new Map([
   ["cancelTask", "NOT_FOUND"],
 ]);
 
-describe("the samples of the API reference", () => {
-  let folder: string;
-  let service: ServiceProcess;
-  let client: Client;
-  let key: string;
-  let picture: Uint8Array<ArrayBuffer>;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "samples-"));
-    service = await startServiceProcess(join(folder, "data"));
-    key = await createKey(join(folder, "data"), "ada");
-    client = createHttpClient(service.url, key);
-    picture = createPng(16, 16);
-    await Promise.all([writeFile(join(folder, "photo.png"), picture), writeFile(join(folder, "hello.json"), "{}")]);
-  });
-  afterAll(async () => {
-    await service.stop("SIGKILL");
-    await rm(folder, { recursive: true, force: true });
-  });
+describe("the samples of the API reference", async () => {
+  const folder = createTemporaryFolder();
+  const picture = createPng(16, 16);
+  await Promise.all([writeFile(join(folder, "photo.png"), picture), writeFile(join(folder, "hello.json"), "{}")]);
+  const { client, key, service } = await openServiceProcess();
 
   /** Creates the files and values for a sample's placeholders, and fills them in. */
   async function fillPlaceholders(sample: string): Promise<string> {

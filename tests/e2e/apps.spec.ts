@@ -35,7 +35,7 @@ const editorFile = {
 };
 
 test("runs an app made from an editor file on a phone and by a script", async ({ signedIn: page, browser, desk }) => {
-  test.slow(); // two members, ten runs, and accessibility checks in both themes
+  test.slow(); // two members, four runs, and accessibility checks in both themes
   const address = await test.step("creates the app as its author", () => createApp(page, desk));
   const phone = await test.step("shows only apps to the member", () => openMemberPhone(page, browser, desk));
   await phone.getByRole("link", { name: "Negative" }).tap();
@@ -62,8 +62,7 @@ test("runs an app made from an editor file on a phone and by a script", async ({
     await uploadedPictures.getByRole("button", { name: photo.name }).last().tap();
     expect(await runOnce(phone, 3)).toBe(image);
   });
-  for (let number = 4; number <= 10; number += 1) expect(await runOnce(phone, number)).toBe(image);
-  await expect(phone.getByRole("article", { name: "Completed" })).toHaveCount(10);
+  await expect(phone.getByRole("article", { name: "Completed" })).toHaveCount(3);
 
   await test.step("downloads the resulting picture", async () => {
     const pendingDownload = phone.waitForEvent("download");
@@ -124,7 +123,7 @@ async function runByScript(phone: Page, desk: Desk, path: string): Promise<void>
     expect((await readRun(await fetch(`${desk.url}${path}/${first.id}`, { headers }))).state).toBe("completed"),
   ).toPass();
   const { runs }: { runs: object[] } = await (await fetch(`${desk.url}${path}`, { headers })).json();
-  expect(runs).toHaveLength(11);
+  expect(runs).toHaveLength(4);
 }
 
 async function createApp(page: Page, desk: Desk): Promise<string> {

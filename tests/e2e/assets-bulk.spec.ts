@@ -1,10 +1,9 @@
 // Bulk actions on assets: downloading one ZIP with their exact bytes, and deleting all of them.
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { readZip } from "@/tests/support/read-zip";
+import { sha256 } from "./support/files";
 import { expect, test } from "./support/test";
-
-const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
 test("downloads selected assets as one exact ZIP and deletes all matching", async ({ signedIn: page, desk }) => {
   const tag = `zip-${randomBytes(4).toString("hex")}`;

@@ -8,10 +8,15 @@ const tile = (page: Page, name: string) => page.getByRole("list", { name: "Asset
 const tiles = (page: Page) => page.locator("a[data-index][href]");
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 
-test("keeps the page and applies a jump after the table's code has loaded", async ({ page, ownDesk: desk }) => {
-  await uploadPictures(page, desk, 40);
-  await page.goto(`${desk.url}/assets?include_public=false`);
-  await expect(tile(page, "wall_039.png")).toBeVisible();
+test("scrolls, filters, selects and tags in the gallery and restores it from its URL", async ({ page, ownDesk }) => {
+  test.slow(); // many steps
+  await uploadPictures(page, ownDesk, 130);
+  await page.goto(`${ownDesk.url}/assets?include_public=false`);
+  await expect(tile(page, "wall_129.png")).toBeVisible();
+  expect(await page.locator("a[data-index]").count()).toBeLessThanOrEqual(150);
+  await expectAccessible(page);
+
+  // While the table's code loads, the page stays usable, and a jump applies afterwards.
   let release = () => undefined as void;
   const released = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/_next/static/**/*.js", async (route) => {
@@ -22,39 +27,12 @@ test("keeps the page and applies a jump after the table's code has loaded", asyn
   await expect(page.getByRole("status", { name: "Loading", exact: true })).toBeVisible();
   await expect(page.getByRole("heading", { name: /^Assets/ })).toBeVisible();
   await expect(page.getByRole("button", { name: "Table", exact: true })).toBeVisible();
-  await page.getByLabel("Go to").fill("40");
-  await page.getByLabel("Go to").press("Enter");
-  release();
-  await expect(page.getByRole("row").filter({ hasText: "wall_000.png" })).toBeInViewport();
-});
-
-test("scrolls, filters, selects and tags in the gallery and restores it from its URL", async ({ page, ownDesk }) => {
-  test.slow(); // many steps
-  await uploadPictures(page, ownDesk, 130);
-  await page.goto(`${ownDesk.url}/assets?include_public=false`);
-  await expect(tile(page, "wall_129.png")).toBeVisible();
-  expect(await page.locator("a[data-index]").count()).toBeLessThanOrEqual(150);
-  await expectAccessible(page);
-
-  // The scroll position is in the URL, so going forward and back restores it.
-  await page.getByLabel("Go to").fill("100");
-  await page.getByLabel("Go to").press("Enter");
-  await expect(tile(page, "wall_030.png")).toBeVisible();
-  await expect(page).toHaveURL(/offset=\d\d/);
-  const urlBefore = page.url();
-  const scrollYBefore = await page.evaluate(() => window.scrollY);
-  await tile(page, "wall_030.png").focus();
-  await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { name: "wall_030.png" })).toBeVisible();
-  await page.goBack();
-  await expect(tile(page, "wall_030.png")).toBeVisible();
-  expect(page.url()).toBe(urlBefore);
-  expect(Math.abs((await page.evaluate(() => window.scrollY)) - scrollYBefore)).toBeLessThan(2);
-
-  // Rows of the table scroll under its header, but the requested row is shown below it.
-  await page.goto(`${ownDesk.url}/assets?include_public=false&look=table`);
   await page.getByLabel("Go to").fill("60");
   await page.getByLabel("Go to").press("Enter");
+  release();
+  // Rows of the table scroll under its header, but the requested row is shown below it.
+  await expect(page.getByRole("row").filter({ hasText: "wall_070.png" })).toBeInViewport();
+  await page.unroute("**/_next/static/**/*.js");
   await expect(page).toHaveURL(/offset=59/);
   const head = await page.locator("thead th").last().boundingBox();
   const row = await page.locator('tr[aria-rowindex="61"]').boundingBox();
@@ -71,7 +49,22 @@ test("scrolls, filters, selects and tags in the gallery and restores it from its
   await page.getByLabel("Go to").press("Enter");
   await expect(page.getByRole("main").getByRole("alert")).toBeInViewport({ ratio: 1 });
   await page.unroute(/\/api\/assets\?.*offset=120/);
-  await page.goto(urlBefore);
+
+  await page.goto(`${ownDesk.url}/assets?include_public=false`);
+  // The scroll position is in the URL, so going forward and back restores it.
+  await page.getByLabel("Go to").fill("100");
+  await page.getByLabel("Go to").press("Enter");
+  await expect(tile(page, "wall_030.png")).toBeVisible();
+  await expect(page).toHaveURL(/offset=\d\d/);
+  const urlBefore = page.url();
+  const scrollYBefore = await page.evaluate(() => window.scrollY);
+  await tile(page, "wall_030.png").focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "wall_030.png" })).toBeVisible();
+  await page.goBack();
+  await expect(tile(page, "wall_030.png")).toBeVisible();
+  expect(page.url()).toBe(urlBefore);
+  expect(Math.abs((await page.evaluate(() => window.scrollY)) - scrollYBefore)).toBeLessThan(2);
 
   // The full view has its own URL: a reload shows it again, and Back closes it.
   await tile(page, "wall_030.png").focus();
@@ -116,28 +109,7 @@ test("scrolls, filters, selects and tags in the gallery and restores it from its
   await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
   await expect(tiles(page)).toHaveCount(22);
 
-  // Selects with a checkbox, a range with Shift, and all tiles with a key.
-  await tiles(page).first().hover();
-  await page.getByRole("list", { name: "Assets" }).getByRole("checkbox").first().check();
-  await page
-    .getByRole("list", { name: "Assets" })
-    .getByRole("checkbox")
-    .nth(4)
-    .click({ modifiers: ["Shift"] });
-  await expect(bar(page).getByText("5 selected")).toBeVisible();
-  await page.keyboard.press("Control+a");
-  await expect(bar(page).getByText("22 selected")).toBeVisible();
-  await page.keyboard.press("Escape");
-  await expect(bar(page)).toBeHidden();
-
-  // Selects with x and Shift+Arrow, then by dragging over tiles, then all matching assets.
-  await tiles(page).first().focus();
-  await page.keyboard.press("x");
-  await page.keyboard.press("Shift+ArrowRight");
-  await page.keyboard.press("Shift+ArrowRight");
-  await expect(bar(page).getByText("3 selected")).toBeVisible();
-  await page.keyboard.press("Escape");
-  await expect(bar(page)).toBeHidden();
+  // Selects by dragging over tiles, then all matching assets.
   const [first, fifth] = [await tiles(page).nth(0).boundingBox(), await tiles(page).nth(4).boundingBox()];
   if (!first || !fifth) throw new Error("the tiles have no bounding box");
   await page.mouse.move(first.x + 20, first.y + 60);
@@ -155,9 +127,11 @@ test("scrolls, filters, selects and tags in the gallery and restores it from its
   await expect(page.getByText("22 untagged")).toBeVisible();
 });
 
-test("opens, tags, edits, finds by bytes and deletes an asset in the panel", async ({ page, ownDesk }) => {
-  await uploadPictures(page, ownDesk, 12);
-  await page.goto(`${ownDesk.url}/assets?include_public=false`);
+test("opens, tags, edits, finds by bytes and deletes an asset in the panel", async ({ signedIn: page, desk }) => {
+  const tag = `panel-${Date.now()}`;
+  const listUrl = `${desk.url}/assets?include_tags=${tag}&include_public=false`;
+  await uploadPictures(page, desk, 6, [tag]);
+  await page.goto(listUrl);
   await tile(page, "wall_005.png").click();
   const panel = page.getByRole("complementary", { name: "Asset wall_005.png" });
   await panel.getByLabel("Add a tag").fill("seen");
@@ -188,12 +162,12 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
   await renamedPanel.getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("renamed.png deleted.")).toBeVisible();
   await expect(tile(page, "renamed.png")).toBeHidden();
-  await expect(tiles(page)).toHaveCount(11);
+  await expect(tiles(page)).toHaveCount(5);
 
   await page.getByRole("button", { name: "Table" }).click();
   await expect(page).toHaveURL(/look=table/);
   const rows = page.locator("tr[data-row]");
-  await expect(rows).toHaveCount(11);
+  await expect(rows).toHaveCount(5);
   await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
   await expect(rows.first()).toContainText("wall_000.png");
   await rows.nth(1).getByRole("checkbox").check();
@@ -203,13 +177,13 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
     .click({ modifiers: ["Shift"] });
   await expect(bar(page).getByText("3 selected")).toBeVisible();
   await page.keyboard.press("Control+a");
-  await expect(bar(page).getByText("11 selected")).toBeVisible();
+  await expect(bar(page).getByText("5 selected")).toBeVisible();
   await page.keyboard.press("Escape");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Use pages" }).click();
   await page.getByLabel("Rows per page").selectOption("25");
   await expect(page).toHaveURL(/by=pages/);
-  await expect(page.getByText("1–11 of 11")).toBeVisible();
+  await expect(page.getByText("1–5 of 5")).toBeVisible();
 
   // The settings are saved as the default view.
   await page.getByRole("button", { name: "Views" }).click();
@@ -217,18 +191,21 @@ test("opens, tags, edits, finds by bytes and deletes an asset in the panel", asy
   await page.getByLabel("Use when Assets opens").check();
   await page.getByRole("button", { name: "Save view" }).click();
   await expect(page.getByRole("link", { name: "By name" })).toBeVisible();
-  await page.goto(`${ownDesk.url}/assets`);
+  await page.goto(`${desk.url}/assets`);
   await expect(page).toHaveURL(/look=table/);
   await expect(rows.first()).toContainText("wall_000.png");
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove By name" }).click();
+  await expect(page.getByRole("dialog")).toContainText("No saved views yet");
 
   // With many active filters, the view controls keep their position.
-  await page.goto(`${ownDesk.url}/assets?include_tags=input,a-tag-of-some-length,another-tag-of-some-length`);
+  await page.goto(`${desk.url}/assets?include_tags=input,a-tag-of-some-length,another-tag-of-some-length`);
   await expect(page.getByRole("button", { name: "Views" })).toBeInViewport({ ratio: 1 });
 
   // On a phone, the picture has its own page.
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${ownDesk.url}/assets?include_public=false`);
-  await tile(page, "wall_011.png").click();
+  await page.goto(listUrl);
+  await tile(page, "wall_004.png").click();
   await expect(page).toHaveURL(/\/assets\/[0-9a-f-]{36}/);
   await expect(page.getByRole("group", { name: /^Picture/ })).toBeVisible();
   await expectAccessible(page);

@@ -2,22 +2,32 @@
 import { readFileSync } from "node:fs";
 import { type Page } from "@playwright/test";
 import sharp from "sharp";
+import { coreOperations } from "@/lib/contract/operations";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
-import { readZip } from "@/tests/support/read-zip";
 import { expectAccessible } from "./support/accessible";
-import { saveConnection } from "./support/connections";
-import { startCoreOnlyService } from "./support/core-only";
 import { createPhoto, dropFile, readSample } from "./support/files";
+import { type FakeService, forwardRequest, startFakeService } from "./support/service";
+import { collectErrors, saveConnection } from "./support/steps";
 import { expect, test } from "./support/test";
-import { sha256 } from "./support/uploads";
 
-/** Collects the errors in the browser's console from now on. */
-function collectErrors(page: Page): string[] {
-  const errors: string[] = [];
-  page.on("console", (message) => void (message.type() === "error" && errors.push(`${message.text()} ${message.location().url}`)));
-  return errors;
+const corePatterns = coreOperations.map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+}));
+
+/** Starts a core-only service: a proxy in front of a real one that responds to every extension with 404. */
+function startCoreOnlyService(serviceUrl: string): Promise<FakeService> {
+  return startFakeService((request, response) => {
+    const { method } = request;
+    const { pathname } = new URL(request.url ?? "/", serviceUrl);
+    if (!corePatterns.some((operation) => operation.method === method && operation.pattern.test(pathname)))
+      return void response.writeHead(404).end("Not Found");
+    // Keep the Host header, so that the service's preview URLs point to this proxy.
+    forwardRequest(serviceUrl, request, response);
+  });
 }
+
 /** One second of silence: 8000 samples of 8 bits. */
 const silentWav = (() => {
   const head = Buffer.alloc(44);
@@ -79,58 +89,6 @@ test("lists, filters, tags and renames assets on a service with the core only", 
   await expect(bar.getByRole("button", { name: "Add tags" })).toBeVisible();
   for (const name of ["Delete", "Remove tags", "Download ZIP"]) await expect(bar.getByRole("button", { name })).toBeHidden();
   await core.stop();
-});
-
-test("shows, tags, downloads and masks assets of a local server", async ({ signedIn: page, desk }) => {
-  const files = createLocalFiles();
-  const server = await startLocalServer(files);
-  const connection = await saveConnection(page, desk, { name: "Local with assets", baseUrl: server.url });
-  const { bytes } = await createPhoto({ r: 200, g: 90, b: 20 });
-  for (const name of ["local 1.png", "local 2.png"]) {
-    const response = await page.request.post(`${desk.url}/api/assets?connection=${connection}`, {
-      headers: { origin: desk.url },
-      multipart: { tags: '["input"]', name, file: { name, mimeType: "image/png", buffer: Buffer.concat([bytes, Buffer.from(name)]) } },
-    });
-    expect(response.ok(), await response.text()).toBe(true);
-  }
-  const errors = collectErrors(page);
-  await page.goto(`${desk.url}/assets?connection=${connection}`);
-  // Features that the service doesn't have are not offered: filtering by metadata and downloading from URLs.
-  await expect(page.getByRole("button", { name: "Filter by tags" })).toBeVisible();
-  await page.getByRole("button", { name: "Filters", exact: true }).click();
-  await expect(page.getByRole("checkbox", { name: "Include shared" })).toBeVisible();
-  await expect(page.getByRole("group", { name: "Metadata" })).toBeHidden();
-  await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Add", exact: true }).click();
-  await expect(page.getByRole("menuitem", { name: "Upload files…" })).toBeVisible();
-  await expect(page.getByRole("menuitem", { name: "Download from URL…" })).toBeHidden();
-  await page.keyboard.press("Escape");
-  await tile(page, "local 2.png").click();
-  const panel = page.getByRole("complementary", { name: "Asset local 2.png" });
-  await panel.getByLabel("Add a tag").fill("seen");
-  await panel.getByLabel("Add a tag").press("Enter");
-  await expect.poll(() => files.assets.map(({ tags }) => tags)).toEqual([["input"], ["input", "seen"]]);
-  await panel.getByRole("button", { name: "Remove tag seen" }).click();
-  await expect.poll(() => files.assets[1]?.tags).toEqual(["input"]);
-  await panel.getByRole("button", { name: "Close" }).click();
-  await tile(page, "local 2.png").focus();
-  await page.keyboard.press("x");
-  await page.keyboard.press("Shift+ArrowRight");
-  const archive = page.waitForEvent("download");
-  await page.getByRole("region", { name: "Selected rows" }).getByRole("button", { name: "Download ZIP" }).click();
-  const getChecksums = (contents: Iterable<readonly [string, Buffer]>) =>
-    [...contents].map(([name, content]) => `${name} ${sha256(content)}`).sort();
-  expect(getChecksums(readZip(readFileSync(await (await archive).path())))).toEqual(
-    getChecksums(files.assets.map((asset) => [asset.name, asset.bytes] as const)),
-  );
-  expect(errors).toEqual([]);
-  await page.keyboard.press("Escape");
-  await tile(page, "local 1.png").click();
-  await page.getByRole("complementary", { name: "Asset local 1.png" }).getByText("Draw mask").click();
-  await page.getByRole("button", { name: "Paint rectangle" }).click();
-  await page.getByRole("button", { name: "Save mask" }).click();
-  await expect.poll(() => [...files.pictures.keys()].filter((name) => name.startsWith("input/clipspace-mask-"))).toHaveLength(1);
-  await server.close();
 });
 
 test("shows, downloads and loads files from a local server's folders", async ({ signedIn: page, desk }) => {

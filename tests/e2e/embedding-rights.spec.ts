@@ -5,7 +5,7 @@ import { expect, test } from "./support/test";
 
 const bo = { name: "Bo Builder", email: "bo-in-a-frame@example.com", password: "horse battery correct" };
 
-test("reports a lowered role and a suspension to an open frame and its host", async ({ signedIn: page, desk, browser }) => {
+test("ignores foreign messages and reports lost rights to an open frame and its host", async ({ signedIn: page, desk, browser }) => {
   await desk.addOperator(page.request, bo);
   const host = await startHostPage(page.request, desk, bo.email);
   const { members }: { members: { id: string; email: string }[] } = await (
@@ -17,9 +17,48 @@ test("reports a lowered role and a suspension to an open frame and its host", as
     expect(response.status(), await response.text()).toBe(200);
   };
   const visitor = await (await browser.newContext()).newPage();
+  let ticketRequests = 0;
+  visitor.on("request", (request) => (ticketRequests += request.url().endsWith("/ticket") ? 1 : 0));
   await visitor.goto(host.url);
   const frame = getEmbedFrame(visitor);
   await expect(frame.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
+  await expect(getHostLog(visitor)).toContainText("ready");
+
+  await test.step("ignores foreign and malformed messages in the frame and in the element", async () => {
+    // Messages of another frame of the host's origin, not of the parent frame.
+    await visitor.evaluate(async () => {
+      const otherFrame = document.createElement("iframe");
+      otherFrame.srcdoc = `<script>
+        const embeddedWindow = parent.document.querySelector("lightdesk-embed").shadowRoot.querySelector("iframe").contentWindow;
+        embeddedWindow.postMessage({ lightdesk: 1, type: "end" }, "*");
+        embeddedWindow.postMessage({ lightdesk: 1, type: "navigate", to: "/history" }, "*");
+        parent.postMessage({ lightdesk: 1, type: "want-ticket" }, "*");
+        parent.postMessage({ lightdesk: 1, type: "session-ended", reason: "host" }, "*");
+      </script>`;
+      document.body.append(otherFrame);
+      await new Promise((resolve) => (otherFrame.onload = resolve));
+    });
+    // Messages of the host that are malformed, huge, not requested, or for pages that it may not show.
+    await postMessages(visitor, [
+      null,
+      "end",
+      { lightdesk: 2, type: "end" },
+      { lightdesk: 1, type: ["end"] },
+      { lightdesk: 1, type: "ticket", ticket: "x".repeat(5_000_000) },
+      { lightdesk: 1, type: "ticket", ticket: "a.b.c" },
+      { lightdesk: 1, type: "navigate", to: "//evil.example.com/jobs" },
+      { lightdesk: 1, type: "navigate", to: "/settings/../sign-in" },
+      { lightdesk: 1, type: "theme", theme: "x".repeat(1000) },
+    ]);
+    await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.navigate("queue"));
+    await expect(getHostLog(visitor).getByText('navigated {"path":"/queue"}')).toBeVisible();
+    await expect(frame.getByRole("heading", { name: "Queue", exact: true })).toBeVisible();
+    expect(await getHostLog(visitor).locator("li").allTextContents()).toEqual([
+      'ready {"page":"/jobs","keeps":"cookie"}',
+      'navigated {"path":"/queue"}',
+    ]);
+    expect(ticketRequests).toBe(1);
+  });
 
   await updateMember({ role: "viewer" });
   await expect(getHostLog(visitor)).toContainText('session-ended {"reason":"changed"}');
@@ -29,51 +68,6 @@ test("reports a lowered role and a suspension to an open frame and its host", as
   await updateMember({ disabled: true });
   await expect(getHostLog(visitor)).toContainText('session-ended {"reason":"refused"}');
   await expect(frame.getByText("This site can no longer show you this page.")).toBeVisible();
-  await visitor.context().close();
-  await host.stop();
-});
-
-test("ignores foreign and malformed messages in the frame and in the element", async ({ signedIn: page, desk, browser }) => {
-  const host = await startHostPage(page.request, desk);
-  const visitor = await (await browser.newContext()).newPage();
-  let ticketRequests = 0;
-  visitor.on("request", (request) => (ticketRequests += request.url().endsWith("/ticket") ? 1 : 0));
-  await visitor.goto(host.url);
-  await expect(getHostLog(visitor)).toContainText("ready");
-
-  // Messages of another frame of the host's origin, not of the parent frame.
-  await visitor.evaluate(async () => {
-    const frame = document.createElement("iframe");
-    frame.srcdoc = `<script>
-      const embeddedWindow = parent.document.querySelector("lightdesk-embed").shadowRoot.querySelector("iframe").contentWindow;
-      embeddedWindow.postMessage({ lightdesk: 1, type: "end" }, "*");
-      embeddedWindow.postMessage({ lightdesk: 1, type: "navigate", to: "/history" }, "*");
-      parent.postMessage({ lightdesk: 1, type: "want-ticket" }, "*");
-      parent.postMessage({ lightdesk: 1, type: "session-ended", reason: "host" }, "*");
-    </script>`;
-    document.body.append(frame);
-    await new Promise((resolve) => (frame.onload = resolve));
-  });
-  // Messages of the host that are malformed, huge, not requested, or for pages that it may not show.
-  await postMessages(visitor, [
-    null,
-    "end",
-    { lightdesk: 2, type: "end" },
-    { lightdesk: 1, type: ["end"] },
-    { lightdesk: 1, type: "ticket", ticket: "x".repeat(5_000_000) },
-    { lightdesk: 1, type: "ticket", ticket: "a.b.c" },
-    { lightdesk: 1, type: "navigate", to: "//evil.example.com/jobs" },
-    { lightdesk: 1, type: "navigate", to: "/settings/../sign-in" },
-    { lightdesk: 1, type: "theme", theme: "x".repeat(1000) },
-  ]);
-  await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.navigate("queue"));
-  await expect(getHostLog(visitor).getByText('navigated {"path":"/queue"}')).toBeVisible();
-  await expect(getEmbedFrame(visitor).getByRole("heading", { name: "Queue", exact: true })).toBeVisible();
-  expect(await getHostLog(visitor).locator("li").allTextContents()).toEqual([
-    'ready {"page":"/jobs","keeps":"cookie"}',
-    'navigated {"path":"/queue"}',
-  ]);
-  expect(ticketRequests).toBe(1);
   await visitor.context().close();
   await host.stop();
 });

@@ -2,14 +2,15 @@
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import frameMessages from "@/lib/messages/en/frame.json" with { type: "json" };
-import { type Desk } from "./support/desk";
-import { connectThroughProxy, cutResponse, respondWith, startFlakyService } from "./support/flaky-service";
-import { createSlowGraph, submitJob } from "./support/jobs";
+import { connectThroughProxy, cutResponse, neverRespond, respondWith, startFlakyService } from "./support/flaky-service";
+import { createSlowGraph, submitJob, waitForState } from "./support/jobs";
+import { goTo } from "./support/steps";
 import { expect, test } from "./support/test";
 
 type ErrorCode = Exclude<keyof typeof messages, "owner" | "at" | "reason" | "wait" | "signIn" | "openSettings">;
 type ErrorOwner = keyof typeof messages.owner;
 
+const getAge = (page: Page) => page.getByRole("main").locator("[data-freshness]");
 const refusal = (code: string, message: string) => JSON.stringify({ code, message });
 const badResponses = [
   { name: "handles a response that is cut in the middle", fault: cutResponse, code: "UPSTREAM_UNREACHABLE", owner: "service" },
@@ -43,10 +44,10 @@ test("keeps the list with its age, explains the error and recovers from bad resp
   const flakyService = await startFlakyService(service.url);
   const connection = await connectThroughProxy(page, desk, service, flakyService);
   const id = await submitJob(page.request, desk, createSlowGraph(120, "-faults"), { connection });
-  await waitUntilRunning(page, desk, id, connection);
+  await waitForState(page.request, desk, id, "in_progress", connection);
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   const row = page.locator(`tr[data-row="${id}"]`);
-  const age = page.getByRole("main").locator("[data-freshness]");
+  const age = getAge(page);
   await expect(row).toBeVisible();
   await expect(age).toHaveText("live");
   const expectRecovery = async (code: ErrorCode) => {
@@ -66,6 +67,31 @@ test("keeps the list with its age, explains the error and recovers from bad resp
       await expectRecovery(code);
     });
   }
+
+  await test.step("keeps pages usable while the service is unresponsive and restores them", async () => {
+    const openedPage = await context.newPage();
+    await openedPage.goto(`${desk.url}/queue?connection=${connection}`);
+    await expect(getAge(openedPage)).toHaveText("live");
+    // Requests on this connection get no response, even after the service recovers.
+    flakyService.setFault(neverRespond);
+    // The next read starts within 8 s, and pages report a missing response after 10 s.
+    await expect(age).toHaveText(/^not updated since/);
+    await expect(row).toBeVisible();
+    await goTo(openedPage, "Settings");
+    await expect(openedPage.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
+    await openedPage.getByRole("button", { name: /^Switch connection/ }).click();
+    await expect(openedPage.getByRole("dialog").getByRole("button", { name: `Line ${flakyService.url}` })).toBeVisible();
+    await openedPage.keyboard.press("Escape");
+    await openedPage.goto(`${desk.url}/assets?connection=${connection}&name_contains=photo.png`);
+    await expect(openedPage.getByRole("main").getByRole("alert").filter({ hasText: messages.UPSTREAM_TIMEOUT.title })).toBeVisible();
+    flakyService.setFault();
+    await expect(openedPage.getByRole("list", { name: "Assets" }).getByRole("link", { name: "photo.png" })).toBeVisible();
+    for (const recoveredPage of [page, openedPage]) {
+      await expect(getAge(recoveredPage)).toHaveText("live");
+      await expect(recoveredPage.getByRole("main").getByRole("alert")).toHaveCount(0);
+    }
+    await openedPage.close();
+  });
 
   await test.step("shows an unknown state and unknown fields", async () => {
     const unknownJob = { id: "00000000-0000-4000-8000-000000000001", status: "dreaming", create_time: 1_767_225_600_000, mood: ["odd"] };
@@ -94,15 +120,6 @@ test("keeps the list with its age, explains the error and recovers from bad resp
   await page.request.post(`${desk.url}/api/jobs/${id}/cancel`, { params: { connection }, headers: { origin: desk.url } });
   await flakyService.stop();
 });
-
-async function waitUntilRunning(page: Page, desk: Desk, id: string, connection: string): Promise<void> {
-  const state = async () => {
-    const response = await page.request.get(`${desk.url}/api/jobs/${id}`, { params: { connection } });
-    const { status }: { status: string } = await response.json();
-    return status;
-  };
-  await expect.poll(state, { timeout: 30_000, intervals: [100] }).toBe("in_progress");
-}
 
 test("offers to reload when part of the page can't load", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/jobs`);

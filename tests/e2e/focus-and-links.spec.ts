@@ -1,6 +1,6 @@
-// Focus outlines, a job's graph on a phone, and links that open in a new tab.
+// Focus outlines, and links that open in a new tab.
 import { createPhoto } from "./support/files";
-import { cancelJob, createSlowGraph, submitJob, waitForState } from "./support/jobs";
+import { cancelJob, createSlowGraph, submitJob } from "./support/jobs";
 import { openInNewTab } from "./support/new-tab";
 import { expect, test } from "./support/test";
 
@@ -18,28 +18,6 @@ test("outlines the focused row in Jobs and in the queue", async ({ signedIn: pag
     await expect(row).toHaveCSS("outline", /solid 2px/);
   }
   await cancelJob(page.request, desk, id);
-});
-
-test("fits a job's graph to a phone", async ({ signedIn: page, desk }) => {
-  const id = await submitJob(page.request, desk, createSlowGraph(0.02, "-phone"));
-  await waitForState(page.request, desk, id, "completed");
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${desk.url}/jobs/${id}`);
-  const nodes = page.locator("[data-node]");
-  // The graph replaces its placeholder when it scrolls into view.
-  await expect(async () => {
-    await page.getByRole("heading", { name: "Graph" }).scrollIntoViewIfNeeded({ timeout: 1_000 });
-    await expect(nodes).toHaveCount(4, { timeout: 1_000 });
-  }).toPass();
-  // It is fitted after its container is measured.
-  await expect(async () => {
-    for (const node of await nodes.all()) {
-      const box = await node.boundingBox();
-      expect(box?.x).toBeGreaterThanOrEqual(0);
-      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
-    }
-  }).toPass();
-  await nodes.first().scrollIntoViewIfNeeded();
 });
 
 test("opens a tile in a new tab with Ctrl or the middle button without selecting it", async ({ signedIn: page, context, desk }) => {

@@ -1,16 +1,15 @@
 import { type Page } from "@playwright/test";
 import { type Desk } from "./support/desk";
-import { createSlowGraph, failingGraph, submitJob, waitForState } from "./support/jobs";
+import { clearHistory, createSlowGraph, failingGraph, submitJob, waitForState } from "./support/jobs";
 import { mockLiveUpdates } from "./support/live";
 import { expect, test } from "./support/test";
 
-/** Runs `count` quick jobs that complete, and one that fails. */
-async function createJobs(page: Page, desk: Desk, count: number): Promise<{ done: string[]; failed: string }> {
-  const doneIds: string[] = [];
-  for (let at = 0; at < count; at++) doneIds.push(await submitJob(page.request, desk, createSlowGraph(0.02, `-list-${at}`)));
+/** Runs `count` quick jobs that complete, and one that fails. Returns the failed job's id. */
+async function createJobs(page: Page, desk: Desk, count: number): Promise<string> {
+  for (let at = 0; at < count; at++) await submitJob(page.request, desk, createSlowGraph(0.02, `-list-${at}`));
   const failed = await submitJob(page.request, desk, failingGraph);
   await waitForState(page.request, desk, failed, "failed");
-  return { done: doneIds, failed };
+  return failed;
 }
 
 const getRows = (page: Page) => page.locator("tr[data-row]");
@@ -33,20 +32,15 @@ async function measureToolbar(page: Page): Promise<{ hidden: string[]; headBelow
   return filterBar;
 }
 
-test("restores filters, sort and page from the URL", async ({ page, ownDesk }) => {
-  const { failed } = await createJobs(page, ownDesk, 30);
-  await page.goto(`${ownDesk.url}/jobs`);
+test("restores filters, sort and page from the URL", async ({ signedIn: page, desk }) => {
+  await clearHistory(page.request, desk);
+  const failed = await createJobs(page, desk, 30);
+  await page.goto(`${desk.url}/jobs`);
   await expect(getRows(page)).toHaveCount(31);
 
   await getFilterChip(page, /^Failed/).click();
   await expect(page).toHaveURL(/status=failed$/);
   await expect(getRows(page)).toHaveCount(1);
-  await getFilterChip(page, /^Cancelled/).click();
-  await expect(page).toHaveURL(/status=failed%2Ccancelled$/);
-  await expect(getFilterChip(page, /^Failed/)).toHaveAttribute("aria-current", "true");
-  await expect(getFilterChip(page, /^Cancelled/)).toHaveAttribute("aria-current", "true");
-  await getFilterChip(page, /^Cancelled/).click();
-  await expect(getFilterChip(page, /^Failed 1/)).toHaveAttribute("aria-current", "true");
   await page.reload();
   await expect(getRows(page)).toHaveCount(1);
   await expect(page.getByTitle(failed)).toBeVisible();
@@ -78,14 +72,11 @@ test("restores filters, sort and page from the URL", async ({ page, ownDesk }) =
   await submittedHeader.getByRole("button").click();
   await expect(submittedHeader).toHaveAttribute("aria-sort", "ascending");
   await expect(page).toHaveURL(/sort_order=asc/);
-  await page.getByRole("columnheader", { name: "Ran for" }).getByRole("button").click();
-  await expect(page).toHaveURL(/sort_by=execution_time/);
-  await expect(submittedHeader).not.toHaveAttribute("aria-sort");
 
-  await page.goto(`${ownDesk.url}/jobs?status=failed&status=completed&limit=9999`);
+  await page.goto(`${desk.url}/jobs?status=failed&status=completed&limit=9999`);
   await expect(page.getByText(/ignored: limit=9999/).filter({ visible: true })).toBeVisible();
   await expect(page.getByText("1–31 of 31")).toBeVisible();
-  await page.goto(`${ownDesk.url}/jobs?offset=400`);
+  await page.goto(`${desk.url}/jobs?offset=400`);
   await expect(page.getByText("0 on this page, 31 in total")).toBeVisible();
   await page.getByRole("link", { name: "Go to last page" }).click();
   await expect(getRows(page)).toHaveCount(31);

@@ -1,16 +1,8 @@
+import { request as httpRequest } from "node:http";
+import { type BrowserContext } from "@playwright/test";
 import { startProcess } from "@/tests/support/start-process";
-import { listFiles, startDesk } from "./support/desk";
-import { startStalledUpload } from "./support/stalled-upload";
+import { type Desk, listFiles, startDesk } from "./support/desk";
 import { expect, test } from "./support/test";
-
-test("reports an invalid setting and its valid values when startup fails", async () => {
-  for (const command of [["bin/start.mjs"], ["bin/start.mjs", "service"]] as const) {
-    const [script, ...args] = command;
-    const child = startProcess(script, { PORT: "abc" }, args);
-    expect(await child.exitCode, script).toBe(1);
-    expect(child.output()).toContain("PORT must be a port number from 0 to 65535");
-  }
-});
 
 test("starts with npm start, drains requests on Ctrl-C and exits with 0", async ({ context, request }) => {
   const desk = await startDesk({}, "bin/start.mjs");
@@ -38,4 +30,38 @@ async function acceptsConnections(url: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** An upload that stalls halfway: `finish` sends the second half and resolves with the response status. */
+type StalledUpload = { finish(): Promise<number> };
+
+const halfBody = Buffer.alloc(500_000, "x");
+const part = (name: string, extra: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"${extra}\r\n\r\n`;
+const head = part("tags", "") + '["input"]\r\n' + part("file", '; filename="half.bin"\r\nContent-Type: application/octet-stream');
+const tail = "\r\n--edge--\r\n";
+
+async function startStalledUpload(context: BrowserContext, desk: Desk): Promise<StalledUpload> {
+  const cookies = await context.cookies(desk.url);
+  const request = httpRequest(`${desk.url}/api/assets`, {
+    method: "POST",
+    headers: {
+      origin: desk.url,
+      cookie: cookies.map(({ name, value }) => `${name}=${value}`).join("; "),
+      "content-type": "multipart/form-data; boundary=edge",
+      "content-length": Buffer.byteLength(head) + 2 * halfBody.length + Buffer.byteLength(tail),
+    },
+  });
+  const pendingStatus = new Promise<number>((resolve, reject) => {
+    request.once("error", reject);
+    request.once("response", (response) => resolve(response.resume().statusCode ?? 0));
+  });
+  request.write(head);
+  await new Promise<void>((resolve) => request.write(halfBody, () => resolve()));
+  return {
+    finish() {
+      request.write(halfBody);
+      request.end(tail);
+      return pendingStatus;
+    },
+  };
 }

@@ -3,10 +3,10 @@ import { type Page, type Route } from "@playwright/test";
 import { type WebSocket, WebSocketServer } from "ws";
 import { startLocalServer } from "@/tests/support/local-server";
 import { until } from "@/tests/support/until";
-import { saveConnection } from "./support/connections";
 import { type Desk } from "./support/desk";
 import { createSlowGraph, submitJob, waitForState } from "./support/jobs";
 import { isLiveRequest } from "./support/live";
+import { saveConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
 const getRow = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`);

@@ -1,14 +1,18 @@
-// Uploads to a local server, compared byte for byte.
+// Uploads to a local server and downloads from it, compared byte for byte.
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { type Page } from "@playwright/test";
 import sharp from "sharp";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
-import { saveConnection } from "./support/connections";
-import { dropFile, readSample } from "./support/files";
+import { readZip } from "@/tests/support/read-zip";
+import { confirmAdd, createRandomFile, dropFile, getTray, readSample, sha256, toFilePayload } from "./support/files";
+import { collectErrors, saveConnection } from "./support/steps";
 import { expect, test } from "./support/test";
-import { confirmAdd, createRandomFile, getTray, sha256, toFilePayload } from "./support/uploads";
 
-test("uploads files, masked pictures and user data byte for byte to a local server", async ({ signedIn: page, desk }) => {
+const tile = (page: Page, name: string) => page.getByRole("list", { name: "Assets" }).getByRole("link", { name });
+
+test("uploads and downloads files, masks and user data of a local server byte for byte", async ({ signedIn: page, desk }) => {
   const files = createLocalFiles();
   const server = await startLocalServer(files);
   const connection = await saveConnection(page, desk, { name: "Local for files", baseUrl: server.url });
@@ -30,6 +34,48 @@ test("uploads files, masked pictures and user data byte for byte to a local serv
   ]);
 
   expect(server.requests.filter(({ method, url }) => method === "POST" && url === "/api/assets")).toHaveLength(1);
+
+  const errors = collectErrors(page);
+  await test.step("offers only filters and sources that the server supports", async () => {
+    await page.reload();
+    await expect(page.getByRole("button", { name: "Filter by tags" })).toBeVisible();
+    await page.getByRole("button", { name: "Filters", exact: true }).click();
+    await expect(page.getByRole("checkbox", { name: "Include shared" })).toBeVisible();
+    await expect(page.getByRole("group", { name: "Metadata" })).toBeHidden();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await expect(page.getByRole("menuitem", { name: "Upload files…" })).toBeVisible();
+    await expect(page.getByRole("menuitem", { name: "Download from URL…" })).toBeHidden();
+    await page.keyboard.press("Escape");
+  });
+
+  await test.step("adds and removes a tag", async () => {
+    const getTags = () => files.assets[1]?.tags;
+    const tags = getTags() ?? [];
+    await tile(page, "again.png").click();
+    const panel = page.getByRole("complementary", { name: "Asset again.png" });
+    await panel.getByLabel("Add a tag").fill("seen");
+    await panel.getByLabel("Add a tag").press("Enter");
+    await expect.poll(getTags).toEqual([...tags, "seen"]);
+    await panel.getByRole("button", { name: "Remove tag seen" }).click();
+    await expect.poll(getTags).toEqual(tags);
+    await panel.getByRole("button", { name: "Close" }).click();
+  });
+
+  await test.step("downloads both assets as a ZIP with their bytes", async () => {
+    await tile(page, "again.png").focus();
+    await page.keyboard.press("x");
+    await page.keyboard.press("Shift+ArrowRight");
+    const archive = page.waitForEvent("download");
+    await page.getByRole("region", { name: "Selected rows" }).getByRole("button", { name: "Download ZIP" }).click();
+    const getChecksums = (contents: Iterable<readonly [string, Buffer]>) =>
+      [...contents].map(([name, content]) => `${name} ${sha256(content)}`).sort();
+    expect(getChecksums(readZip(readFileSync(await (await archive).path())))).toEqual(
+      getChecksums(files.assets.map((asset) => [asset.name, asset.bytes] as const)),
+    );
+    // Features that the server doesn't have cause no error in the browser's log.
+    expect(errors).toEqual([]);
+  });
 
   await page.goto(`${desk.url}/files?connection=${connection}`);
   const file = createRandomFile("a b 100% ü.bin", 70_000);

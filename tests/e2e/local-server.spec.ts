@@ -1,8 +1,9 @@
-// A local server that is older than /api/jobs and has no assets.
+// A local server that is older than /api/jobs and has no assets, and samples whose pictures are uploaded first.
 import { type Page } from "@playwright/test";
+import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
-import { saveConnection } from "./support/connections";
+import { saveConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
 const getRows = (page: Page) => page.locator("tbody tr[data-row]");
@@ -24,24 +25,44 @@ test("lists jobs of a server without /api/jobs and hides assets", async ({ signe
   await expect(navigation.getByRole("link", { name: "Queue" })).toBeVisible();
   await expect(navigation.getByRole("link", { name: "Assets" })).toBeHidden();
   await expectAccessible(page);
-  for (const id of ids) {
-    await page.goto(`${desk.url}/jobs/${id}?connection=${connection}`);
-    await expect(page.getByRole("region", { name: "Graph" }).getByText("1 node")).toBeVisible();
-    await expect(page.getByText("belongs to somebody else")).toBeHidden();
-  }
-  await page.goto(`${desk.url}/history?connection=${connection}`);
-  await expect(getRows(page)).toHaveCount(1);
-  await page.goto(`${desk.url}/queue?connection=${connection}`);
-  await expect(page.locator(`[data-row="${ids[2]}"]`)).toBeVisible();
-  for (const path of ["/assets", `/assets/${crypto.randomUUID()}`]) {
-    await page.goto(`${desk.url}${path}?connection=${connection}`);
-    await expect(page.getByRole("main").getByRole("alert")).toContainText("This service does not support this");
-    await expect(page.getByText("It was deleted")).toBeHidden();
-  }
+  await page.goto(`${desk.url}/jobs/${ids[0]}?connection=${connection}`);
+  await expect(page.getByRole("region", { name: "Graph" }).getByText("1 node")).toBeVisible();
+  await expect(page.getByText("belongs to somebody else")).toBeHidden();
+  await page.goto(`${desk.url}/assets?connection=${connection}`);
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("This service does not support this");
   await expect(page.locator("[data-freshness]")).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Add", exact: true })).toBeHidden();
   await page.goto(`${desk.url}/?connection=${connection}`);
   await expect(page.getByRole("heading", { name: "Newest pictures" })).toBeVisible();
   await expect(page.getByRole("main").locator("a[href^='/assets']")).toHaveCount(0);
+  await server.close();
+});
+
+test("uploads a sample's missing picture and reports a failed upload", async ({ signedIn: page, desk }) => {
+  const files = createLocalFiles();
+  const server = await startLocalServer(files);
+  const connection = await saveConnection(page, desk, { name: "Workshop", baseUrl: server.url });
+  const uploadPattern = "**/api/upload/image*";
+  await page.route(uploadPattern, (route) => route.fulfill({ status: 507, json: { code: "INSUFFICIENT_STORAGE", message: "disk full" } }));
+  const runSample = async () => {
+    await page.goto(`${desk.url}/?connection=${connection}`);
+    await page.getByRole("button", { name: "Run Poster from a photo" }).click();
+  };
+  await runSample();
+  const errorMessage = page.getByText("photo.png could not be uploaded.");
+  await expect(errorMessage).toBeVisible();
+  await expect(page.getByText("disk full")).toBeVisible();
+  await expectAccessible(page);
+  expect([server.state.pending.length, files.pictures.size]).toEqual([0, 0]);
+  await page.unroute(uploadPattern);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByText("photo.png uploaded")).toBeVisible();
+  await expect(errorMessage).toBeHidden();
+  expect([...files.pictures.keys()]).toEqual(["input/photo.png"]);
+
+  files.pictures.clear();
+  await runSample();
+  await expect.poll(() => JSON.stringify(server.state.pending[0]?.[2])).toContain('"image":"photo.png"');
+  expect([...files.pictures.keys()]).toEqual(["input/photo.png"]);
   await server.close();
 });

@@ -1,10 +1,9 @@
-// Features of every page: the command palette, languages, time zones, connections, and returning after a session has ended.
+// Features of every page: the command palette, languages, time zones and connections.
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
-import { owner } from "./support/desk";
 import { readSample } from "./support/files";
-import { submitJob, waitForState } from "./support/jobs";
-import { connect, goTo, setUpByLink } from "./support/steps";
+import { createSlowGraph, submitJob, waitForState } from "./support/jobs";
+import { goTo, saveConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
 const createGraph = () => JSON.parse(readSample("01-invert").bytes.toString("utf8"));
@@ -30,13 +29,11 @@ test("opens pages and jobs from the command palette with the keyboard alone", as
   await expect(page).toHaveURL(/\/queue$/);
   await expect(getPaletteField(page)).toBeHidden();
 
-  for (const query of [id, id.slice(0, 10)]) {
-    await openCommandPalette(page, `${desk.url}/settings`);
-    await page.keyboard.insertText(query);
-    await expect(page.getByRole("option", { name: `Job ${id.slice(0, 8)}` })).toHaveAttribute("aria-selected", "true");
-    await page.keyboard.press("Enter");
-    await expect(page).toHaveURL(new RegExp(`/jobs/${id}`));
-  }
+  await openCommandPalette(page, `${desk.url}/settings`);
+  await page.keyboard.insertText(id.slice(0, 10));
+  await expect(page.getByRole("option", { name: `Job ${id.slice(0, 8)}` })).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(`/jobs/${id}`));
 
   await openCommandPalette(page, `${desk.url}/settings`);
   await page.keyboard.insertText("00000000-0000-4000-8000-000000000000");
@@ -75,13 +72,25 @@ test("renders the whole page in Chinese and remembers a chosen language", async 
   await context.close();
 });
 
-test("keeps a tab on its connection when another tab switches to another one", async ({ page, context, ownDesk, service }) => {
+test("opens a linked job on its connection and keeps each tab's own", async ({ signedIn: page, context, desk, service }) => {
+  const connection = await saveConnection(page, desk, { name: "Second studio", baseUrl: service.url, key: service.key });
+  await test.step("opens a linked job on its own connection", async () => {
+    const id = await submitJob(page.request, desk, createSlowGraph(0, "elsewhere"), { connection });
+    const linkedPage = await context.newPage();
+    await linkedPage.goto(`${desk.url}/jobs/${id}`);
+    await expect(linkedPage).toHaveURL(`${desk.url}/jobs/${id}?connection=${connection}`);
+    await expect(linkedPage.getByRole("button", { name: "Switch connection, now Second studio" })).toBeVisible();
+    await expect(linkedPage.getByRole("heading", { name: "Job", level: 1 })).toBeVisible();
+    await expect(linkedPage.getByText("Job not found")).toBeHidden();
+    await linkedPage.close();
+  });
   const connectionButton = page.getByRole("button", { name: "Switch connection, now Embedded service" }).filter({ visible: true });
-  await page.goto(`${ownDesk.url}/queue`);
+  await page.goto(`${desk.url}/queue`);
   await expect(connectionButton).toBeVisible();
   const otherPage = await context.newPage();
-  await otherPage.goto(`${ownDesk.url}/settings`);
-  await connect(otherPage, { name: "Another", url: service.url, key: service.key });
+  await otherPage.goto(`${desk.url}/settings`);
+  await otherPage.getByRole("button", { name: "Use: Second studio" }).click();
+  await expect(otherPage.getByRole("button", { name: "Switch connection, now Second studio" })).toBeVisible();
   await expect(page).toHaveURL(/connection=/);
   await page.reload();
   await expect(connectionButton).toBeVisible();
@@ -90,7 +99,7 @@ test("keeps a tab on its connection when another tab switches to another one", a
   await expect(connectionButton).toBeVisible();
 });
 
-test("formats times and dates by locale and time zone on every screen", async ({ browser, desk }) => {
+test("formats times and dates by locale and time zone", async ({ browser, desk }) => {
   const byLocale: Record<"titles" | "days", string[]>[] = [];
   for (const [locale, timezoneId, zonePattern] of [
     ["en-GB", "Asia/Tokyo", /GMT\+9/],
@@ -109,8 +118,8 @@ test("formats times and dates by locale and time zone on every screen", async ({
     const [timeText = ""] = /\d+:\d\d:\d\d(\s[AP]M)?/.exec(await details.innerText()) ?? [];
     expect(/M$/.test(timeText)).toBe(locale === "en-US");
     const titles: string[] = [];
-    for (const path of [`/jobs/${id}`, "/jobs", "/history", "/settings/audit"]) {
-      await page.goto(`${desk.url}${path}`);
+    for (const path of ["", "/jobs", "/settings/audit"]) {
+      if (path) await page.goto(`${desk.url}${path}`);
       const time = page.getByRole("main").locator("time[title]").filter({ visible: true }).first();
       await expect(time).toHaveAttribute("title", zonePattern);
       titles.push((await time.getAttribute("title")) ?? "");
@@ -129,48 +138,4 @@ test("formats times and dates by locale and time zone on every screen", async ({
   for (const title of american?.titles ?? []) expect(title).toMatch(/^\w+ \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M E/);
   for (const day of british?.days ?? []) expect(day).toMatch(/^\w{3},? \d{1,2} \w+$/);
   for (const day of american?.days ?? []) expect(day).toMatch(/^\w{3}, \w{3} \d{1,2}$/);
-});
-
-test("returns to the same page and filters when the user signs in again", async ({ signedIn: page, desk }) => {
-  await page.goto(`${desk.url}/jobs?status=failed`);
-  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
-  // Sets the cookie of a session that no longer exists, as after a change of role.
-  const cookies = await page.context().cookies();
-  await page.context().clearCookies();
-  await page
-    .context()
-    .addCookies(cookies.map((cookie) => (cookie.name.endsWith("lightdesk.session") ? { ...cookie, value: "ended" } : cookie)));
-  await page.goto(`${desk.url}/jobs?status=failed`);
-  await page.getByLabel("Email").fill(owner.email);
-  await page.getByLabel("Password").fill(owner.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page).toHaveURL(`${desk.url}/jobs?status=failed`);
-
-  await page.context().clearCookies();
-  await page.goto(`${desk.url}/sign-in?callbackUrl=${encodeURIComponent("//example.com/jobs")}`);
-  await page.getByLabel("Email").fill(owner.email);
-  await page.getByLabel("Password").fill(owner.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page).toHaveURL(`${desk.url}/`);
-});
-
-test("reports an invalid set-up link and offers sign-in only when possible", async ({ page, freshDesk }) => {
-  await page.goto(`${freshDesk.url}/set-up?token=wrong`);
-  await expect(page.getByText("This set-up link does not work")).toBeVisible();
-  await expect(page.getByText("What you typed")).toHaveCount(0);
-  await expect(page.getByRole("link", { name: "Sign in instead" })).toBeHidden();
-  await expect(page).toHaveTitle("Set up · Lightdesk");
-  await expect(page.getByLabel("Your name")).toBeHidden();
-  await page.goto(freshDesk.setUpUrl);
-  await expect(page.getByLabel("Your name")).toBeVisible();
-  await expectAccessible(page);
-  await setUpByLink(page, freshDesk);
-  await page.goto(`${freshDesk.url}/nowhere`);
-  await expect(page).toHaveTitle("Not found · Lightdesk");
-  await page.goto(freshDesk.setUpUrl);
-  await expect(page.getByText("Lightdesk is already set up")).toBeVisible();
-  await expect(page.getByLabel("Your name")).toBeHidden();
-  await page.context().clearCookies();
-  await page.getByRole("link", { name: "Sign in instead" }).click();
-  await expect(page.getByLabel("Email")).toBeVisible();
 });

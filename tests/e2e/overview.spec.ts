@@ -3,18 +3,29 @@ import { type APIRequestContext, type Locator, type Page } from "@playwright/tes
 import { samples } from "@/components/frame/samples/samples";
 import { type RunsByDay } from "@/lib/contract/console";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
-import { saveConnection } from "./support/connections";
-import { type Desk } from "./support/desk";
+import { type Desk, owner } from "./support/desk";
 import { readSample } from "./support/files";
 import { cancelJob, createSlowGraph, failingGraph, submitJob, waitForState } from "./support/jobs";
 import { isLiveRequest, mockLiveUpdates } from "./support/live";
 import { startFakeService } from "./support/service";
-import { goTo, setUpByLink } from "./support/steps";
+import { saveConnection, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
+const vera = { name: "Vera Viewer", email: "vera@example.com", password: "correct horse battery" };
 const readSampleGraph = (name: string): unknown => JSON.parse(readSample(name).bytes.toString("utf8"));
 
-test("creates one job and picture when a sample is double-clicked after set-up", async ({ page, freshDesk }) => {
+test("sets up an owner by link and runs a sample once when it is double-clicked", async ({ page, freshDesk }) => {
+  await test.step("reports an invalid set-up link without offering sign-in", async () => {
+    await page.goto(`${freshDesk.url}/set-up?token=wrong`);
+    await expect(page.getByText("This set-up link does not work")).toBeVisible();
+    await expect(page.getByText("What you typed")).toHaveCount(0);
+    await expect(page.getByRole("link", { name: "Sign in instead" })).toBeHidden();
+    await expect(page).toHaveTitle("Set up · Lightdesk");
+    await expect(page.getByLabel("Your name")).toBeHidden();
+    await page.goto(freshDesk.setUpUrl);
+    await expect(page.getByLabel("Your name")).toBeVisible();
+    await expectAccessible(page);
+  });
   await setUpByLink(page, freshDesk);
   await expect(page).toHaveURL(`${freshDesk.url}/`);
   await test.step("shows samples as pictures with the next steps below", async () => {
@@ -54,23 +65,40 @@ test("creates one job and picture when a sample is double-clicked after set-up",
     await page.goto(freshDesk.url);
     await expectImageLoaded(getRegion(page, "Newest pictures").locator(`[data-job="${id}"] img`));
   });
+  await test.step("offers sign-in when the set-up link was already used", async () => {
+    await page.goto(`${freshDesk.url}/nowhere`);
+    await expect(page).toHaveTitle("Not found · Lightdesk");
+    await page.context().clearCookies();
+    await page.goto(freshDesk.setUpUrl);
+    await expect(page.getByText("Lightdesk is already set up")).toBeVisible();
+    await expect(page.getByLabel("Your name")).toBeHidden();
+    await page.getByRole("link", { name: "Sign in instead" }).click();
+    await expect(page.getByLabel("Email")).toBeVisible();
+  });
+  expect(freshDesk.output()).not.toContain(owner.password);
 });
 
-test("opens a workflow file in Run when it is chosen on the first page", async ({ page, freshDesk }) => {
-  await setUpByLink(page, freshDesk);
-  // Navigate by links, so that the page is interactive before a file is chosen.
-  await goTo(page, "Jobs");
-  await goTo(page, "Overview");
-  const file = readSample("01-invert");
-  await page.getByTestId("own-workflow").setInputFiles({ name: "mine.json", mimeType: file.type, buffer: file.bytes });
-  await expect(page).toHaveURL(`${freshDesk.url}/run`);
-  await expect(page.getByRole("heading", { name: "mine" })).toBeVisible();
-  await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
-});
-
-test("shows running and failed jobs, pictures, actions and runs per day", async ({ page, freshDesk: desk }) => {
-  await desk.setUp(page.request);
-  await desk.signIn(page.context());
+test("shows jobs, pictures, actions and runs, and only what a viewer may use", async ({ page, ownDesk: desk, browser }) => {
+  await desk.addOperator(page.request, vera, "viewer");
+  const viewerPage = await (await browser.newContext()).newPage();
+  await desk.signIn(viewerPage.context(), vera);
+  const viewerRequests: string[] = [];
+  viewerPage.on("request", (request) => void viewerRequests.push(new URL(request.url()).pathname));
+  await test.step("hides Run and invitations from a viewer before the first job", async () => {
+    await viewerPage.goto(desk.url);
+    await expect(viewerPage.getByText("Viewers can open everything.")).toBeVisible();
+    await expect(viewerPage.getByRole("button", { name: /^Run/ })).toHaveCount(0);
+    await expect(viewerPage.getByRole("link", { name: "Invite a colleague" })).toHaveCount(0);
+    await expectAccessible(viewerPage);
+  });
+  await test.step("opens a workflow file in Run when it is chosen before the first job", async () => {
+    await page.goto(desk.url);
+    const file = readSample("01-invert");
+    await page.getByTestId("own-workflow").setInputFiles({ name: "mine.json", mimeType: file.type, buffer: file.bytes });
+    await expect(page).toHaveURL(`${desk.url}/run`);
+    await expect(page.getByRole("heading", { name: "mine" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Run", exact: true })).toBeVisible();
+  });
   for (const name of ["01-invert", "09-colour-field"]) {
     await waitForState(page.request, desk, await submitJob(page.request, desk, readSampleGraph(name), { name }), "completed");
   }
@@ -136,35 +164,14 @@ test("shows running and failed jobs, pictures, actions and runs per day", async 
   await cancelJob(page.request, desk, waiting);
   await cancelJob(page.request, desk, running);
   await expect(getRegion(page, "Running now").getByText("Nothing is running.")).toBeVisible();
-});
-
-test("hides Run, invitations and the audit log from a viewer", async ({ page, freshDesk: desk, browser }) => {
-  await desk.setUp(page.request);
-  await desk.signIn(page.context());
-  const inviteResponse = await page.request.post(`${desk.url}/api/console/members/invitations`, {
-    data: { email: "vera@example.com", role: "viewer" },
-    headers: { origin: desk.url },
+  await test.step("hides Run and the team's actions from a viewer", async () => {
+    await viewerPage.reload();
+    await expect(getRegion(viewerPage, "Newest pictures")).toBeVisible();
+    await expect(getRegion(viewerPage, "Team activity")).toHaveCount(0);
+    await expect(viewerPage.getByRole("main").getByRole("link", { name: "Run a workflow" })).toHaveCount(0);
+    expect(viewerRequests.filter((path) => path.startsWith("/api/console/audit"))).toEqual([]);
   });
-  const { url }: { url: string } = await inviteResponse.json();
-  const vera = await (await browser.newContext()).newPage();
-  const requests: string[] = [];
-  vera.on("request", (request) => void requests.push(new URL(request.url()).pathname));
-  await vera.goto(url);
-  await vera.getByLabel("Your name").fill("Vera Viewer");
-  await vera.getByLabel("Password").fill("correct horse battery");
-  await vera.getByRole("button", { name: "Join" }).click();
-  await expect(vera.getByText("Viewers can open everything.")).toBeVisible();
-  await expect(vera.getByRole("button", { name: /^Run/ })).toHaveCount(0);
-  await expect(vera.getByRole("link", { name: "Invite a colleague" })).toHaveCount(0);
-  await expectAccessible(vera);
-
-  await waitForState(page.request, desk, await submitJob(page.request, desk, readSampleGraph("01-invert")), "completed");
-  await vera.reload();
-  await expect(getRegion(vera, "Newest pictures")).toBeVisible();
-  await expect(getRegion(vera, "Team activity")).toHaveCount(0);
-  await expect(vera.getByRole("main").getByRole("link", { name: "Run a workflow" })).toHaveCount(0);
-  expect(requests.filter((path) => path.startsWith("/api/console/audit"))).toEqual([]);
-  await vera.context().close();
+  await viewerPage.context().close();
 });
 
 test("explains a sample's missing nodes instead of offering Run", async ({ signedIn: page, desk }) => {

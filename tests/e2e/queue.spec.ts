@@ -6,7 +6,7 @@ test("cancels one, several or all pending jobs and reports the results", async (
   const pending: string[] = [];
   for (const salt of ["-1", "-2", "-3", "-4", "-5", "-6"]) pending.push(await submitJob(page.request, desk, createSlowGraph(1, salt)));
   await waitForState(page.request, desk, running, "in_progress");
-  const [firstId = "", , thirdId = "", fourthId = ""] = pending.map((id) => id.slice(0, 8));
+  const [firstId = "", , thirdId = ""] = pending.map((id) => id.slice(0, 8));
 
   await page.goto(`${desk.url}/queue`);
   await expect(page.getByText("1 running, 6 pending")).toBeVisible();
@@ -15,9 +15,8 @@ test("cancels one, several or all pending jobs and reports the results", async (
   await page.getByRole("button", { name: `Cancel job ${firstId}` }).click();
   await page.getByRole("button", { name: `Undo cancelling job ${firstId}` }).click();
   await expect(page.getByText("Kept 1 job")).toBeVisible();
-  await expect(page.getByText("Cancelling 1 job")).toBeHidden();
 
-  // Cancels a range of three jobs and undoes one of them. A second action has its own Undo.
+  // Cancels a range of three jobs and undoes one of them.
   const bodies: unknown[] = [];
   page.on("request", (request) => {
     if (request.method() === "POST" && request.url().includes("/api/queue")) bodies.push(request.postDataJSON());
@@ -28,29 +27,15 @@ test("cancels one, several or all pending jobs and reports the results", async (
   await page.getByRole("region", { name: "Selected rows" }).getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: `Undo cancelling job ${thirdId}` }).click();
   await expect(actions.getByText("Cancelling 2 jobs")).toBeVisible();
-  await page.getByRole("button", { name: `Cancel job ${fourthId}` }).click();
-  await expect(actions.getByText("Cancelling 2 jobs")).toBeVisible();
-  await actions.getByRole("button", { name: "Undo" }).last().click();
-  await expect(actions.getByText("Cancelling 1 job", { exact: true })).toBeHidden();
   await expect(page.getByText("2 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 4 pending")).toBeVisible();
   expect(bodies).toEqual([{ delete: pending.slice(0, 2) }]);
 
-  // Ctrl+A on a focused checkbox selects the waiting rows and no page text.
-  await page.getByRole("checkbox", { name: `Select job ${thirdId}` }).check();
-  await page.keyboard.press("Control+a");
-  await expect(page.getByRole("region", { name: "Selected rows" })).toContainText("4 selected");
-  await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: `Cancel job ${thirdId}` }).click();
-  await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
-  await expect(page.getByText("1 running, 3 pending")).toBeVisible();
-
   // Clears the remaining jobs after a confirmation.
-  await page.getByRole("checkbox", { name: `Select job ${fourthId}` }).check();
-  await page.getByRole("button", { name: "Clear 3 pending jobs" }).click();
+  await page.getByRole("button", { name: "Clear 4 pending jobs" }).click();
   await expect(page.getByRole("dialog")).toContainText("This cannot be undone");
-  await page.getByRole("dialog").getByRole("button", { name: "Clear 3 pending jobs" }).click();
-  await expect(page.getByText("3 cancelled", { exact: true })).toBeVisible();
+  await page.getByRole("dialog").getByRole("button", { name: "Clear 4 pending jobs" }).click();
+  await expect(page.getByText("4 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 0 pending")).toBeVisible();
   for (const id of pending) await waitForState(page.request, desk, id, "cancelled");
   await waitForState(page.request, desk, running, "in_progress");

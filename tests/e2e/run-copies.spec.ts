@@ -1,15 +1,8 @@
 // Copies of a run with one varied input, and the graph next to the form.
-import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { createWorkflowFile, dropFile } from "./support/files";
 import { createSlowGraph } from "./support/jobs";
 import { expect, test } from "./support/test";
-
-async function openSample(page: Page, url: string, name: RegExp): Promise<void> {
-  await page.goto(`${url}/run`);
-  await page.getByRole("button", { name }).click();
-  await expect(page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true })).toBeVisible();
-}
 
 test("runs copies over a range, labels them in Jobs and cancels waiting ones", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
@@ -21,7 +14,6 @@ test("runs copies over a range, labels them in Jobs and cancels waiting ones", a
   await dialog.getByLabel("to", { exact: true }).fill("256");
   await dialog.getByLabel("in steps of").fill("64");
   await expect(dialog.getByText("4 jobs: width 64 … 256")).toBeVisible();
-  await expectAccessible(page);
   await dialog.getByRole("button", { name: "Run 4 copies" }).click();
   // Jobs of other tests may occupy the only worker slot.
   await expect(page.getByText(/^(1 running · 3|4) pending$/)).toBeVisible();
@@ -40,24 +32,7 @@ test("runs copies over a range, labels them in Jobs and cancels waiting ones", a
   await expect(page.getByText(/^(1 running · 3|4) cancelled$/).filter({ visible: true })).toBeVisible();
 });
 
-test("links nodes in the graph to fields in the form", async ({ signedIn: page, desk }) => {
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await openSample(page, desk.url, /^Poster from a photo/);
-  await page.locator("[data-node='3']").click();
-  await expect(page.getByRole("textbox", { name: "sharpen_radius" })).toBeFocused();
-  await page.getByRole("combobox", { name: "crop" }).focus();
-  await expect(page.locator("[data-node='2']")).toHaveAttribute("aria-pressed", "true");
-  await page.getByRole("separator", { name: "Graph width" }).press("ArrowLeft");
-  await expectAccessible(page);
-
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.getByRole("button", { name: "Graph", exact: true }).click();
-  await page.locator("[data-node='4']").click();
-  await expect(page.getByRole("textbox", { name: "batch_size" })).toBeVisible();
-  await expect(page.getByRole("region", { name: "Workflow graph" })).toHaveCount(0);
-});
-
-test("uses an asset in a run and confirms before replacing a saved workflow", async ({ signedIn: page, desk }) => {
+test("uses an asset in a run, links graph nodes to fields and confirms a replacement", async ({ signedIn: page, desk }) => {
   const response = await page.request.get(`${desk.url}/api/assets?name_contains=product&limit=1`);
   const { assets }: { assets: { id: string; asset_hash: string }[] } = await response.json();
   await page.goto(`${desk.url}/run?asset=${assets[0]?.id}`);
@@ -72,6 +47,21 @@ test("uses an asset in a run and confirms before replacing a saved workflow", as
   await page.getByRole("dialog").getByRole("searchbox", { name: "Name contains" }).fill("photo.png");
   await page.getByRole("dialog").getByRole("button", { name: "photo.png", exact: true }).click();
   await expect(name).toHaveValue("photo.png");
+
+  await test.step("links nodes in the graph to fields in the form", async () => {
+    await page.locator("[data-node='3']").click();
+    await expect(page.getByRole("textbox", { name: "sharpen_radius" })).toBeFocused();
+    await page.getByRole("combobox", { name: "crop" }).focus();
+    await expect(page.locator("[data-node='2']")).toHaveAttribute("aria-pressed", "true");
+    await page.getByRole("separator", { name: "Graph width" }).press("ArrowLeft");
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole("button", { name: "Graph", exact: true }).click();
+    await page.locator("[data-node='4']").click();
+    await expect(page.getByRole("textbox", { name: "batch_size" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "Workflow graph" })).toHaveCount(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
 
   for (const buttonName of ["Save", "Replace"]) {
     await page.getByRole("button", { name: "Save", exact: true }).filter({ visible: true }).first().click();

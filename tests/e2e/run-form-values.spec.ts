@@ -4,9 +4,9 @@ import { createLocalFiles } from "@/tests/support/local-files";
 import { newerNodes } from "@/tests/support/local-nodes";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
-import { saveConnection } from "./support/connections";
 import { createWorkflowFile, dropFile } from "./support/files";
 import { expectFormIsSent, type Graph, readControls } from "./support/form-values";
+import { saveConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 import { createTextWorkflow, POEM } from "./support/text-workflow";
 

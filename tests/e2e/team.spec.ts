@@ -1,6 +1,6 @@
 import { expectAccessibleInBothThemes } from "./support/accessible";
-import { saveConnection } from "./support/connections";
 import { submitJob, waitForState } from "./support/jobs";
+import { saveConnection } from "./support/steps";
 import { expect, test } from "./support/test";
 
 const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
@@ -39,8 +39,6 @@ test("shows who ran each job, usage by member and jobs on personal connections",
     await page.getByRole("dialog", { name: "Filter by person" }).getByRole("button", { name: grace.name }).click();
     await expect(row(ownerJob)).toHaveCount(0);
     await expect(row(sharedJob)).toBeVisible();
-    await page.goto(`${desk.url}/history`);
-    await expect(row(sharedJob).getByText(grace.name)).toBeVisible();
   });
 
   await test.step("shows the same usage on the page and in the export, without connection names", async () => {
@@ -95,7 +93,6 @@ test("shows who ran each job, usage by member and jobs on personal connections",
     await expect(page.getByText(`${grace.name}; you can only view its jobs`)).toBeVisible();
     await gracePage.goto(`${desk.url}/settings`);
     await expect(gracePage.getByText("read-only, granted by Ada Owner")).toBeVisible();
-    await expectAccessibleInBothThemes(gracePage);
   });
 
   await test.step("shows a member's jobs and pictures read-only", async () => {

@@ -2,9 +2,8 @@ import { type Page } from "@playwright/test";
 import { createPattern, startFileSource } from "@/tests/support/file-source";
 import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
-import { dropFile } from "./support/files";
+import { confirmAdd, createRandomFile, dropFile, getTray, sha256, toFilePayload } from "./support/files";
 import { expect, test } from "./support/test";
-import { confirmAdd, createRandomFile, getTray, sha256, toFilePayload } from "./support/uploads";
 
 // This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });
@@ -48,7 +47,6 @@ test("uploads dropped, picked and pasted files and sends stored content only onc
   await page.getByRole("link", { name: /^Assets/ }).click();
   await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
   await expect(getTray(page).getByText("3 of 3 stored")).toBeVisible();
-  await expectAccessible(page);
   // While files are dragged over the page, it shows their destination.
   const dragData = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
@@ -63,18 +61,10 @@ test("uploads dropped, picked and pasted files and sends stored content only onc
   await getTray(page).getByRole("button", { name: "Close" }).click();
   await page.getByTestId("asset-files").setInputFiles([toFilePayload(chosen)]);
   await expect(page.getByRole("dialog", { name: "Add 1 file" })).toBeVisible();
-  await expectAccessible(page);
   await confirmAdd(page);
   await expect(getTray(page).getByText("already stored, nothing sent · verified")).toBeVisible();
   await expect(getTray(page).getByText("1 already existed; nothing was sent")).toBeVisible();
   expect(uploadUrls).toEqual([]);
-  // Only one of two identical new files is sent.
-  const twin = createRandomFile("twin.bin");
-  await page.getByTestId("asset-files").setInputFiles([toFilePayload(twin), { ...toFilePayload(twin), name: "other.bin" }]);
-  await confirmAdd(page);
-  await expect(getTray(page).getByText(/^already stored as (twin|other)\.bin, nothing sent · verified$/)).toBeVisible();
-  await expect(getTray(page).getByText("3 of 3 stored · 2 already existed")).toBeVisible();
-  expect(uploadUrls).toHaveLength(1);
 });
 
 test("downloads from a URL through the service and never shows its token", async ({ browser, page, context }) => {
@@ -110,14 +100,6 @@ test("downloads from a URL through the service and never shows its token", async
     for (const response of source.pending) response.destroy();
     await expect(getTray(secondPage).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
     expect((await getStoredAsset(secondPage, desk, "film.bin")).sha256).toBe(sha256(bytes));
-    // A file that is already stored becomes an asset immediately, without a request to its source.
-    const requestCount = source.responses.length;
-    await page.getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByRole("menuitem", { name: "Download from URL…" }).click();
-    await page.getByLabel("URLs, one per line").fill(`${source.url}/film.bin?token=very-secret`);
-    await page.getByRole("button", { name: "Download 1 file" }).click();
-    await expect(page.getByText("1 already existed and is an asset now")).toBeVisible();
-    expect(source.responses.filter(({ range, sent }, index) => index >= requestCount && range === undefined && sent > 0)).toEqual([]);
     expect(await secondPage.content()).not.toContain("very-secret");
     expect(desk.output()).not.toContain("very-secret");
     await otherContext.close();

@@ -1,12 +1,9 @@
 // Kills the console during an app's runs while its service keeps running. No run is sent twice or lost.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { type AppRun } from "@/lib/contract/apps/app";
 import { createAppHarness, createPicture } from "../integration/console/apps/app-harness";
 import { isPrompt, startServiceGate } from "../support/service-gate";
-import { createKey, startServiceProcess } from "../support/service-process";
+import { openServiceProcess } from "../support/service-process";
 import { type StartedProcess, startProcess } from "../support/start-process";
 import { createAccessToken } from "../support/tokens";
 import { until } from "../support/until";
@@ -17,9 +14,7 @@ let url: string;
 /** Requests that get no response through the gate. "responses": the service receives the request; "uploads": it doesn't. */
 const blocked = new Set<"responses" | "uploads">();
 
-const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-apps-"));
-const key = await createKey(dataDir, "ada");
-const service = await startServiceProcess(dataDir);
+const { service, key } = await openServiceProcess();
 const gate = await startServiceGate(service, (request) => {
   if (blocked.has("uploads") && request.url.startsWith("/api/upload/")) return "lost";
   return blocked.has("responses") && isPrompt(request) ? "unanswered" : undefined;
@@ -32,9 +27,6 @@ await startConsole();
 afterAll(async () => {
   await consoleProcess.stop();
   await gate.close();
-  await service.stop();
-  await appHarness.harness.dispose();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 async function startConsole(): Promise<void> {

@@ -2,14 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { endSession, readSession } from "@/lib/server/auth/session";
 import { SESSION_COOKIE } from "@/lib/server/cookies";
 import { openStore } from "@/lib/server/store/store";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { createHarness } from "../support/harness";
 import { simulateFullDisk } from "./disk/simulate-full-disk";
-import { disks, type SmallDisk } from "./disk/small-disk";
+import { disks } from "./disk/small-disk";
 
 describe("a console whose disk is full", async () => {
   const harness = await createHarness();
@@ -59,13 +59,9 @@ describe("a console whose disk is full", async () => {
   });
 });
 
-const smallDisks: SmallDisk[] = [];
-afterEach(() => smallDisks.splice(0).forEach((disk) => disk.dispose()));
-
 describe.each(disks)("on a $name without free space", ({ createDisk }) => {
   it("opens and reads the console's database without a reserve", async () => {
     const disk = createDisk();
-    smallDisks.push(disk);
     const first = openStore(disk.path);
     await first.migrate();
     await first.setUpToken.replace("a token", 1);

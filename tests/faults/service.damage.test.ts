@@ -1,33 +1,14 @@
 // Rows, pages and blobs that are damaged by the disk or by hand. Damage is reported and affects nothing else.
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { createColorGraph, createWaitGraph, readJob, submitGraph } from "../integration/service/support";
 import { type Client, startService, type TestService } from "../support/service";
 import { until } from "../support/until";
 
-const services: TestService[] = [];
-afterEach(async () => {
-  for (const service of services.splice(0)) await service.dispose();
-});
-async function start(options: Parameters<typeof startService>[0] = {}): Promise<TestService> {
-  const service = await startService(options);
-  services.push(service);
-  return service;
-}
-
-const createGraph = (color: number, seconds = 0) => ({
-  "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
-  "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
-  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
-});
-
-async function submit(client: Client, color: number, seconds = 0): Promise<string> {
-  return (await client.post("/api/prompt", { prompt: createGraph(color, seconds) })).body!["prompt_id" as never];
-}
-const getJob = async (client: Client, id: string) => (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
 const waitForState = (client: Client, id: string, state = "completed") =>
-  until(`${id} is ${state}`, async () => (await getJob(client, id)).status === state);
+  until(`${id} is ${state}`, async () => (await readJob(client, id)).status === state);
 
 function changeRow(service: TestService, sql: string, ...values: unknown[]): void {
   const database = new SqliteConnection(join(service.folder, "service.sqlite"));
@@ -37,7 +18,10 @@ function changeRow(service: TestService, sql: string, ...values: unknown[]): voi
 
 const damagedJob = { status: 500, body: { code: "INTERNAL", message: expect.stringMatching(/damaged.*The operator/) } };
 
-describe("a damaged row", () => {
+describe("a damaged row", async () => {
+  const service = await startService();
+  const client = service.client();
+
   it.each([
     ["jobs", "preview"],
     ["job_inputs", "extra_data"],
@@ -46,9 +30,8 @@ describe("a damaged row", () => {
     ["job_results", "messages"],
     ["job_results", "meta"],
   ])("reports %s.%s in the job's details and keeps lists working", async (table, column) => {
-    const service = await start();
-    const client = service.client();
-    const [good, bad] = [await submit(client, 1), await submit(client, 2)];
+    service.loggedErrors.length = 0;
+    const [good, bad] = [await submitGraph(client, createColorGraph(1)), await submitGraph(client, createColorGraph(2))];
     await waitForState(client, good);
     await waitForState(client, bad);
     const key = table === "jobs" ? "seq" : "job_seq";
@@ -56,7 +39,7 @@ describe("a damaged row", () => {
 
     expect(await client.get(`/api/jobs/${bad}`)).toMatchObject(damagedJob);
     expect(JSON.stringify(service.loggedErrors)).toContain("request failed");
-    expect((await getJob(client, good)).status).toBe("completed");
+    expect((await readJob(client, good)).status).toBe("completed");
     expect((await client.get(`/api/job/${bad}/status`)).status).toBe(200);
     for (const path of ["/api/jobs", "/api/history_v2?max_items=10", "/api/queue"]) expect((await client.get(path)).status, path).toBe(200);
     expect(JSON.stringify((await client.get("/api/jobs")).body)).toContain(bad);
@@ -65,10 +48,10 @@ describe("a damaged row", () => {
   });
 
   it("fails only its own waiting job", async () => {
-    const service = await start({ concurrency: 1 });
+    const service = await startService({ concurrency: 1 });
     const client = service.client();
-    const first = await submit(client, 1, 3000);
-    const [bad, next] = [await submit(client, 2), await submit(client, 3)];
+    const first = await submitGraph(client, createWaitGraph(3000));
+    const [bad, next] = [await submitGraph(client, createColorGraph(2)), await submitGraph(client, createColorGraph(3))];
     changeRow(service, "UPDATE job_inputs SET prompt = '{\"cut' WHERE job_seq = (SELECT seq FROM jobs WHERE id = ?)", bad);
     expect((await client.get("/api/queue")).status).toBe(200);
     await waitForState(client, first, "in_progress");
@@ -83,8 +66,6 @@ describe("a damaged row", () => {
   });
 
   it("keeps lists, filters and bytes readable when metadata is damaged", async () => {
-    const service = await start();
-    const client = service.client();
     const bad = (await client.upload("bad", "bad.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
     const good = (await client.upload("good", "good.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
     changeRow(service, "UPDATE assets SET metadata = '{\"cut' WHERE id = ?", bad.id);
@@ -112,9 +93,9 @@ describe("a damaged database", () => {
   }
 
   it("returns 503 with a remedy only where data is damaged", async () => {
-    const service = await start();
+    const service = await startService();
     const client = service.client();
-    const id = await submit(client, 1);
+    const id = await submitGraph(client, createColorGraph());
     await waitForState(client, id);
     await service.service.stop();
     corruptTable(join(service.folder, "service.sqlite"), "job_results");
@@ -127,7 +108,7 @@ describe("a damaged database", () => {
   });
 
   it("refuses to start and explains why when its header is overwritten", async () => {
-    const service = await start();
+    const service = await startService();
     await service.service.stop();
     writeFileSync(join(service.folder, "service.sqlite"), "no database at all ".repeat(500));
     for (const name of ["-wal", "-shm"]) rmSync(join(service.folder, `service.sqlite${name}`), { force: true });
@@ -135,8 +116,10 @@ describe("a damaged database", () => {
   });
 });
 
-describe("a damaged blob", () => {
-  const getBlobPath = (service: TestService, hash: string) => {
+describe("a damaged blob", async () => {
+  const service = await startService();
+  const client = service.client();
+  const getBlobPath = (hash: string) => {
     const digest = hash.replace("blake3:", "");
     return join(service.folder, "blobs", "blake3-v1", digest.slice(0, 2), digest.slice(2));
   };
@@ -145,13 +128,11 @@ describe("a damaged blob", () => {
     ["is missing", (path: string) => rmSync(path)],
     ["was cut short", (path: string) => truncateSync(path, 10)],
     ["was emptied", (path: string) => truncateSync(path, 0)],
-  ])("reports a blob that %s, keeps others and repairs it at the next upload", async (_, damage) => {
-    const service = await start();
-    const client = service.client();
-    const text = "the very same bytes ".repeat(50);
+  ])("reports a blob that %s, keeps others and repairs it at the next upload", async (condition, damage) => {
+    const text = `the very same bytes of one that ${condition} `.repeat(50);
     const { id, asset_hash } = (await client.upload(text, "a.txt")).body as { id: string; asset_hash: string };
     const otherAsset = (await client.upload("other", "b.txt")).body as { id: string };
-    damage(getBlobPath(service, asset_hash));
+    damage(getBlobPath(asset_hash));
 
     for (const path of [`/api/assets/${id}/content`, `/api/view?filename=${encodeURIComponent(asset_hash)}`]) {
       const response = await client.get(path);
@@ -165,10 +146,9 @@ describe("a damaged blob", () => {
   });
 
   it("replaces changed bytes when the content is uploaded again", async () => {
-    const service = await start();
     const text = "the very same bytes ".repeat(50);
-    const { asset_hash } = (await service.client("ada").upload(text, "a.txt")).body as { asset_hash: string };
-    const path = getBlobPath(service, asset_hash);
+    const { asset_hash } = (await client.upload(text, "a.txt")).body as { asset_hash: string };
+    const path = getBlobPath(asset_hash);
     await service.service.stop();
     writeFileSync(path, text.replace("very", "VERY"));
     await service.service.start();
@@ -178,20 +158,17 @@ describe("a damaged blob", () => {
   });
 
   it("fails a job that loads it and hides the local path", async () => {
-    const service = await start();
-    const client = service.client();
     const sample = readFileSync("public/samples/product.png");
     const { name } = (await client.upload(new Uint8Array(sample), "p.png", {}, "image", "/api/upload/image")).body as { name: string };
-    rmSync(getBlobPath(service, name.split(".")[0] ?? ""));
+    rmSync(getBlobPath(name.split(".")[0] ?? ""));
     const prompt = {
       "1": { class_type: "LoadImage", inputs: { image: name } },
       "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
     };
-    const { prompt_id } = (await client.post("/api/prompt", { prompt })).body as { prompt_id: string };
-    await waitForState(client, prompt_id, "failed");
-    const job = JSON.stringify(await getJob(client, prompt_id));
-    expect(job).not.toContain(service.folder);
-    await waitForState(client, await submit(client, 9));
-    expect(existsSync(join(service.folder, "tmp")) && readdirSync(join(service.folder, "tmp"))).toEqual([]);
+    const id = await submitGraph(client, prompt);
+    await waitForState(client, id, "failed");
+    expect(JSON.stringify(await readJob(client, id))).not.toContain(service.folder);
+    await waitForState(client, await submitGraph(client, createColorGraph(9)));
+    expect(readdirSync(join(service.folder, "tmp"))).toEqual([]);
   });
 });

@@ -1,17 +1,14 @@
 // The disk fills up or becomes read-only while the service runs, and later has space again.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { readJob, submitGraph, waitForEnd, waitForStart } from "../integration/service/support";
 import { type Client } from "../support/service";
 import { createHttpClient, createKey, startServiceProcess } from "../support/service-process";
-import { startProcess } from "../support/start-process";
+import { runProcess } from "../support/start-process";
 import { until } from "../support/until";
 import { createSimulatedDisk, disks, type SmallDisk } from "./disk/small-disk";
-import { auditStore } from "./kill/audit-store";
-import { installTrace } from "./kill/trace";
-
-const createdDisks: SmallDisk[] = [];
-afterEach(() => createdDisks.splice(0).forEach((disk) => disk.dispose()));
+import { auditStore, installTrace } from "./kill/audit-store";
 
 const createGraph = (seconds: number, color: number, title = "") => ({
   "1": { class_type: "EmptyImage", inputs: { width: 512, height: 512, batch_size: 1, color } },
@@ -20,21 +17,20 @@ const createGraph = (seconds: number, color: number, title = "") => ({
 });
 
 async function start(disk: SmallDisk) {
-  createdDisks.push(disk);
   const key = await createKey(disk.path, "ada");
   installTrace(join(disk.path, "service", "service.sqlite"));
+  return { key, ...(await startOn(disk, key)) };
+}
+
+async function startOn(disk: SmallDisk, key: string) {
   const service = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
-  return { service, key, client: createHttpClient(service.url, key) };
+  return { service, client: createHttpClient(service.url, key) };
 }
 
 const writeUserFile = (client: Client, text: string) =>
   client.call("POST", "/api/userdata/a.json?overwrite=true&full_info=true", text, { "content-type": "application/octet-stream" });
-const submit = async (client: Client, seconds: number, color: number, title?: string) => {
-  const response = await client.post("/api/prompt", { prompt: createGraph(seconds, color, title) });
-  return { ...response, id: String((response.body as { prompt_id?: string }).prompt_id) };
-};
-const getJob = async (client: Client, id: string) => (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
-const getState = async (client: Client, id: string) => (await getJob(client, id)).status;
+const submit = (client: Client, seconds: number, color: number) => submitGraph(client, createGraph(seconds, color));
+const submitLarge = (client: Client, color: number, title: string) => client.post("/api/prompt", { prompt: createGraph(0, color, title) });
 
 describe.each(disks)("on a full $name", ({ createDisk }) => {
   it("rejects writes with 507, serves reads and recovers when there is space", async () => {
@@ -42,9 +38,9 @@ describe.each(disks)("on a full $name", ({ createDisk }) => {
     const { service, client } = await start(disk);
     expect((await writeUserFile(client, "old ".repeat(5000))).status).toBe(200);
     const storedAsset = (await client.upload("kept ".repeat(100), "kept.txt")).body as { id: string };
-    const running = await submit(client, 1, 1);
-    const waiting = await submit(client, 0, 2);
-    await until("the first job runs", async () => (await getState(client, running.id)) === "in_progress");
+    const runningId = await submit(client, 1, 1);
+    const waitingId = await submit(client, 0, 2);
+    await waitForStart(client, runningId);
 
     disk.fill();
     const upload = await client.upload("x".repeat(3_000_000), "big.bin");
@@ -56,20 +52,13 @@ describe.each(disks)("on a full $name", ({ createDisk }) => {
     // A truncated log may accept a few more. Submissions with status 200 are kept, and later ones are refused.
     const acceptedIds: string[] = [];
     const refused = await until("a submission is refused", async () => {
-      const response = await submit(client, 0, 100 + acceptedIds.length, "n".repeat(20_000));
-      if (response.status === 200) acceptedIds.push(response.id);
+      const response = await submitLarge(client, 100 + acceptedIds.length, "n".repeat(20_000));
+      if (response.status === 200) acceptedIds.push((response.body as { prompt_id: string }).prompt_id);
       return response.status !== 200 && response;
     });
     expect(refused).toMatchObject({ status: 507 });
-    for (const path of [
-      "/api/jobs",
-      "/api/assets",
-      "/api/assets?sort=last_access_time",
-      "/api/history_v2?max_items=5",
-      "/api/queue",
-      "/api/health",
-    ])
-      expect((await client.get(path)).status, path).toBe(200);
+    const lists = ["/api/jobs", "/api/assets", "/api/assets?sort=last_access_time", "/api/history_v2?max_items=5", "/api/queue"];
+    for (const path of [...lists, "/api/health"]) expect((await client.get(path)).status, path).toBe(200);
     expect((await client.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept ".repeat(100));
     expect((await client.get("/api/userdata/a.json")).text).toBe("old ".repeat(5000));
 
@@ -78,47 +67,38 @@ describe.each(disks)("on a full $name", ({ createDisk }) => {
       const { jobs } = (await client.get("/api/jobs?status=pending,in_progress")).body as { jobs: unknown[] };
       return jobs.length === 0;
     });
-    for (const id of [waiting.id, ...acceptedIds]) expect(["completed", "failed"], id).toContain(await getState(client, id));
-    for (const id of [running.id, waiting.id, ...acceptedIds]) {
-      const job = await getJob(client, id);
-      if (job.status === "completed") continue;
-      const failure = {
-        exception_type: "InsufficientStorage",
-        exception_message: expect.stringContaining("The operator must free space"),
-      };
-      expect(job).toMatchObject({ status: "failed", execution_error: failure });
+    const failure = { exception_type: "InsufficientStorage", exception_message: expect.stringContaining("The operator must free space") };
+    for (const id of [runningId, waitingId, ...acceptedIds]) {
+      const job = await readJob(client, id);
+      if (job.status !== "completed") expect(job).toMatchObject({ status: "failed", execution_error: failure });
     }
-    const resubmitted = await submit(client, 0, 3);
-    await until("a new job runs", async () => (await getState(client, resubmitted.id)) === "completed");
+    expect((await waitForEnd(client, await submit(client, 0, 3))).status).toBe("completed");
     expect((await client.upload("x".repeat(3_000_000), "big.bin")).status).toBe(201);
     expect((await writeUserFile(client, "new ".repeat(5000))).status).toBe(200);
     expect(service.output()).toMatch(/ENOSPC|SQLITE_FULL/);
     expect(await service.stop()).toBe(0);
     auditStore(join(disk.path, "service"), []);
   });
-});
 
-describe.each(disks)("on a full $name", ({ createDisk }) => {
   it("deletes assets, cancels jobs, ends running jobs and restarts", async () => {
     const disk = createDisk();
     const { service, key, client } = await start(disk);
     const storedAsset = (await client.upload("kept", "kept.txt")).body as { id: string };
     const deletedAsset = (await client.upload("gone", "gone.txt")).body as { id: string };
-    const running = await submit(client, 1, 1);
-    const waiting = await submit(client, 0, 2);
-    const queuedJob = await submit(client, 0, 3);
-    await until("the first job runs", async () => (await getState(client, running.id)) === "in_progress");
+    const runningId = await submit(client, 1, 1);
+    const waitingId = await submit(client, 0, 2);
+    const queuedId = await submit(client, 0, 3);
+    await waitForStart(client, runningId);
     disk.fill();
     expect((await client.call("DELETE", `/api/assets/${deletedAsset.id}`)).status).toBe(204);
-    expect((await client.post(`/api/jobs/${waiting.id}/cancel`)).status).toBe(200);
-    expect((await client.post("/api/queue", { delete: [queuedJob.id] })).status).toBe(200);
-    await until("the running job has ended", async () => ["completed", "failed"].includes(String(await getState(client, running.id))));
-    expect(await getState(client, waiting.id)).toBe("cancelled");
+    expect((await client.post(`/api/jobs/${waitingId}/cancel`)).status).toBe(200);
+    expect((await client.post("/api/queue", { delete: [queuedId] })).status).toBe(200);
+    expect(["completed", "failed"]).toContain((await waitForEnd(client, runningId, 45_000)).status);
+    expect((await readJob(client, waitingId)).status).toBe("cancelled");
     expect(await service.stop()).toBe(0);
 
-    const restarted = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
+    const { service: restarted, client: restartedClient } = await startOn(disk, key);
     expect(restarted.output()).toContain("service disk full");
-    const restartedClient = createHttpClient(restarted.url, key);
     expect((await restartedClient.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept");
     expect((await restartedClient.get("/api/jobs")).status).toBe(200);
     expect((await restartedClient.upload("x".repeat(3_000_000), "big.bin")).status).toBe(507);
@@ -150,10 +130,9 @@ describe("on a read-only disk", () => {
     expect(await service.stop()).toBe(0);
 
     disk.makeReadOnly();
-    const refused = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: disk.path, ...disk.env });
-    expect(await refused.exitCode).toBe(1);
-    expect(refused.output()).toContain("LIGHTDESK_DATA_DIR must be a writable folder");
-    expect(refused.output()).not.toContain("    at ");
+    const refused = await runProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: disk.path, ...disk.env });
+    expect(refused).toEqual({ code: 1, output: expect.stringContaining("LIGHTDESK_DATA_DIR must be a writable folder") });
+    expect(refused.output).not.toContain("    at ");
   });
 });
 
@@ -162,29 +141,23 @@ describe.each(disks)("on a $name without free space", ({ createDisk, isReal }) =
     const disk = createDisk();
     const { service, key, client } = await start(disk);
     const storedAsset = (await client.upload("kept", "kept.txt")).body as { id: string };
-    const interruptedJob = await submit(client, 1, 7);
-    await until("the job runs", async () => (await getState(client, interruptedJob.id)) === "in_progress");
+    const interruptedId = await submit(client, 1, 7);
+    await waitForStart(client, interruptedId);
     await service.stop("SIGKILL");
     rmSync(join(disk.path, "service", "reserve"), { force: true });
     disk.fill();
 
-    const restarted = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
+    const { service: restarted, client: restartedClient } = await startOn(disk, key);
     expect(restarted.output()).toContain("service disk full");
-    const restartedClient = createHttpClient(restarted.url, key);
     expect((await restartedClient.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept");
     for (const path of ["/api/jobs", "/api/assets", "/api/history_v2", "/api/queue", "/api/user"])
       expect((await restartedClient.get(path)).status, path).toBe(200);
-    expect((await submit(restartedClient, 0, 1, "n".repeat(50_000))).status).toBe(507);
+    expect((await submitLarge(restartedClient, 1, "n".repeat(50_000))).status).toBe(507);
     disk.free();
-    const ended = await until("the interrupted job has ended", async () => {
-      const currentState = await getState(restartedClient, interruptedJob.id);
-      return (currentState === "completed" || currentState === "failed") && currentState;
-    });
+    const { status } = await waitForEnd(restartedClient, interruptedId, 45_000);
     // With space at the start, the job restarts at once and may then run out of space.
-    if (isReal) expect(ended).toBe("completed");
-    const newJob = await submit(restartedClient, 0, 1);
-    expect(newJob.status).toBe(200);
-    await until("the new job has completed", async () => (await getState(restartedClient, newJob.id)) === "completed");
+    expect(isReal ? ["completed"] : ["completed", "failed"]).toContain(status);
+    expect((await waitForEnd(restartedClient, await submit(restartedClient, 0, 1))).status).toBe("completed");
     expect(await restarted.stop()).toBe(0);
   });
 });

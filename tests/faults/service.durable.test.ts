@@ -2,43 +2,49 @@
 // it before the rows are committed. All of this happens before the response, as the order of disk calls shows.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import sharp from "sharp";
 import { afterAll, expect, it } from "vitest";
 import { startFileSource } from "@/tests/support/servers";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
+import { download } from "../integration/service/downloads-support";
+import { submitGraph, waitForEnd } from "../integration/service/support";
 import { createPattern } from "../support/file-source";
 import { createHttpClient, createKey, startServiceProcess } from "../support/service-process";
-import { until } from "../support/until";
-import { createPicture, findNamedBlobs } from "./disk/durable";
 
 let readCount = 0;
-const getOrderPath = () => `${folder}.order`;
-const readSteps = () =>
-  readFileSync(getOrderPath(), "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => line.split("\t"));
-
 const folder = createTemporaryFolder();
+const orderPath = `${folder}.order`;
 const source = await startFileSource(createPattern(200_000, 5));
 const key = await createKey(folder, "ada");
 const service = await startServiceProcess(folder, {
   LIGHTDESK_DOWNLOAD_HOSTS: source.url,
-  LIGHTDESK_TEST_ORDER: getOrderPath(),
+  LIGHTDESK_TEST_ORDER: orderPath,
   NODE_OPTIONS: `--import=${join(process.cwd(), "tests/faults/disk/record-disk-calls.mjs")}`,
 });
 const client = createHttpClient(service.url, key);
 afterAll(async () => {
   expect(await service.stop()).toBe(0);
-  await source.close();
-  for (const path of [folder, getOrderPath()]) rmSync(path, { recursive: true, force: true });
+  rmSync(orderPath);
 });
 
 /** Returns the disk calls since the previous call. */
 function takeNewSteps(): string[][] {
-  const all = readSteps();
-  const newSteps = all.slice(readCount);
-  readCount = all.length;
+  const lines = readFileSync(orderPath, "utf8").trimEnd().split("\n");
+  const newSteps = lines.slice(readCount).map((line) => line.split("\t"));
+  readCount = lines.length;
   return newSteps;
+}
+
+/** Returns the blobs that were named in these steps. */
+function findNamedBlobs(steps: readonly string[][]): string[] {
+  const renamedPaths = steps.flatMap(([operation, , to = ""]) => (operation === "named" && to.includes("/blobs/") ? [to] : []));
+  return [...new Set(renamedPaths)];
+}
+
+/** Creates a picture of one colour with this alpha, from 0 to 1. */
+async function createPicture(red: number, alpha: number): Promise<Uint8Array<ArrayBuffer>> {
+  const picture = sharp({ create: { width: 8, height: 8, channels: 4, background: { r: red, g: 200, b: 30, alpha } } });
+  return new Uint8Array(await picture.png().toBuffer());
 }
 
 /** Expects this order: write, sync of the bytes, rename, sync of the folder, commit. */
@@ -108,17 +114,12 @@ it("makes new and overwritten user data durable before responding", async () => 
 });
 
 it("makes a download durable before its task completes", async () => {
-  const response = await client.post("/api/assets/download", { source_url: `${source.url}/model.bin` });
-  const { task_id: id } = response.body as { task_id: string };
-  await until(
-    "the download is complete",
-    async () => ((await client.get(`/api/tasks/${id}`)).body as { status: string }).status === "completed",
-  );
+  expect((await download(client, `${source.url}/model.bin`)).status).toBe("completed");
   expectBlobsDurable(takeNewSteps(), 1);
 });
 
 it("makes a mask and its layers durable before responding", async () => {
-  const [picture, mask] = [await createPicture(10, 255), await createPicture(90, 0)];
+  const [picture, mask] = [await createPicture(10, 1), await createPicture(90, 0)];
   expect((await client.upload(picture, "p.png", {}, "image", "/api/upload/image")).status).toBe(200);
   takeNewSteps();
   const original = JSON.stringify({ filename: "p.png" });
@@ -129,7 +130,6 @@ it("makes a mask and its layers durable before responding", async () => {
 it("makes a job's outputs durable before it completes", async () => {
   const image = { class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size: 2, color: 77 } };
   const prompt = { "1": image, "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "d" } } };
-  const { prompt_id: id } = (await client.post("/api/prompt", { prompt })).body as { prompt_id: string };
-  await until("the job is complete", async () => ((await client.get(`/api/jobs/${id}`)).body as { status: string }).status === "completed");
+  expect((await waitForEnd(client, await submitGraph(client, prompt))).status).toBe("completed");
   expectBlobsDurable(takeNewSteps(), 1);
 });

@@ -1,38 +1,28 @@
 // Kills the process with SIGKILL at random moments of a mixed load, and restarts it repeatedly on the same folder.
 // All randomness follows from a seed. LIGHTDESK_TEST_SEED repeats the same rounds.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createHttpClient, createKey, startServiceProcess } from "../support/service-process";
+import { createTemporaryFolder } from "../support/temporary-folder";
 import { until } from "../support/until";
 import { auditResponses, listAllJobs } from "./kill/audit-responses";
-import { auditStore } from "./kill/audit-store";
-import { loadUntilCut, prepareUser } from "./kill/load";
+import { auditStore, installTrace } from "./kill/audit-store";
+import { loadUntilCut, prepareUser, sendStalledUpload } from "./kill/load";
+import { createRandom, type Random } from "./kill/load-inputs";
 import { createOperationLog, type OperationLog } from "./kill/operation-log";
-import { createRandom, type Random } from "./kill/random";
-import { sendStalledUpload } from "./kill/stalled-upload";
-import { installTrace } from "./kill/trace";
 
 const FOLDER_COUNT = 2;
-const ROUND_COUNT = 16;
+const ROUND_COUNT = 10;
 const seed = Number(process.env.LIGHTDESK_TEST_SEED ?? Date.now() % 1_000_000);
 
-describe("kill -9", () => {
-  const folders: string[] = [];
-  beforeAll(async () => {
-    for (let index = 0; index < FOLDER_COUNT; index += 1) folders.push(await mkdtemp(join(tmpdir(), "lightdesk-kill-")));
-  });
-  afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
-
-  it("loses no acknowledged work and ends, restores or leaks nothing twice", async () => {
-    const outcomes = await Promise.allSettled(folders.map((folder, index) => killRepeatedly(folder, createRandom(seed + index))));
-    for (const outcome of outcomes) {
-      if (outcome.status === "rejected")
-        throw new Error(`With LIGHTDESK_TEST_SEED=${seed}: ${describeError(outcome.reason)}`, { cause: outcome.reason });
-    }
-  }, 300_000);
-});
+it("loses no acknowledged work and ends, restores or leaks nothing twice", async () => {
+  const folders = Array.from({ length: FOLDER_COUNT }, () => createTemporaryFolder());
+  const outcomes = await Promise.allSettled(folders.map((folder, index) => killRepeatedly(folder, createRandom(seed + index))));
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected")
+      throw new Error(`With LIGHTDESK_TEST_SEED=${seed}: ${String(outcome.reason)}`, { cause: outcome.reason });
+  }
+}, 300_000);
 
 async function killRepeatedly(dataDir: string, random: Random): Promise<void> {
   const operationLogs: OperationLog[] = [];
@@ -88,8 +78,4 @@ function countEvents(operationLogs: readonly OperationLog[]): number {
 
 function hasEnded(status: string): boolean {
   return status !== "pending" && status !== "in_progress";
-}
-
-function describeError(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,25 +4,16 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
-import { type Client } from "../support/service";
+import { createWaitGraph, submitGraph, waitForStart } from "../integration/service/support";
 import { createHttpClient, createKey, runServiceCommand, startServiceProcess } from "../support/service-process";
-import { startProcess } from "../support/start-process";
+import { runProcess } from "../support/start-process";
 import { until } from "../support/until";
 import { listAllJobs } from "./kill/audit-responses";
-import { isCut } from "./kill/load";
-import { sendStalledUpload } from "./kill/stalled-upload";
-import { installTrace } from "./kill/trace";
+import { installTrace } from "./kill/audit-store";
+import { isCut, sendStalledUpload } from "./kill/load";
 
 let dataDir: string;
-beforeEach(async () => {
-  dataDir = createTemporaryFolder();
-});
-
-const createGraph = (seconds: number, color: number) => ({
-  "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
-  "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
-  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
-});
+beforeEach(() => void (dataDir = createTemporaryFolder()));
 
 /** Repeats the step until the connection is cut or the service is stopping. */
 async function repeatUntilRefused(step: (n: number) => Promise<number>): Promise<void> {
@@ -33,11 +24,6 @@ async function repeatUntilRefused(step: (n: number) => Promise<number>): Promise
   }
 }
 
-async function submit(client: Client, seconds: number, color: number): Promise<{ status: number; id: string }> {
-  const response = await client.post("/api/prompt", { prompt: createGraph(seconds, color) });
-  return { status: response.status, id: String((response.body as { prompt_id?: string } | undefined)?.prompt_id) };
-}
-
 describe("SIGTERM under load", () => {
   it("exits with 0, loses nothing and requeues long jobs without counting an attempt", async () => {
     const key = await createKey(dataDir, "ada");
@@ -45,19 +31,16 @@ describe("SIGTERM under load", () => {
     installTrace(file);
     const service = await startServiceProcess(dataDir);
     const client = createHttpClient(service.url, key);
-    const longJob = await submit(client, 3000, 1);
-    await until(
-      "the long job runs",
-      async () => ((await client.get(`/api/jobs/${longJob.id}`)).body as { status: string }).status === "in_progress",
-    );
+    const longId = await submitGraph(client, createWaitGraph(3000));
+    await waitForStart(client, longId);
 
-    const jobs = new Set([longJob.id]);
+    const jobs = new Set([longId]);
     const assets = new Map<string, string>();
     const load = Promise.all([
       repeatUntilRefused(async (index) => {
-        const { status, id } = await submit(client, (index % 5) / 50, 100 + index);
-        if (status === 200) jobs.add(id);
-        return status;
+        const response = await client.post("/api/prompt", { prompt: createWaitGraph((index % 5) / 50, 100 + index) });
+        if (response.status === 200) jobs.add((response.body as { prompt_id: string }).prompt_id);
+        return response.status;
       }),
       repeatUntilRefused(async (index) => {
         const text = `number ${index} `.repeat(3000);
@@ -77,20 +60,15 @@ describe("SIGTERM under load", () => {
     const states = database.prepare<[], { id: string; state: string; attempts: number }>("SELECT id, state, attempts FROM jobs").all();
     database.close();
     expect(states.filter(({ state }) => state === "in_progress")).toEqual([]);
-    expect(states.find(({ id }) => id === longJob.id)).toEqual({ id: longJob.id, state: "pending", attempts: 0 });
+    expect(states.find(({ id }) => id === longId)).toEqual({ id: longId, state: "pending", attempts: 0 });
     expect([...jobs].filter((id) => !states.some((state) => state.id === id))).toEqual([]);
 
     const restarted = await startServiceProcess(dataDir);
     const next = createHttpClient(restarted.url, key);
     for (const [id, text] of assets) expect((await next.get(`/api/assets/${id}/content`)).text).toBe(text);
-    await until("the long job runs again", async () => (await next.post(`/api/jobs/${longJob.id}/cancel`)).status === 200);
-    await until(
-      "all jobs have ended",
-      async () => [...(await listAllJobs(next)).values()].every((state) => /completed|cancelled/.test(state)),
-      {
-        timeoutMs: 40_000,
-      },
-    );
+    await until("the long job runs again", async () => (await next.post(`/api/jobs/${longId}/cancel`)).status === 200);
+    const haveEnded = async () => [...(await listAllJobs(next)).values()].every((state) => /completed|cancelled/.test(state));
+    await until("all jobs have ended", haveEnded, { timeoutMs: 40_000 });
     expect(await restarted.stop("SIGTERM")).toBe(0);
     const after = new SqliteConnection(file, { readOnly: true });
     const duplicateEndsQuery =
@@ -103,10 +81,9 @@ describe("SIGTERM under load", () => {
 describe("a data folder", () => {
   it("is locked to one process but lets commands run", async () => {
     const service = await startServiceProcess(dataDir);
-    const second = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir });
-    expect(await second.exitCode).toBe(1);
-    expect(second.output()).toContain(`in use by process ${service.pid}`);
-    expect(second.output()).not.toContain("    at ");
+    const second = await runProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir });
+    expect(second).toEqual({ code: 1, output: expect.stringContaining(`in use by process ${service.pid}`) });
+    expect(second.output).not.toContain("    at ");
     expect(await runServiceCommand(dataDir, "keys", "create", "--user", "ada")).toMatch(/^ld-/);
     await service.stop("SIGKILL");
 
@@ -124,9 +101,8 @@ describe("a data folder", () => {
     await first.stop();
     await writeFile(join(dataDir, "service", "lock.sqlite"), "not a lock database ".repeat(100));
     const service = await startServiceProcess(dataDir);
-    const second = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir });
-    expect(await second.exitCode).toBe(1);
-    expect(second.output()).toContain(`in use by process ${service.pid}`);
+    const second = await runProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir });
+    expect(second).toEqual({ code: 1, output: expect.stringContaining(`in use by process ${service.pid}`) });
     expect(await service.stop()).toBe(0);
   });
 });

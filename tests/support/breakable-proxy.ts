@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-export type BreakableProxy = { port: number; cut(): void; restore(): void; silence(): void; bufferedBytes(): number; close(): void };
+export type BreakableProxy = { port: number; cut(): void; restore(): void; silence(): void; close(): void };
 
 export async function startBreakableProxy(targetPort: number): Promise<BreakableProxy> {
   const sockets = new Set<Socket>();
@@ -39,7 +39,6 @@ export async function startBreakableProxy(targetPort: number): Promise<Breakable
     },
     /** Silences open connections, like a firewall that dropped them. New connections work. */
     silence: () => sockets.forEach((socket) => silencedSockets.add(socket)),
-    bufferedBytes: () => buffered.reduce((sum, [, bytes]) => sum + bytes.length, 0),
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -31,3 +31,10 @@ export function createGpuClasses(models: readonly string[]): Json {
     ),
   ) as Json;
 }
+
+/** Creates a graph that only a runner with this model can run. */
+export const createGpuGraph = (seed = 1, { prompt = "", prefix = "x" } = {}): Json => ({
+  "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
+  "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: prefix } },
+});

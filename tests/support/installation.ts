@@ -4,6 +4,7 @@ import { type Role } from "@/lib/contract/members/roles";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { decryptApiKey } from "@/lib/server/keys/key-ring";
 import { type AppHarness, createPicture } from "../integration/console/apps/app-harness";
+import { createWaitGraph } from "../integration/service/support";
 import { type HarnessRequest, PASSWORD } from "./harness";
 import { until } from "./until";
 
@@ -17,16 +18,8 @@ const post = async (appHarness: AppHarness, path: string, options: HarnessReques
   return body;
 };
 
-function createGraph(color: number, seconds = 0) {
-  return {
-    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
-    "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
-    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "plain" } },
-  };
-}
-
-export async function submit(appHarness: AppHarness, color: number, seconds?: number): Promise<string> {
-  return (await post(appHarness, "/api/prompt", { json: { prompt: createGraph(color, seconds) } })).prompt_id;
+export async function submit(appHarness: AppHarness, color: number, seconds = 0): Promise<string> {
+  return (await post(appHarness, "/api/prompt", { json: { prompt: createWaitGraph(seconds, color) } })).prompt_id;
 }
 
 export async function waitForJob(appHarness: AppHarness, id: string): Promise<string> {

@@ -1,12 +1,12 @@
 // A local receiver of OpenTelemetry spans: OTLP as JSON over HTTP.
-import { startTestServer } from "./test-server";
+import { openTestServer } from "./servers";
 
 export type Span = { name: string; traceId: string; spanId: string; parentSpanId: string | undefined; attributes: Record<string, unknown> };
 type TraceExport = { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
 type SentSpan = Omit<Span, "attributes"> & { attributes: { key: string; value: Record<string, unknown> }[] };
 
 export async function startSpanReceiver() {
-  const server = await startTestServer((_request, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
+  const server = await openTestServer((_request, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
   const getTexts = () => server.requests.map(({ body }) => body.toString("utf8"));
   return {
     /** The settings that send spans to this receiver soon after they end. */
@@ -21,6 +21,5 @@ export async function startSpanReceiver() {
           attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
         }));
       }),
-    close: server.close,
   };
 }

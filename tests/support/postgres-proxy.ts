@@ -1,8 +1,18 @@
-// A proxy to PostgreSQL whose connections break on command.
+// PostgreSQL databases, and proxies to them whose connections break on command. Both close after the test or file that opened them.
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { inject } from "vitest";
+import { closeAfterwards } from "./close-afterwards";
+import { createDatabase } from "./postgres-server";
 
 export type PostgresProxy = Awaited<ReturnType<typeof startPostgresProxy>>;
+
+/** Creates an empty database on the shared server and returns its URL. */
+export async function openTestDatabase(): Promise<string> {
+  const { url, drop } = await createDatabase(inject("postgres"));
+  closeAfterwards(drop);
+  return url;
+}
 
 export async function startPostgresProxy(targetUrl: string) {
   const target = new URL(targetUrl);
@@ -36,6 +46,7 @@ export async function startPostgresProxy(targetUrl: string) {
   const url = new URL(targetUrl);
   url.port = String(typeof address === "object" && address ? address.port : 0);
   const closeConnections = () => clients.forEach((socket) => socket.destroy());
+  closeAfterwards(() => new Promise<void>((resolve) => server.close(() => resolve())));
   return {
     url: url.href,
     closeConnections,
@@ -46,6 +57,5 @@ export async function startPostgresProxy(targetUrl: string) {
     restore: () => (isCut = false),
     dropResponseTo: (text: string) => (lostQuery = { text, isSent: true }),
     dropStatement: (text: string) => (lostQuery = { text, isSent: false }),
-    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

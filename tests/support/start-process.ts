@@ -60,6 +60,12 @@ export function startProcess(
   return { pid: child.pid ?? 0, waitForOutput, output: () => output, exitCode, stop };
 }
 
+/** Runs a script to its end. */
+export async function runProcess(script: string, settings: Record<string, string>, args: readonly string[] = []) {
+  const { exitCode, output } = startProcess(script, settings, args);
+  return { code: await exitCode, output: output() };
+}
+
 /** Starts another program, without waiting for output. */
 export function startProgram(program: string, args: string[], home: string): StartedProcess {
   const settings: NodeJS.ProcessEnv = {

@@ -46,7 +46,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   const pauses: { on: RegExp; until: Promise<void> }[] = [];
   let activeResponses = 0;
   /** `aheadMs`: how far its clock is ahead. */
-  const state = { isMissing: false, supportsConditions: true, acceptedKeys: testKeys, aheadMs: 0 };
+  const state = { isMissing: false, supportsConditions: true, aheadMs: 0 };
   /** The method and headers of each request. */
   const headers: { method: string; headers: IncomingMessage["headers"] }[] = [];
 
@@ -214,7 +214,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     if (matchedFault) matchedFault.times -= 1;
     await pauses.find(({ on }) => on.test(operation))?.until;
     try {
-      requireSignature(request, url, s3Request.body, state);
+      requireSignature(request, url, s3Request.body, state.aheadMs);
       if (bucketName !== bucket) throw new S3Error("NoSuchBucket", 404);
       if (matchedFault?.fault === "slow-down") throw new S3Error("SlowDown", 503);
       const xml = await performRequest(s3Request, response, matchedFault?.fault);
@@ -225,7 +225,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       const { code, status } = error instanceof S3Error ? error : { code: "InternalError", status: 500 };
       response.writeHead(status, { "content-type": "application/xml" });
       // A real store returns this id, and the client must not forward it.
-      const keyElement = code === "SignatureDoesNotMatch" ? `<AWSAccessKeyId>${state.acceptedKeys.accessKeyId}</AWSAccessKeyId>` : "";
+      const keyElement = code === "SignatureDoesNotMatch" ? `<AWSAccessKeyId>${testKeys.accessKeyId}</AWSAccessKeyId>` : "";
       response.end(
         s3Request.method === "HEAD"
           ? undefined
@@ -281,15 +281,10 @@ const escape = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Checks the request's signature (version 4). */
-function requireSignature(
-  request: IncomingMessage,
-  url: URL,
-  body: Buffer,
-  store: { acceptedKeys: typeof testKeys; aheadMs: number },
-): void {
+function requireSignature(request: IncomingMessage, url: URL, body: Buffer, aheadMs: number): void {
   const { headers } = request;
-  const { accessKeyId, secretAccessKey } = store.acceptedKeys;
-  const now = Date.now() + store.aheadMs;
+  const { accessKeyId, secretAccessKey } = testKeys;
+  const now = Date.now() + aheadMs;
   const query = url.searchParams;
   const isPresigned = query.has("X-Amz-Signature");
   const authorization = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(

@@ -1,26 +1,21 @@
 // Two services with a shared PostgreSQL and blob store, each with a database connection that can be cut.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { inject } from "vitest";
 import { type ServiceOptions } from "@/lib/service/index";
 import { parseSettings } from "./blob-backends";
 import { closeAfterwards } from "./close-afterwards";
-import { startPostgresProxy } from "./postgres-proxy";
-import { createDatabase } from "./postgres-server";
+import { openTestDatabase, startPostgresProxy } from "./postgres-proxy";
 import { createClient, startService } from "./service";
+import { createTemporaryFolder } from "./temporary-folder";
 
 export type TwoServices = Awaited<ReturnType<typeof startTwoServices>>;
 
-export async function startTwoServices(options: Partial<ServiceOptions> = {}, secondOptions: Partial<ServiceOptions> = options) {
-  const database = await createDatabase(inject("postgres"));
-  const blobs = await mkdtemp(join(tmpdir(), "lightdesk-shared-bytes-"));
-  const databaseProxy = await startPostgresProxy(database.url);
-  const shared = parseSettings({ LIGHTDESK_BLOBS: blobs });
-  const first = await startService({ ...shared, databaseUrl: database.url, ...options });
-  const second = await startService({ ...shared, databaseUrl: databaseProxy.url, ...secondOptions });
+export async function startTwoServices(options: Partial<ServiceOptions> = {}) {
+  const url = await openTestDatabase();
+  const databaseProxy = await startPostgresProxy(url);
+  const shared = parseSettings({ LIGHTDESK_BLOBS: createTemporaryFolder() });
+  const first = await startService({ ...shared, databaseUrl: url, ...options });
+  const second = await startService({ ...shared, databaseUrl: databaseProxy.url, ...options });
   return {
-    url: database.url,
+    url,
     first,
     second,
     /** The database connection of `second`. */
@@ -39,9 +34,6 @@ export async function startTwoServices(options: Partial<ServiceOptions> = {}, se
     dispose: closeAfterwards(async () => {
       databaseProxy.restore();
       await Promise.all([first.dispose(), second.dispose()]);
-      await databaseProxy.close();
-      await database.drop();
-      await rm(blobs, { recursive: true, force: true });
     }),
   };
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeEach, describe, expect, test } from "vitest";
 import { findSubjectProblem } from "@/bin/checks/commit-subjects.mjs";
+import { checkFirstLoad } from "@/bin/checks/first-load.mjs";
 import { createTestFolder } from "@/bin/checks/test-folder.mjs";
 import { createFailure, formatFailures, formatUnchecked, readPlaywright, readVitest } from "@/bin/checks/test-results.mjs";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
@@ -21,26 +22,28 @@ describe("test results", () => {
 
   beforeEach(() => (folder = createTemporaryFolder()));
 
+  const createSpec = (title: string, status: string, errors: { message: string }[] = []) => ({
+    title,
+    tests: [{ status, results: [{ duration: 1500, errors }] }],
+  });
+  const writePlaywrightReport = (suites: object[], stats: { expected: number; unexpected: number }) =>
+    writeReport({ config: { rootDir: toProjectPath("tests/e2e") }, suites, errors: [], stats: { ...stats, flaky: 0 } });
+  const createFileResult = (name: string, assertionResults: object[], message = "") => ({
+    name: toProjectPath(name),
+    message,
+    startTime: 0,
+    endTime: 10,
+    assertionResults,
+  });
+  const passedTest = { fullName: "sums begin", status: "passed", failureMessages: [], meta: {} };
+
   test("lists failed browser tests with message and call log only", () => {
-    const createSpec = (title: string, status: string, errors: { message: string }[]) => ({
-      title,
-      tests: [{ status, results: [{ duration: 1500, errors }] }],
-    });
     const message = "Error: \u001b[2mexpect(\u001b[22mlocator) failed\n\nCall log:\n  - waiting for getByText('Saved')";
-    const path = writeReport({
-      config: { rootDir: toProjectPath("tests/e2e") },
-      suites: [
-        { file: "a.spec.ts", specs: [createSpec("it saves", "unexpected", [{ message }])] },
-        {
-          file: "b.spec.ts",
-          specs: [createSpec("it reads", "expected", [])],
-          suites: [{ specs: [createSpec("it lists", "expected", [])] }],
-        },
-      ],
-      errors: [],
-      stats: { expected: 2, unexpected: 1, flaky: 0 },
-    });
-    const results = readPlaywright(1, path);
+    const suites = [
+      { file: "a.spec.ts", specs: [createSpec("it saves", "unexpected", [{ message }])] },
+      { file: "b.spec.ts", specs: [createSpec("it reads", "expected")], suites: [{ specs: [createSpec("it lists", "expected")] }] },
+    ];
+    const results = readPlaywright(1, writePlaywrightReport(suites, { expected: 2, unexpected: 1 }));
     expect(results).toMatchObject({ passed: 2, failed: 1 });
     expect(formatFailures(results.failures).split("\n")).toEqual([
       "FAILED  tests/e2e/a.spec.ts › it saves",
@@ -56,17 +59,11 @@ describe("test results", () => {
       numPassedTests: 1,
       numFailedTests: 1,
       testResults: [
-        { name: toProjectPath("tests/unit/broken.test.ts"), message: "Cannot find module", startTime: 0, endTime: 5, assertionResults: [] },
-        {
-          name: toProjectPath("tests/unit/a.test.ts"),
-          message: "",
-          startTime: 0,
-          endTime: 10,
-          assertionResults: [
-            { fullName: "sums add up", status: "failed", failureMessages: ["AssertionError: expected 1 to be 2\n    at a.test.ts:3"] },
-            { fullName: "sums begin", status: "passed", failureMessages: [] },
-          ],
-        },
+        createFileResult("tests/unit/broken.test.ts", [], "Cannot find module"),
+        createFileResult("tests/unit/a.test.ts", [
+          { fullName: "sums add up", status: "failed", failureMessages: ["AssertionError: expected 1 to be 2\n    at a.test.ts:3"] },
+          passedTest,
+        ]),
       ],
     });
     expect(readVitest(1, path).failures).toEqual([
@@ -81,28 +78,18 @@ describe("test results", () => {
       numPassedTests: 1,
       numFailedTests: 0,
       testResults: [
-        {
-          name: toProjectPath("tests/unit/a.test.ts"),
-          message: "",
-          startTime: 0,
-          endTime: 10,
-          assertionResults: [
-            createSkipped("behind nginx: a page", { missing: "nginx" }),
-            createSkipped("behind nginx: a path", { missing: "nginx" }),
-            createSkipped("behind caddy", { missing: "caddy" }),
-            createSkipped("forgotten", {}),
-            { fullName: "sums begin", status: "passed", failureMessages: [], meta: {} },
-          ],
-        },
+        createFileResult("tests/unit/a.test.ts", [
+          createSkipped("behind nginx: a page", { missing: "nginx" }),
+          createSkipped("behind nginx: a path", { missing: "nginx" }),
+          createSkipped("behind caddy", { missing: "caddy" }),
+          createSkipped("forgotten", {}),
+          passedTest,
+        ]),
       ],
     });
     const { unchecked } = readVitest(0, vitestReport);
-    const spec = { title: "it waits", tests: [{ status: "skipped", results: [{ duration: 0, errors: [] }] }] };
-    const playwrightReport = writeReport({
-      config: { rootDir: toProjectPath("tests/e2e") },
-      suites: [{ file: "a.spec.ts", specs: [spec] }],
-      stats: { expected: 0, unexpected: 0, flaky: 0 },
-    });
+    const suites = [{ file: "a.spec.ts", specs: [createSpec("it waits", "skipped")] }];
+    const playwrightReport = writePlaywrightReport(suites, { expected: 0, unexpected: 0 });
     expect(formatUnchecked([...unchecked, ...readPlaywright(0, playwrightReport).unchecked]).split("\n")).toEqual([
       "NOT CHECKED  2 of the tests: nginx is missing and could not be installed",
       "NOT CHECKED  1 of the tests: caddy is missing and could not be installed",
@@ -127,11 +114,7 @@ describe("test results", () => {
     const error = Array.from({ length: 80 }, (_, index) => `line ${index}`).join("\n");
     const countLines = (count: number) =>
       formatFailures(Array.from({ length: count }, (_, index) => ({ name: `test ${index}`, error }))).split("\n").length - 1;
-    expect(countLines(0)).toBe(0);
-    expect(countLines(1)).toBe(16);
-    expect(countLines(3)).toBe(30);
-    expect(countLines(10)).toBe(30);
-    expect(countLines(200)).toBe(31);
+    expect([0, 1, 3, 10, 200].map(countLines)).toEqual([0, 16, 30, 30, 31]);
   });
 
   test.each([
@@ -142,6 +125,14 @@ describe("test results", () => {
     ["feat(jobs)!: embed the viewer", undefined],
     ["x".repeat(60), undefined],
   ])("checks the commit subject %s", (subject, problem) => expect(findSubjectProblem(subject)).toBe(problem));
+});
+
+test("limits the first load of Jobs and its size over the frame", () => {
+  const checkJobsPage = (kB: number, overFrameKB: number) => checkFirstLoad([{ page: "/jobs", kB, overFrameKB }]);
+  expect(checkJobsPage(206, 35)).toEqual([]);
+  expect(checkJobsPage(206.2, 31)).toEqual(["/jobs loads 206.2 kB; its budget is 206 kB."]);
+  expect(checkJobsPage(200, 35.1)).toEqual(["/jobs loads 35.1 kB over the frame; its budget is 35 kB."]);
+  expect(() => checkFirstLoad([])).toThrow("The build has no page /jobs.");
 });
 
 describe("test folder", () => {

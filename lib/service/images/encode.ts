@@ -10,7 +10,7 @@ function toAsciiJson(text: string): string {
 }
 
 /** The PNG specification, 11.3.4.2: 1 to 79 printable Latin-1 characters without spaces at the ends. */
-export function isPngKeyword(keyword: string): boolean {
+function isPngKeyword(keyword: string): boolean {
   return /^[\x21-\x7e\xa1-\xff]([\x20-\x7e\xa1-\xff]{0,77}[\x21-\x7e\xa1-\xff])?$/.test(keyword);
 }
 

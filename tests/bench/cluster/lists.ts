@@ -3,7 +3,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { copyServiceStore } from "@/lib/service/index";
 import { createDatabase } from "@/tests/support/postgres-server";
-import { createTempFolder, type PortService, startService } from "../processes";
+import { createTempFolder, type ServiceProcess, startService } from "../processes";
 import { createJobGroups, getTotal, measureGroup, occupySlot } from "../service/job-lists";
 import { createJsonGet } from "../service/json-client";
 import { seedJobs } from "../service/seed-jobs";
@@ -40,7 +40,7 @@ export async function measureListsOnBothDatabases(
   });
 }
 
-async function measureLists(service: PortService, logProgress: (text: string) => void) {
+async function measureLists(service: ServiceProcess, logProgress: (text: string) => void) {
   const getJson = createJsonGet(service);
   const rows = [];
   for (const group of createJobGroups(await getTotal(getJson, "/api/jobs?limit=1"), REQUESTS))

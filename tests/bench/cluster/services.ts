@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { createDatabase } from "@/tests/support/postgres-server";
-import { createTempFolder, type PortService, startService } from "../processes";
+import { createTempFolder, type ServiceProcess, startService } from "../processes";
 import { type CompletedRun, type RunnerCommand, type RunnerMessage } from "./runners";
 
 export type Runners = Awaited<ReturnType<typeof startRunners>>;
@@ -51,7 +51,7 @@ export async function startCluster(postgresUrl: string, services: number, users:
     for (const id of ids) await store.runners.change(id, { state });
   };
   await setRunnerState("paused");
-  const startedServices: PortService[] = [];
+  const startedServices: ServiceProcess[] = [];
   for (const folder of folders) startedServices.push(await startService(folder, settings, { "x-api-key": keys[0] ?? "" }));
   return {
     url: database.url,

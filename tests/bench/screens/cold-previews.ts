@@ -1,7 +1,7 @@
 // Measures the gallery of a service without thumbnails: thumbnails per second, and the time until all pictures in view are shown.
 import { type Browser, type Page } from "@playwright/test";
 import { formatSpread, formatTable } from "../figures";
-import { type Desk, type PortService } from "../processes";
+import { type ConsoleProcess, type ServiceProcess } from "../processes";
 import { CLIENT_COUNT, createNoisePictures, requestAll } from "../thumbnails";
 import { openBlankPage, waitUntilQuiet } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
@@ -13,7 +13,7 @@ const BATCH_SIZE = 4;
 
 export type ColdPreviews = { perSecond: number; openedMs: number; jumpsMs: number[]; cpuTime: CpuTime };
 
-export async function uploadPictures(service: PortService, logProgress: (text: string) => void): Promise<void> {
+export async function uploadPictures(service: ServiceProcess, logProgress: (text: string) => void): Promise<void> {
   logProgress(`Uploading ${PICTURE_COUNT} pictures.`);
   const createPicture = await createNoisePictures(EDGE_PX);
   for (let from = 0; from < PICTURE_COUNT; from += BATCH_SIZE) {
@@ -24,7 +24,7 @@ export async function uploadPictures(service: PortService, logProgress: (text: s
   }
 }
 
-async function upload(service: PortService, name: string, bytes: Buffer): Promise<void> {
+async function upload(service: ServiceProcess, name: string, bytes: Buffer): Promise<void> {
   const body = new FormData();
   body.set("tags", '["output"]');
   body.set("file", new File([Uint8Array.from(bytes)], name, { type: "image/png" }));
@@ -32,7 +32,7 @@ async function upload(service: PortService, name: string, bytes: Buffer): Promis
   if (!response.ok) throw new Error(`upload responded with ${response.status}: ${await response.text()}`);
 }
 
-export async function measureColdPreviews(browser: Browser, desk: Desk, connection: string): Promise<ColdPreviews> {
+export async function measureColdPreviews(browser: Browser, desk: ConsoleProcess, connection: string): Promise<ColdPreviews> {
   const { page, cdp, close } = await openBlankPage(browser, desk);
   try {
     await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
@@ -59,7 +59,7 @@ async function scrollTwoScreens(page: Page): Promise<number> {
 }
 
 /** Reads each list before its thumbnails, like the gallery, but requests a size that the gallery doesn't. */
-async function measureThumbnailRate(desk: Desk, connection: string): Promise<number> {
+async function measureThumbnailRate(desk: ConsoleProcess, connection: string): Promise<number> {
   let seconds = 0;
   for (let offset = 0; offset < PICTURE_COUNT; offset += 100) {
     const response = await fetch(`${desk.url}/api/assets?connection=${connection}&limit=100&offset=${offset}`, { headers: desk.headers });

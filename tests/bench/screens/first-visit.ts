@@ -3,7 +3,7 @@ import { type Browser } from "@playwright/test";
 import { watchTraffic } from "@/tests/support/traffic";
 import { until } from "@/tests/support/until";
 import { formatSpread, formatTable } from "../figures";
-import { type Desk } from "../processes";
+import { type ConsoleProcess } from "../processes";
 import { openBlankPage, type SlowPage } from "./open-page";
 import { traceCpuTime } from "./trace";
 import { pressWhenReady } from "./watch-page";
@@ -27,7 +27,11 @@ export type FirstVisit = {
 };
 
 /** The first run warms up the server and is left out. */
-export async function measureFirstVisits(browser: Browser, desk: Desk, logProgress: (text: string) => void): Promise<FirstVisit[]> {
+export async function measureFirstVisits(
+  browser: Browser,
+  desk: ConsoleProcess,
+  logProgress: (text: string) => void,
+): Promise<FirstVisit[]> {
   const visits: FirstVisit[] = [];
   for (let run = 0; run <= RUNS; run += 1) {
     // A press loads more code, so requests are counted in a separate visit without a press.
@@ -38,7 +42,10 @@ export async function measureFirstVisits(browser: Browser, desk: Desk, logProgre
   return visits;
 }
 
-async function openOnSlowNetwork(browser: Browser, desk: Desk): Promise<SlowPage & { traffic: Awaited<ReturnType<typeof watchTraffic>> }> {
+async function openOnSlowNetwork(
+  browser: Browser,
+  desk: ConsoleProcess,
+): Promise<SlowPage & { traffic: Awaited<ReturnType<typeof watchTraffic>> }> {
   const blank = await openBlankPage(browser, desk);
   const traffic = await watchTraffic(blank.cdp);
   const bytesPerSecond = (MBIT_PER_SECOND * 1_000_000) / 8;
@@ -47,7 +54,7 @@ async function openOnSlowNetwork(browser: Browser, desk: Desk): Promise<SlowPage
   return { ...blank, traffic };
 }
 
-async function visitWithoutPress(browser: Browser, desk: Desk): Promise<Omit<FirstVisit, "readyMs">> {
+async function visitWithoutPress(browser: Browser, desk: ConsoleProcess): Promise<Omit<FirstVisit, "readyMs">> {
   const { page, cdp, traffic, close } = await openOnSlowNetwork(browser, desk);
   try {
     const cpuTime = await traceCpuTime(cdp, async () => {
@@ -72,7 +79,7 @@ async function visitWithoutPress(browser: Browser, desk: Desk): Promise<Omit<Fir
   }
 }
 
-async function visitWithPress(browser: Browser, desk: Desk): Promise<number> {
+async function visitWithPress(browser: Browser, desk: ConsoleProcess): Promise<number> {
   const { page, close } = await openOnSlowNetwork(browser, desk);
   try {
     await page.addInitScript(pressWhenReady);

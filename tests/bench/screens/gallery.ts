@@ -1,7 +1,7 @@
 // Scrolls the gallery of a million assets in a browser. Measures frames, tasks, requests while scrolling, and the heap afterwards.
 import { type Browser, type CDPSession, type Page } from "@playwright/test";
 import { formatTable } from "../figures";
-import { type Desk } from "../processes";
+import { type ConsoleProcess } from "../processes";
 import { openSlowPage, waitUntilQuiet } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
 import { countFrames } from "./watch-page";
@@ -33,7 +33,7 @@ export type GalleryFigure = {
 /** `isLong` adds five minutes of scrolling up and down. */
 export async function measureGallery(
   browser: Browser,
-  desk: Desk,
+  desk: ConsoleProcess,
   { look, slowdown, isLong }: Pick<GalleryFigure, "look" | "slowdown"> & { isLong: boolean },
 ): Promise<GalleryFigure> {
   const { page, cdp, close } = await openSlowPage(browser, desk, galleries[look]);

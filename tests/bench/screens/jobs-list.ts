@@ -1,7 +1,7 @@
 // Measures the list of jobs with a thousand rows on one page, on a slow machine.
 import { type Browser, type Page } from "@playwright/test";
 import { formatSpread, formatTable } from "../figures";
-import { type Desk } from "../processes";
+import { type ConsoleProcess } from "../processes";
 import { openEmptyPage, openSlowPage, SLOWDOWN, type SlowPage, waitUntilQuiet } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
 import { countFrames, getArrivalMs, getViewFullMs, watchPressResponse } from "./watch-page";
@@ -27,7 +27,7 @@ type Run = {
 };
 
 /** Measures the list five times, each time in a new browser context. */
-export async function measureJobsList(browser: Browser, desk: Desk, logProgress: (text: string) => void): Promise<Run[]> {
+export async function measureJobsList(browser: Browser, desk: ConsoleProcess, logProgress: (text: string) => void): Promise<Run[]> {
   const runs: Run[] = [];
   for (let run = 0; run <= RUNS; run += 1) {
     const measured = await measureOnce(browser, desk);
@@ -38,7 +38,7 @@ export async function measureJobsList(browser: Browser, desk: Desk, logProgress:
   return runs;
 }
 
-async function measureOnce(browser: Browser, desk: Desk): Promise<Run> {
+async function measureOnce(browser: Browser, desk: ConsoleProcess): Promise<Run> {
   const slowPage = await openSlowPage(browser, desk, "/jobs?limit=1000");
   const { page } = slowPage;
   try {

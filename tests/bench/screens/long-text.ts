@@ -1,7 +1,7 @@
 // Measures typing at the end of a long text in the Run form, compared with a plain field.
 import { type Browser, type Locator } from "@playwright/test";
 import { formatSpread, formatTable } from "../figures";
-import { type Desk } from "../processes";
+import { type ConsoleProcess } from "../processes";
 import { openSlowPage, SLOWDOWN, type SlowPage } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
 
@@ -23,7 +23,7 @@ type TypingRun = { cpuTime: CpuTime; slowestMs: number };
 type Typing = { size: string; place: string; slowdown: number; runs: TypingRun[] };
 
 /** Measures each page with and without CPU throttling. */
-export async function measureLongText(browser: Browser, desk: Desk, logProgress: (text: string) => void): Promise<Typing[]> {
+export async function measureLongText(browser: Browser, desk: ConsoleProcess, logProgress: (text: string) => void): Promise<Typing[]> {
   const results: Typing[] = [];
   for (const [size, text] of Object.entries(sizes)) {
     for (const { place, open } of cases) {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { formatTable, percentile } from "../figures";
-import { type Desk } from "../processes";
+import { type ConsoleProcess } from "../processes";
 import { openSlowPage } from "./open-page";
 import { type CpuTime, traceCpuTime } from "./trace";
 
@@ -35,13 +35,13 @@ declare global {
   }
 }
 
-export async function measureMask(browser: Browser, desk: Desk): Promise<MaskFigure[]> {
+export async function measureMask(browser: Browser, desk: ConsoleProcess): Promise<MaskFigure[]> {
   const figures: MaskFigure[] = [];
   for (const size of SIZES) figures.push(await measureSize(browser, desk, size));
   return figures;
 }
 
-async function measureSize(browser: Browser, desk: Desk, size: (typeof SIZES)[number]): Promise<MaskFigure> {
+async function measureSize(browser: Browser, desk: ConsoleProcess, size: (typeof SIZES)[number]): Promise<MaskFigure> {
   const asset = await uploadPicture(desk, size);
   const { page, cdp, close } = await openSlowPage(browser, desk, "/assets");
   try {
@@ -145,7 +145,7 @@ function watchLags(): void {
   window.addEventListener("pointermove", recordLag, { capture: true });
 }
 
-async function uploadPicture(desk: Desk, { width, height }: (typeof SIZES)[number]): Promise<string> {
+async function uploadPicture(desk: ConsoleProcess, { width, height }: (typeof SIZES)[number]): Promise<string> {
   const bytes = await sharp({ create: { width, height, channels: 3, background: { r: 90, g: 140, b: 180 } } })
     .jpeg()
     .toBuffer();

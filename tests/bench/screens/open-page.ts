@@ -1,7 +1,7 @@
 // Opens a console page in a signed-in browser whose processor is throttled four times.
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from "@playwright/test";
 import { browserFlags, findBrowser } from "@/bin/browser.mjs";
-import { type Desk } from "../processes";
+import { type ConsoleProcess } from "../processes";
 import { watchPage } from "./watch-page";
 
 export const SLOWDOWN = 4;
@@ -14,7 +14,7 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: findBrowser(), args: [...browserFlags] });
 }
 
-export async function openSlowPage(browser: Browser, desk: Desk, path: string): Promise<SlowPage> {
+export async function openSlowPage(browser: Browser, desk: ConsoleProcess, path: string): Promise<SlowPage> {
   const blankPage = await openBlankPage(browser, desk);
   await blankPage.page.goto(desk.url + path);
   await waitUntilQuiet(blankPage.page);
@@ -22,7 +22,7 @@ export async function openSlowPage(browser: Browser, desk: Desk, path: string): 
 }
 
 /** Opens a blank page in a signed-in browser context. */
-export async function openBlankPage(browser: Browser, desk: Desk): Promise<SlowPage> {
+export async function openBlankPage(browser: Browser, desk: ConsoleProcess): Promise<SlowPage> {
   const context = await browser.newContext({ viewport, locale: "en-GB", timezoneId: "UTC" });
   const { hostname } = new URL(desk.url);
   await context.addCookies(

@@ -1,4 +1,4 @@
-import { connect, createTempFolder, startDesk, startService } from "../processes";
+import { connect, createTempFolder, startConsole, startService } from "../processes";
 import { formatColdPreviews, measureColdPreviews, uploadPictures } from "../screens/cold-previews";
 import { startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
@@ -7,7 +7,7 @@ export const coldPreviews: Section = {
   name: "cold-previews",
   async measure({ print, logProgress }) {
     const service = await startService(createTempFolder());
-    const desk = await startDesk(createTempFolder(), { isNew: true });
+    const desk = await startConsole(createTempFolder(), { isNew: true });
     const browser = await startBrowser();
     try {
       await uploadPictures(service, logProgress);

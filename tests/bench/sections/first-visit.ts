@@ -1,5 +1,5 @@
 import { getPicturesFolder } from "../many-jobs";
-import { startDesk } from "../processes";
+import { startConsole } from "../processes";
 import { formatFirstVisits, LATENCY_MS, MBIT_PER_SECOND, measureFirstVisits } from "../screens/first-visit";
 import { SLOWDOWN, startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
@@ -8,7 +8,7 @@ export const firstVisit: Section = {
   name: "first-visit",
   async measure(report) {
     const { print, logProgress } = report;
-    const desk = await startDesk(await getPicturesFolder(report));
+    const desk = await startConsole(await getPicturesFolder(report));
     const browser = await startBrowser();
     try {
       logProgress("The first visit to the list of jobs.");

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createTempFolder, startDesk } from "../processes";
+import { createTempFolder, startConsole } from "../processes";
 import { formatGallery, measureGallery } from "../screens/gallery";
 import { SLOWDOWN, startBrowser } from "../screens/open-page";
 import { type Report, type Section } from "../section";
@@ -14,9 +14,9 @@ export const longGallery: Section = { name: "gallery-5-minutes", isOnDemand: tru
 async function measureInBrowser({ print, logProgress }: Report, isLong: boolean): Promise<void> {
   logProgress(`Seeding ${ASSETS} assets.`);
   const folder = createTempFolder();
-  await (await startDesk(folder, { isNew: true })).process.stop();
+  await (await startConsole(folder, { isNew: true })).process.stop();
   seedAssets(join(folder, "service", "service.sqlite"), "team", ASSETS);
-  const desk = await startDesk(folder);
+  const desk = await startConsole(folder);
   const browser = await startBrowser();
   try {
     const figures = [];

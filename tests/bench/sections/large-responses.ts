@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { performance } from "node:perf_hooks";
 import { sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
 import { formatTable, percentile } from "../figures";
-import { createTempFolder, type Desk, post, startDesk } from "../processes";
+import { type ConsoleProcess, createTempFolder, post, startConsole } from "../processes";
 import { type Section } from "../section";
 
 const MIB = 1024 ** 2;
@@ -73,7 +73,7 @@ const scenarios: readonly Scenario[] = [
 export const largeResponses: Section = {
   name: "large-responses",
   async measure({ print, logProgress }) {
-    const desk = await startDesk(createTempFolder(), { isNew: true });
+    const desk = await startConsole(createTempFolder(), { isNew: true });
     const rows: string[][] = [];
     try {
       rows.push(["no load", "", ...toCells(await measureIdle(desk))]);
@@ -100,7 +100,7 @@ export const largeResponses: Section = {
 
 type Figures = { totalMs: number[]; longestMs: number[] };
 
-async function measureOpening(desk: Desk, server: TestServer, { dialect, path }: Scenario): Promise<Figures> {
+async function measureOpening(desk: ConsoleProcess, server: TestServer, { dialect, path }: Scenario): Promise<Figures> {
   const body = { name: "Large", baseUrl: server.url, shared: true, ...(dialect === "cloud" && { key: "a-key-of-the-bench" }) };
   const { connection } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, body, desk.headers);
   const figures: Figures = { totalMs: [], longestMs: [] };
@@ -113,13 +113,13 @@ async function measureOpening(desk: Desk, server: TestServer, { dialect, path }:
   return figures;
 }
 
-async function measureIdle(desk: Desk): Promise<Figures> {
+async function measureIdle(desk: ConsoleProcess): Promise<Figures> {
   const oneSecond = new Promise<number>((resolve) => setTimeout(() => resolve(1000), 1000));
   return { totalMs: [], longestMs: [await measureLongestWait(desk, oneSecond)] };
 }
 
 /** Sends one small request after the other until `work` resolves. Returns the longest duration. */
-async function measureLongestWait(desk: Desk, work: Promise<unknown>): Promise<number> {
+async function measureLongestWait(desk: ConsoleProcess, work: Promise<unknown>): Promise<number> {
   let isDone = false;
   void work.finally(() => (isDone = true));
   let longestMs = 0;

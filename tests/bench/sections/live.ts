@@ -5,7 +5,7 @@ import { startLocalServer } from "@/tests/support/local-server";
 import { type EventViewer, openViewer } from "../event-stream";
 import { formatSpread, formatTable, percentile } from "../figures";
 import { FEW_JOBS, getDeskFolder, graph } from "../many-jobs";
-import { addMember, connect, createTempFolder, type Desk, post, startBareProxy, startDesk, startService } from "../processes";
+import { addMember, connect, type ConsoleProcess, createTempFolder, post, startBareProxy, startConsole, startService } from "../processes";
 import { openBlankPage, startBrowser } from "../screens/open-page";
 import { type Report, type Section } from "../section";
 import { getResidentMiB } from "../service/memory";
@@ -27,7 +27,7 @@ const createWaitGraph = (seconds: number, color: number) => ({
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "live" } },
 });
 
-async function submit({ url, headers }: Pick<Desk, "url" | "headers">, prompt: object): Promise<string> {
+async function submit({ url, headers }: Pick<ConsoleProcess, "url" | "headers">, prompt: object): Promise<string> {
   const { prompt_id } = await post<{ prompt_id: string }>(`${url}/api/prompt`, { prompt }, headers);
   return prompt_id;
 }
@@ -86,7 +86,7 @@ async function waitForPaint(page: Page, id: string, name: keyof PaintTimes): Pro
 /** Submits jobs from another program while an open tab shows the list. */
 async function measureBrowser(report: Report): Promise<void> {
   const { print, logProgress } = report;
-  const desk = await startDesk(await getDeskFolder(FEW_JOBS, report));
+  const desk = await startConsole(await getDeskFolder(FEW_JOBS, report));
   const browser = await startBrowser();
   try {
     const { page, cdp, close } = await openBlankPage(browser, desk);
@@ -142,7 +142,7 @@ async function measureBrowser(report: Report): Promise<void> {
 
 /** Counts requests to a service that the console polls. */
 async function measureUpstream({ print, logProgress }: Report): Promise<void> {
-  const desk = await startDesk(createTempFolder(), { isNew: true });
+  const desk = await startConsole(createTempFolder(), { isNew: true });
   const service = await startService(createTempFolder());
   const proxy = await startBareProxy(service.url);
   try {
@@ -180,7 +180,7 @@ async function measureUpstream({ print, logProgress }: Report): Promise<void> {
 
 /** Connects a plain server whose WebSocket sends a million messages per minute. */
 async function measureFlood({ print, logProgress }: Report): Promise<void> {
-  const desk = await startDesk(createTempFolder(), { isNew: true });
+  const desk = await startConsole(createTempFolder(), { isNew: true });
   const peers = new WebSocketServer({ noServer: true });
   const sockets: WebSocket[] = [];
   const server = await startLocalServer(undefined, {
@@ -239,7 +239,7 @@ async function measureFlood({ print, logProgress }: Report): Promise<void> {
 
 /** Opens fifty streams of five members on a console that runs one job after the other. */
 async function measureMemory({ print, logProgress }: Report): Promise<void> {
-  const desk = await startDesk(createTempFolder(), { isNew: true });
+  const desk = await startConsole(createTempFolder(), { isNew: true });
   try {
     const sessions = [desk.headers];
     for (let member = 1; member < MEMBERS; member += 1) sessions.push(await addMember(desk, `member${member}`));

@@ -1,4 +1,4 @@
-import { createTempFolder, startDesk } from "../processes";
+import { createTempFolder, startConsole } from "../processes";
 import { formatLongText, measureLongText } from "../screens/long-text";
 import { startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
@@ -7,7 +7,7 @@ export const longText: Section = {
   name: "long-text",
   async measure({ print, logProgress }) {
     logProgress("Typing into long texts.");
-    const desk = await startDesk(createTempFolder(), { isNew: true });
+    const desk = await startConsole(createTempFolder(), { isNew: true });
     const browser = await startBrowser();
     try {
       print("## Typing a key in a long text, in a browser");

@@ -1,4 +1,4 @@
-import { createTempFolder, startDesk } from "../processes";
+import { createTempFolder, startConsole } from "../processes";
 import { formatMask, measureMask } from "../screens/mask";
 import { startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
@@ -7,7 +7,7 @@ export const mask: Section = {
   name: "mask",
   async measure({ print, logProgress }) {
     logProgress("Masks of large pictures in a browser.");
-    const desk = await startDesk(createTempFolder(), { isNew: true });
+    const desk = await startConsole(createTempFolder(), { isNew: true });
     const browser = await startBrowser();
     try {
       print("## The mask editor on large pictures, in a browser");

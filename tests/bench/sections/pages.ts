@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { formatTable, percentile } from "../figures";
 import { MANY_JOBS, withDeskAndService } from "../many-jobs";
-import { type Desk } from "../processes";
+import { type ConsoleProcess } from "../processes";
 import { type Report, type Section } from "../section";
 
 export const pages: Section = {
@@ -9,7 +9,7 @@ export const pages: Section = {
   measure: (report) => withDeskAndService(report, ({ desk }) => measureJobsPage(desk, report)),
 };
 
-async function measureJobsPage(desk: Desk, { print, logProgress }: Report): Promise<void> {
+async function measureJobsPage(desk: ConsoleProcess, { print, logProgress }: Report): Promise<void> {
   logProgress("Jobs page.");
   const { connections }: { connections: { id: string; embedded: boolean }[] } = await (
     await fetch(`${desk.url}/api/console/connections`, { headers: desk.headers })

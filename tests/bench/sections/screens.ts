@@ -1,5 +1,5 @@
 import { FEW_JOBS, getDeskFolder, MANY_JOBS } from "../many-jobs";
-import { startDesk } from "../processes";
+import { startConsole } from "../processes";
 import { formatJobsList, measureJobsList } from "../screens/jobs-list";
 import { SLOWDOWN, startBrowser } from "../screens/open-page";
 import { type Section } from "../section";
@@ -9,7 +9,7 @@ export const screens: Section = {
   async measure(report) {
     const { print, logProgress } = report;
     for (const jobs of [FEW_JOBS, MANY_JOBS]) {
-      const desk = await startDesk(await getDeskFolder(jobs, report));
+      const desk = await startConsole(await getDeskFolder(jobs, report));
       const browser = await startBrowser();
       try {
         const totalText = jobs.toLocaleString("en");

@@ -1,4 +1,4 @@
-import { createTempFolder, startDesk } from "../processes";
+import { createTempFolder, startConsole } from "../processes";
 import { type Section } from "../section";
 import { formatThumbnails, measureThumbnails } from "../thumbnails";
 
@@ -6,7 +6,7 @@ export const thumbnails: Section = {
   name: "thumbnails",
   async measure({ print, logProgress }) {
     logProgress("Thumbnails, cold and warm.");
-    const desk = await startDesk(createTempFolder(), { isNew: true });
+    const desk = await startConsole(createTempFolder(), { isNew: true });
     try {
       print("## Thumbnails of 256 px through the console's route");
       print(formatThumbnails(await measureThumbnails(desk)));

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { formatSpread, formatTable } from "../figures";
-import { connect, createTempFolder, startDesk, startService } from "../processes";
+import { connect, createTempFolder, startConsole, startService } from "../processes";
 import { type Section } from "../section";
 import { measureUpload, type UploadFigure } from "../upload";
 
@@ -16,7 +16,7 @@ export const uploads: Section = {
     for (let run = 1; run <= RUNS; run += 1) {
       logProgress(`Uploading ${UPLOAD_MIB} MiB, ${run} of ${RUNS}.`);
       const folder = createTempFolder();
-      const desk = await startDesk(folder, { isNew: true });
+      const desk = await startConsole(folder, { isNew: true });
       const service = await startService(join(folder, "port"));
       runs.push(await measureUpload(desk, await connect(desk, service), service, UPLOAD_MIB));
       await desk.process.stop();

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { formatTable, percentile } from "../figures";
-import { createTempFolder, type Desk, startDesk } from "../processes";
+import { type ConsoleProcess, createTempFolder, startConsole } from "../processes";
 import { type Section } from "../section";
 
 const CONNECTIONS = 60;
@@ -47,7 +47,7 @@ const targets: readonly Target[] = [
 export const visitorFlood: Section = {
   name: "visitor-flood",
   async measure({ print, logProgress }) {
-    const desk = await startDesk(createTempFolder(), { isNew: true });
+    const desk = await startConsole(createTempFolder(), { isNew: true });
     try {
       const idle = await measureLatencies(desk, () => false);
       const rows = [["no flood", "", "", ...formatLatencies(idle)]];
@@ -79,7 +79,7 @@ export const visitorFlood: Section = {
 type Latencies = { health: number[]; call: number[]; page: number[] };
 
 /** Repeats each kind of request after its response, at least ten times. */
-async function measureLatencies({ url, headers }: Desk, shouldContinue: () => boolean): Promise<Latencies> {
+async function measureLatencies({ url, headers }: ConsoleProcess, shouldContinue: () => boolean): Promise<Latencies> {
   const measureRequests = async (path: string, headers: Record<string, string>) => {
     const times: number[] = [];
     do {

@@ -2,7 +2,7 @@
 // resizes and encodes the same files at the same PNG level in this process, one after the other. Every job has its own upload, so that
 // no result is cached. Uploading is not timed.
 import sharp from "sharp";
-import { type PortService } from "../processes";
+import { type ServiceProcess } from "../processes";
 import { forEachConcurrently, getJson, type Graph, submitGraph, waitForEmptyQueue, withService } from "./client";
 import { type BenchRow, formatRuns, median } from "./row";
 
@@ -46,7 +46,7 @@ export function measureImageChain(): Promise<BenchRow[]> {
 }
 
 /** Throws if a job failed, since failed jobs end early. */
-async function assertCompleted(service: PortService, count: number): Promise<void> {
+async function assertCompleted(service: ServiceProcess, count: number): Promise<void> {
   const { pagination } = await getJson<{ pagination: { total: number } }>(service, "/api/jobs?status=completed&limit=1");
   if (pagination.total !== count) throw new Error(`${pagination.total} of ${count} jobs were completed`);
 }
@@ -72,7 +72,7 @@ function resize(content: Buffer): Promise<Buffer> {
   return sharp(content).resize(512, 512, { fit: "fill", kernel: "lanczos3" }).png({ compressionLevel: PNG_LEVEL }).toBuffer();
 }
 
-async function upload(service: PortService, content: Buffer, fileName: string): Promise<string> {
+async function upload(service: ServiceProcess, content: Buffer, fileName: string): Promise<string> {
   const form = new FormData();
   form.set("image", new Blob([new Uint8Array(content)], { type: "image/png" }), fileName);
   const response = await fetch(`${service.url}/api/upload/image`, { method: "POST", headers: service.headers, body: form });

@@ -1,11 +1,11 @@
 // A client with one connection and one request at a time. Uses node:http, since fetch needs as much processor time for a page of jobs
 // as the service itself, and both share the cores.
 import { Agent, get } from "node:http";
-import { type PortService } from "../processes";
+import { type ServiceProcess } from "../processes";
 
 export type JsonGet = (path: string) => Promise<Record<string, unknown>>;
 
-export function createJsonGet({ url, headers }: Pick<PortService, "url" | "headers">): JsonGet {
+export function createJsonGet({ url, headers }: Pick<ServiceProcess, "url" | "headers">): JsonGet {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return (path) =>
     new Promise((resolve, reject) => {

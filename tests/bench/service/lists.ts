@@ -3,7 +3,7 @@
 // tests/integration/service/jobs.list.model and assets.list.model.
 import { join } from "node:path";
 import { percentile } from "../figures";
-import { createTempFolder, type PortService, post, startService } from "../processes";
+import { createTempFolder, post, type ServiceProcess, startService } from "../processes";
 import { createJobGroups, getTotal, measureGroup, occupySlot, pickEvenly, type RequestGroup } from "./job-lists";
 import { createJsonGet, type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
@@ -48,7 +48,7 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
 }
 
 /** Measures the time to clear a long queue, and the latency of other requests meanwhile. */
-async function measureQueueClear(service: PortService, getJson: JsonGet): Promise<BenchRow> {
+async function measureQueueClear(service: ServiceProcess, getJson: JsonGet): Promise<BenchRow> {
   const times: number[] = [];
   const startedMs = performance.now();
   const clock = { responseMs: 0 };
@@ -72,7 +72,7 @@ async function measureQueueClear(service: PortService, getJson: JsonGet): Promis
 }
 
 /** Measures the time to clear the history, and the latency of other requests while its rows are removed. */
-async function measureClear(service: PortService, getJson: JsonGet): Promise<BenchRow> {
+async function measureClear(service: ServiceProcess, getJson: JsonGet): Promise<BenchRow> {
   const startedMs = performance.now();
   const { message } = await post<{ message: string }>(`${service.url}/api/history`, { clear: true }, service.headers);
   const responseMs = performance.now() - startedMs;

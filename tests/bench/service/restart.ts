@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { MAX_ATTEMPTS } from "@/lib/service/jobs/transitions";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { type PortService, post, startService } from "../processes";
+import { post, type ServiceProcess, startService } from "../processes";
 import { forEachConcurrently, getJson, getQueueDepth, submitGraph, withService } from "./client";
 import { waitingGraph } from "./graphs";
 import { getResidentMiB } from "./memory";
@@ -22,7 +22,7 @@ export function measureRestart(): Promise<BenchRow[]> {
     copyPending(join(folder, "service", "service.sqlite"), PENDING_COUNT);
     const times: number[] = [];
     let isComplete = true;
-    let service: PortService | undefined;
+    let service: ServiceProcess | undefined;
     for (let run = 0; run < RUNS; run += 1) {
       await service?.process.stop("SIGKILL");
       const started = performance.now();
@@ -49,7 +49,7 @@ export function measureRestart(): Promise<BenchRow[]> {
   });
 }
 
-async function measureCancels(service: PortService): Promise<BenchRow[]> {
+async function measureCancels(service: ServiceProcess): Promise<BenchRow[]> {
   const memoryMiB = getResidentMiB(service.process.pid);
   const { jobs } = await getJson<{ jobs: { id: string }[] }>(service, `/api/jobs?status=pending&limit=${BURST_SIZE}`);
   const started = performance.now();

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type PortService } from "../processes";
+import { type ServiceProcess } from "../processes";
 import { withService } from "./client";
 import { type BenchRow, formatRuns } from "./row";
 
@@ -35,7 +35,7 @@ export function measureSameContent(): Promise<BenchRow[]> {
   });
 }
 
-async function uploadContent(service: PortService, content: Buffer): Promise<boolean> {
+async function uploadContent(service: ServiceProcess, content: Buffer): Promise<boolean> {
   const form = new FormData();
   form.set("file", new Blob([new Uint8Array(content)]), "same.bin");
   form.set("tags", '["input"]');

@@ -44,7 +44,7 @@ export async function startDesk(settings: Record<string, string> = {}, script = 
     removeData();
     throw error;
   });
-  const originHeaders = { origin: url };
+  const originHeaders = { origin: new URL(url).origin };
   return {
     url,
     setUpUrl,

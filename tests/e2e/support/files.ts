@@ -1,6 +1,7 @@
-// Reads, generates and drops files.
+// Reads, generates, drops and uploads files.
+import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type Locator } from "@playwright/test";
+import { type Locator, type Page } from "@playwright/test";
 import sharp from "sharp";
 
 export type DroppedFile = { name: string; type: string; bytes: Buffer };
@@ -34,3 +35,15 @@ export async function dropFile(target: Locator, file: DroppedFile): Promise<void
   for (const event of ["dragenter", "dragover", "drop"]) await target.dispatchEvent(event, { dataTransfer: transfer });
   await transfer.dispose();
 }
+
+export const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+/** The default size is more than one slice of the hasher, but not a whole number of slices. */
+export const createRandomFile = (name: string, size = 4_300_001): DroppedFile => ({
+  name,
+  type: "application/octet-stream",
+  bytes: randomBytes(size),
+});
+export const toFilePayload = ({ name, type, bytes }: DroppedFile) => ({ name, mimeType: type, buffer: bytes });
+
+export const getTray = (page: Page): Locator => page.getByRole("region", { name: "Transfers" });
+export const confirmAdd = (page: Page) => page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();

@@ -23,12 +23,13 @@ function createPng(index: number): Buffer {
   ]);
 }
 
-export async function uploadPictures(page: Page, desk: Desk, count: number): Promise<void> {
+/** Uploads pictures with alternating tags, and `extraTags`. */
+export async function uploadPictures(page: Page, desk: Desk, count: number, extraTags: string[] = []): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const response = await page.request.post(`${desk.url}/api/assets`, {
       headers: { origin: desk.url },
       multipart: {
-        tags: JSON.stringify(index % 2 === 0 ? ["even", "output"] : ["odd"]),
+        tags: JSON.stringify([...(index % 2 === 0 ? ["even", "output"] : ["odd"]), ...extraTags]),
         name: `wall_${String(index).padStart(3, "0")}.png`,
         user_metadata: JSON.stringify({ seed: index, camera: { lens: index % 3 === 0 ? "50mm" : "85mm" } }),
         file: { name: `wall_${index}.png`, mimeType: "image/png", buffer: createPng(index) },

@@ -5,7 +5,7 @@ import { type Desk, owner } from "./desk";
 import { ignoreHiddenContent } from "./test";
 
 type SavedHost = { host: { id: string }; secret: string };
-export type HostPage = { url: string; id: string; secret: string; stop(): Promise<unknown> };
+type HostPage = { url: string; id: string; stop(): Promise<unknown> };
 
 /** `request` is the owner's. */
 export async function startHostPage(request: APIRequestContext, desk: Desk, member = owner.email): Promise<HostPage> {
@@ -20,7 +20,7 @@ export async function startHostPage(request: APIRequestContext, desk: Desk, memb
   const url = await hostProcess.waitForOutput("Host page");
   const changeResponse = await request.patch(`${desk.url}/api/console/embedding/${host.id}`, { data: { origins: [url] }, headers });
   expect(changeResponse.status(), await changeResponse.text()).toBe(200);
-  return { url, id: host.id, secret, stop: () => hostProcess.stop() };
+  return { url, id: host.id, stop: () => hostProcess.stop() };
 }
 
 export function getEmbedFrame(page: Page, element = "lightdesk-embed"): FrameLocator {

@@ -44,6 +44,16 @@ export async function cancelJob(request: APIRequestContext, desk: Desk, id: stri
   expect(response.status(), await response.text()).toBe(200);
 }
 
+/** Removes all ended jobs, so that lists on the shared console contain only the test's own. Waits for jobs that are still ending. */
+export async function clearHistory(request: APIRequestContext, desk: Desk): Promise<void> {
+  await expect(async () => {
+    const response = await request.post(`${desk.url}/api/history`, { data: { clear: true }, headers: { origin: desk.url } });
+    expect(response.status(), await response.text()).toBe(200);
+    const { jobs }: { jobs: unknown[] } = await (await request.get(`${desk.url}/api/jobs`, { params: { limit: "1" } })).json();
+    expect(jobs).toEqual([]);
+  }).toPass();
+}
+
 async function getJobState(request: APIRequestContext, desk: Desk, id: string, connection?: string): Promise<string> {
   const response = await request.get(`${desk.url}/api/jobs/${id}`, { params: connection === undefined ? {} : { connection } });
   const { status }: { status: string } = await response.json();

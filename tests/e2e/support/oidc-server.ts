@@ -8,16 +8,15 @@ import { CLIENT, createSettings } from "@/tests/support/token-issuer";
 import { expect } from "./test";
 
 /** The server's claims about each user, by user name. */
-type Users = Record<string, { email: string; email_verified?: boolean; name: string; groups?: string[] }>;
-export type OidcServer = { url: string; users: Users; stop(): Promise<void>; restart(): Promise<void> };
+type Users = Record<string, { email: string; name: string; groups?: string[] }>;
+export type OidcServer = { url: string; stop(): Promise<void> };
 
 const SCOPES = "openid email profile groups";
 
 /** `id`: prefixes the cookies, since browsers don't separate cookies by port. */
 export async function startOidcServer(id: string, users: Users): Promise<OidcServer> {
   const server = createServer();
-  const listen = (port: number) => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
-  await listen(0);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const provider = new Provider(url, {
@@ -53,13 +52,11 @@ export async function startOidcServer(id: string, users: Users): Promise<OidcSer
   server.on("request", provider.callback());
   return {
     url,
-    users,
     stop: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-    restart: () => listen(port),
   };
 }
 

@@ -51,16 +51,10 @@ export function forwardRequest(
   serviceUrl: string,
   request: IncomingMessage,
   response: ServerResponse,
-  {
-    headers = request.headers,
-    onResponse,
-  }: { headers?: IncomingMessage["headers"]; onResponse?: (response: IncomingMessage) => void } = {},
+  { headers = request.headers }: { headers?: IncomingMessage["headers"] } = {},
 ): void {
   const upstreamRequest = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
-  upstreamRequest.once(
-    "response",
-    onResponse ?? ((upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers))),
-  );
+  upstreamRequest.once("response", (upstream) => upstream.pipe(response.writeHead(upstream.statusCode ?? 502, upstream.headers)));
   // The client may have disconnected by now.
   upstreamRequest.once("error", () => response.destroy());
   request.pipe(upstreamRequest);

@@ -1,4 +1,4 @@
-// User actions shared by several tests.
+// User actions and observations shared by several tests.
 import { expect, type Page } from "@playwright/test";
 import { type Desk, owner } from "./desk";
 import { isReady } from "./test";
@@ -40,4 +40,20 @@ export async function connect(page: Page, connection: NewConnection): Promise<vo
   await expect(page.getByText("Connected")).toBeVisible();
   await page.getByRole("button", { name: `Use: ${connection.name}` }).click();
   await expect(page.getByRole("button", { name: `Switch connection, now ${connection.name}` })).toBeVisible();
+}
+
+/** Saves a connection of the signed-in member even if its check fails. Returns its id. */
+export async function saveConnection(page: Page, desk: Desk, connection: { name: string; baseUrl: string; key?: string }): Promise<string> {
+  const data = { ...connection, shared: false, keep: true };
+  const response = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
+  expect(response.ok(), await response.text()).toBe(true);
+  return ((await response.json()) as { connection: { id: string } }).connection.id;
+}
+
+/** Collects the errors that the browser reports from now on: missing files, policy violations and failed scripts. */
+export function collectErrors(page: Page): string[] {
+  const errors: string[] = [];
+  page.on("console", (message) => void (message.type() === "error" && errors.push(`${message.text()} ${message.location().url}`)));
+  page.on("pageerror", (error) => errors.push(error.message));
+  return errors;
 }

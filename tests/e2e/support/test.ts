@@ -13,8 +13,7 @@ import { type ConnectionView } from "@/lib/contract/console";
 import { type Desk, startDesk } from "./desk";
 import { type PortService, startService } from "./service";
 
-export type TargetOptions = { target: "embedded" | "port" };
-type WorkerFixtures = TargetOptions & {
+type WorkerFixtures = {
   /** The console of a worker (`desk` in tests), already set up, with its owner and the owner's session. */
   sharedDesk: { desk: Desk; owner: APIRequestContext; session(): Promise<Cookie[]> };
   /** The service of a worker (`service` in tests). */
@@ -47,7 +46,6 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     },
     { scope: "worker" },
   ],
-  target: ["embedded", { option: true, scope: "worker" }],
   sharedDesk: [
     async ({ playwright }, provide) => {
       const desk = await startDesk();

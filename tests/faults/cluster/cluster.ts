@@ -21,7 +21,6 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 export type ClusterProcess = {
   port: number;
   databaseProxy: BreakableProxy;
-  settings: Record<string, string>;
   process: StartedProcess;
   start(): Promise<void>;
 };
@@ -79,7 +78,6 @@ export async function startCluster(program: string) {
     const clusterProcess: ClusterProcess = {
       port,
       databaseProxy,
-      settings: environment,
       process: startProcess(script, environment),
       async start() {
         clusterProcess.process = startProcess(script, environment);
@@ -120,7 +118,7 @@ export async function startCluster(program: string) {
     await until("nginx responds", async () => (await fetch(`http://127.0.0.1:${port}/api/health/live`).catch(() => undefined))?.ok);
   return {
     consoleUrl: `http://127.0.0.1:${consolePort}`,
-    setUpToken: new URL(links[1] ?? "").searchParams.get("token"),
+    setUpUrl: links[1] ?? "",
     key,
     url,
     postgres,

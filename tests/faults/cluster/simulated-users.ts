@@ -3,7 +3,10 @@
 import { once } from "node:events";
 import { expect } from "vitest";
 import { WebSocket } from "ws";
+import { createOwnerAndSignIn } from "@/tests/integration/operations/fake-browser";
+import { createWaitGraph, type Json } from "@/tests/integration/service/support";
 import { type EventSocket, openEventSocket } from "@/tests/support/event-socket";
+import { createGpuGraph } from "@/tests/support/gpu-classes";
 import { queryDatabase } from "@/tests/support/postgres-server";
 import { isPrompt } from "@/tests/support/service-gate";
 import { until } from "@/tests/support/until";
@@ -16,7 +19,6 @@ type JobMode = "gpu" | "own" | "slow" | "long";
 type JobRow = { id: string; holder: string; attempts: number; state: string; lasted: number };
 export type SimulatedUsers = Awaited<ReturnType<typeof createSimulatedUsers>>;
 
-const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
 /** The number of simultaneous requests of each kind. */
 const REQUESTS_PER_KIND = 3;
 const SLOW_MS = 6000;
@@ -39,7 +41,8 @@ const allowedRefusals: Record<string, { statuses: number[]; message: RegExp; unk
 
 export async function createSimulatedUsers(cluster: Cluster) {
   const { consoleUrl, gate, runner } = cluster;
-  let cookie = "";
+  const { host, port } = new URL(consoleUrl);
+  const cookie = await createOwnerAndSignIn(Number(port), { host, base: "" }, cluster.setUpUrl);
   const acknowledged = new Map<string, { job: string; mode: JobMode }>();
   const unknown: string[] = [];
   const runs = new Map<string, string>();
@@ -63,8 +66,6 @@ export async function createSimulatedUsers(cluster: Cluster) {
     return JSON.parse(text);
   };
 
-  await create("/api/console/set-up", { token: cluster.setUpToken, ...owner });
-  cookie = await signIn(consoleUrl);
   const { connection: ownConnection } = await create("/api/console/connections", {
     name: "The cluster",
     baseUrl: gate.url,
@@ -135,14 +136,10 @@ export async function createSimulatedUsers(cluster: Cluster) {
   }
 
   return {
-    connection,
-    listener,
-    request,
     listJobs,
     submit,
     runApp,
     countSubmissions,
-    countRuns,
     submitUntilAccepted,
     retryUntilAccepted,
     getJob,
@@ -236,19 +233,14 @@ async function retryUntilAccepted(label: string, send: () => Promise<UserRespons
   return until(label, tryOnce, retryOptions);
 }
 
-const graphs: Record<JobMode, (key: string) => object> = {
-  gpu: (key) => ({
-    "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
-    "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: key } },
-    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: key } },
-  }),
+const graphs: Record<JobMode, (key: string) => Json> = {
+  gpu: (key) => createGpuGraph(1, { prompt: key, prefix: key }),
   own: (key) => ({
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 7 } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: key } },
   }),
   slow: (key) => ({
-    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 8 } },
-    "2": { class_type: "Wait", inputs: { seconds: SLOW_MS / 1000, anything: ["1", 0] } },
+    ...createWaitGraph(SLOW_MS / 1000, 8),
     "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: key } },
   }),
   long: (key) => ({
@@ -264,17 +256,6 @@ const definition = {
   outputs: [{ node: "2", label: "Result" }],
   graph: graphs.own("x"),
 };
-
-async function signIn(consoleUrl: string): Promise<string> {
-  const getCookies = (response: Response) => response.headers.getSetCookie().map((value) => value.split(";")[0]);
-  const csrfResponse = await fetch(`${consoleUrl}/api/auth/csrf`);
-  const { csrfToken } = (await csrfResponse.json()) as { csrfToken: string };
-  const body = new URLSearchParams({ csrfToken, email: owner.email, password: owner.password, json: "true" });
-  const headers = { cookie: getCookies(csrfResponse).join("; "), origin: consoleUrl };
-  const signInResponse = await fetch(`${consoleUrl}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
-  expect(signInResponse.status).toBe(200);
-  return getCookies(signInResponse).join("; ");
-}
 
 /** Reopens its socket whenever it is closed, as a page does. */
 function keepListening(url: string, headers: Record<string, string>) {

@@ -1,10 +1,11 @@
 // Small disks for the service's data, which tests can fill and free while the service runs.
 // On machines that allow mounts, one disk is real (tmpfs). A simulated one injects the kernel's errors into the process
-// (fail-disk-writes.mjs), so that the tests run on every machine.
+// (fail-disk-writes.mjs), so that the tests run on every machine. A disk is removed after the test that created it.
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { closeAfterwards } from "@/tests/support/close-afterwards";
 
 export type SmallDisk = {
   path: string;
@@ -14,7 +15,6 @@ export type SmallDisk = {
   fill(): void;
   /** Frees space again. */
   free(): void;
-  dispose(): void;
 };
 
 /** A real disk can't become read-only while it is being written to, but the simulated one can. */
@@ -32,6 +32,7 @@ export const disks: readonly { name: string; isReal: boolean; createDisk: () => 
 export function createSimulatedDisk(): LockableDisk {
   const path = mkdtempSync(join(tmpdir(), "lightdesk-disk-"));
   const [full, readOnly] = [`${path}.full`, `${path}.read-only`];
+  closeAfterwards(async () => [path, full, readOnly].forEach((value) => rmSync(value, { recursive: true, force: true })));
   return {
     path,
     env: { NODE_OPTIONS: `--import=${join(process.cwd(), "tests/faults/disk/fail-disk-writes.mjs")}`, LIGHTDESK_TEST_DISK: path },
@@ -39,7 +40,6 @@ export function createSimulatedDisk(): LockableDisk {
     free: () => rmSync(full, { force: true }),
     makeReadOnly: () => writeFileSync(readOnly, ""),
     makeWritable: () => rmSync(readOnly, { force: true }),
-    dispose: () => [path, full, readOnly].forEach((value) => rmSync(value, { recursive: true, force: true })),
   };
 }
 
@@ -48,6 +48,10 @@ export function createMountedDisk(megabytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), "lightdesk-disk-"));
   const ballast = join(path, "ballast");
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "lightdesk-test", path]);
+  closeAfterwards(async () => {
+    execFileSync("umount", ["-l", path]);
+    rmSync(path, { recursive: true, force: true });
+  });
   return {
     path,
     env: {},
@@ -63,10 +67,6 @@ export function createMountedDisk(megabytes: number): SmallDisk {
       closeSync(file);
     },
     free: () => rmSync(ballast, { force: true }),
-    dispose() {
-      execFileSync("umount", ["-l", path]);
-      rmSync(path, { recursive: true, force: true });
-    },
   };
 }
 

@@ -5,14 +5,32 @@ import { blake3 } from "@napi-rs/blake-hash";
 import { expect } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { auditCounters } from "./audit-counters";
-import { expectedResults } from "./graphs";
+import { expectedResults } from "./load-inputs";
 import { type OperationLog } from "./operation-log";
-import { readTrace } from "./trace";
 
+type TraceStep = { job: string; was: string | null; became: string };
 type JobRow = { id: string; state: string; attempts: number; error: string | null; messages: string | null; files: number };
 
 const finalTransitions = [">completed", ">failed", ">cancelled"];
 const validTransition = /^(>pending|pending>in_progress|pending>cancelled|in_progress>(pending|completed|failed|cancelled))$/;
+
+/** Installs triggers that record every job's state changes in the same transactions. The trace outlives the jobs' rows. */
+export function installTrace(file: string): void {
+  const database = new SqliteConnection(file);
+  database.exec(`
+    CREATE TABLE trace (n INTEGER PRIMARY KEY, job TEXT NOT NULL, was TEXT, became TEXT NOT NULL);
+    CREATE TRIGGER trace_begun AFTER INSERT ON jobs BEGIN INSERT INTO trace (job, was, became) VALUES (new.id, NULL, new.state); END;
+    CREATE TRIGGER trace_step AFTER UPDATE OF state ON jobs BEGIN INSERT INTO trace (job, was, became) VALUES (new.id, old.state, new.state); END;
+  `);
+  database.close();
+}
+
+function readTrace(database: SqliteConnection): Map<string, string[]> {
+  const steps = database.prepare<[], TraceStep>("SELECT job, was, became FROM trace ORDER BY n").all();
+  const trace = new Map<string, string[]>();
+  for (const { job, was, became } of steps) trace.set(job, [...(trace.get(job) ?? []), `${was ?? ""}>${became}`]);
+  return trace;
+}
 
 export function auditStore(folder: string, operationLogs: readonly OperationLog[]): void {
   const database = new SqliteConnection(join(folder, "service.sqlite"), { readOnly: true });

@@ -1,13 +1,11 @@
 // Runs one user's mixed load until the connection is cut. Every step records its response.
 // A response that must never occur (a 5xx, an unknown refusal) ends the load with an error.
+import { request as sendRequest } from "node:http";
 import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";
 import { type Client, type ClientResponse } from "@/tests/support/service";
-import { createGraph } from "./graphs";
+import { createGraph, createMask, createUserPicture, type Random } from "./load-inputs";
 import { type AssetFact, type JobFact, type OperationLog, withUncertainty } from "./operation-log";
-import { createMask, createUserPicture } from "./pictures";
-import { type Random } from "./random";
-import { sendStalledUpload } from "./stalled-upload";
 
 const promptSchema = z.looseObject({ prompt_id: z.string() });
 const assetSchema = z.looseObject({ id: z.string(), asset_hash: z.string(), tags: z.array(z.string()) });
@@ -250,4 +248,29 @@ export async function prepareUser(client: Client, operationLog: OperationLog): P
     "/api/upload/image",
   );
   operationLog.picture = nameSchema.parse(response.body).name;
+}
+
+/**
+ * Sends the head and part of the body of an upload, then nothing more. Resolves when the connection is closed, by this client (`disconnects`)
+ * or by the other side.
+ */
+export function sendStalledUpload(options: { url: string; key: string; bytes: number; disconnects: boolean }): Promise<void> {
+  return new Promise((resolve) => {
+    const boundary = "half-an-upload";
+    const uploadRequest = sendRequest(`${options.url}/api/assets`, {
+      method: "POST",
+      headers: {
+        "x-api-key": options.key,
+        "content-type": `multipart/form-data; boundary=${boundary}`,
+        "content-length": String(options.bytes * 2 + 1000),
+      },
+    });
+    uploadRequest.on("error", () => undefined); // the connection breaks on purpose
+    uploadRequest.on("close", () => resolve());
+    const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="half.bin"\r\n\r\n`;
+    uploadRequest.write(head);
+    uploadRequest.write(Buffer.alloc(options.bytes, "half "), () => {
+      if (options.disconnects) uploadRequest.destroy();
+    });
+  });
 }

@@ -1,6 +1,6 @@
 // Records the responses that one user of the load received. A request that was cut off may have had its effect (`maybe`). An acknowledged
 // fact is `yes` and must stay true from then on.
-import { type GraphKind } from "./graphs";
+import { type GraphKind } from "./load-inputs";
 
 export type Certainty = "no" | "maybe" | "yes";
 export type JobFact = { id: string; kind: GraphKind; cancelled: Certainty; removed: Certainty; hasEnded: boolean };

@@ -15,6 +15,7 @@ import { findFreePort } from "@/tests/support/free-port";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { startProcess } from "@/tests/support/start-process";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
+import { addMember } from "./people/people-harness";
 
 const harness = await createHarness();
 
@@ -75,17 +76,10 @@ it("refuses the 3,000 most common passwords of 12 or more characters", async () 
 describe("the audit log", () => {
   it("records its own exports and removes bidi and control characters", async () => {
     await harness.request("/api/console/account", { as: "viewer", method: "PUT", json: { name: "Eve\u202Egnp\u0007\n Viewer" } });
-    expect(await (await harness.request("/api/console/account", { as: "viewer" })).json()).toMatchObject({
-      member: { name: "Evegnp Viewer" },
-    });
-    await harness.console.store.audit.add({
-      at: 1,
-      requestId: "r",
-      action: "editAsset",
-      status: 200,
-      target: "a\u2066\nb",
-      outcome: "c\u0000d",
-    });
+    const account = await (await harness.request("/api/console/account", { as: "viewer" })).json();
+    expect(account.member.name).toBe("Evegnp Viewer");
+    const entry = { at: 1, requestId: "r", action: "editAsset", status: 200 };
+    await harness.console.store.audit.add({ ...entry, target: "a\u2066\nb", outcome: "c\u0000d" });
     expect((await readAuditLog())[0]).toMatchObject({ target: "ab", outcome: "cd" });
     await (await harness.request("/api/console/audit/export", { as: "admin" })).text();
     expect((await readAuditLog())[0]).toMatchObject({ action: "exportAudit", status: 200, member: { name: "admin" } });
@@ -111,21 +105,16 @@ describe("the audit log", () => {
       database.close();
       return runCommand("audit", copy, "verify");
     };
-    await changeAndVerify("SELECT 1");
-    expect(await runCommand("audit", copy, "list")).toEqual({
-      code: 0,
-      output: expect.stringMatching(/^\ufefftime,member,.*\r\n.*,signIn,/),
-    });
-    expect(await changeAndVerify("SELECT 1")).toEqual({
-      code: 0,
-      output: expect.stringMatching(/^\d+ rows verified, no changes found. Last hash: [0-9a-f]{64}\n$/),
-    });
-    expect(await changeAndVerify("UPDATE audit SET status = status + 1 WHERE id = 2")).toMatchObject({
-      code: 1,
-      output: expect.stringContaining("row 2 was changed"),
-    });
-    expect(await changeAndVerify("DELETE FROM audit WHERE id = 1")).toMatchObject({ code: 1, output: expect.stringContaining("row 2") });
-    expect(await changeAndVerify("DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)")).toMatchObject({ code: 1 });
+    const verified = expect.stringMatching(/^\d+ rows verified, no changes found. Last hash: [0-9a-f]{64}\n$/);
+    expect(await changeAndVerify("SELECT 1")).toEqual({ code: 0, output: verified });
+    const listed = expect.stringMatching(/^\ufefftime,member,.*\r\n.*,signIn,/);
+    expect(await runCommand("audit", copy, "list")).toEqual({ code: 0, output: listed });
+    const damages: [string, string][] = [
+      ["UPDATE audit SET status = status + 1 WHERE id = 2", "row 2 was changed"],
+      ["DELETE FROM audit WHERE id = 1", "row 2"],
+      ["DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)", ""],
+    ];
+    for (const [sql, text] of damages) expect(await changeAndVerify(sql)).toMatchObject({ code: 1, output: expect.stringContaining(text) });
   });
 });
 
@@ -136,29 +125,21 @@ describe("parallel requests", () => {
     const results = await Promise.all(Array.from({ length: 10 }, () => accept(harness.console, acceptance)));
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
     const lateToken = await inviteAndGetToken("late@desk.test");
-    const { store } = harness.console;
-    const member = await store.members.create({ name: "x", email: "late@desk.test", role: "viewer", passwordHash: "x", createdAt: 1 });
+    const { id } = await addMember(harness, "Late", "viewer");
     expect(await accept(harness.console, { ...acceptance, token: lateToken })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
-    await store.members.remove(member?.id ?? "");
+    await harness.console.store.members.remove(id);
     expect(await accept(harness.console, { ...acceptance, token: lateToken })).toMatchObject({ ok: true });
   });
 
   it("returns 204 to exactly one of several parallel deletions", async () => {
     const view = { name: "Mine", query: "status=failed", screen: "jobs" };
     const response = await harness.request("/api/console/views", { as: "admin", method: "POST", json: view });
-    const { id }: { id: string } = await response
-      .clone()
-      .json()
-      .then((body: { view?: { id: string }; id?: string }) => ({ id: body.view?.id ?? body.id ?? "" }));
+    const viewId: string = (await response.json()).view.id;
     const connection = await harness.connect("http://127.0.0.1:9", undefined);
-    for (const path of [
-      `/api/console/views/${id}`,
-      `/api/console/connections/${connection}`,
-      `/api/console/members/${harness.getViewer("viewer").memberId}`,
-    ]) {
-      const responses = await Promise.all(
-        Array.from({ length: 10 }, () => harness.request(path, { as: path.includes("/views/") ? "admin" : "owner", method: "DELETE" })),
-      );
+    const { memberId } = harness.getViewer("viewer");
+    for (const path of [`/api/console/views/${viewId}`, `/api/console/connections/${connection}`, `/api/console/members/${memberId}`]) {
+      const as = path.includes("/views/") ? "admin" : "owner";
+      const responses = await Promise.all(Array.from({ length: 10 }, () => harness.request(path, { as, method: "DELETE" })));
       expect([path, responses.map(({ status }) => status).sort()]).toEqual([path, [204, ...Array.from({ length: 9 }, () => 404)]]);
     }
   });

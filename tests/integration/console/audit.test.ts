@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import * as messages from "@/lib/messages/en";
-import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
+import { listAudit, listAuditFilterValues } from "@/lib/server/queries/audit";
 import { createHarness } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";
 
@@ -12,25 +12,12 @@ const harness = await createHarness({ now: () => now });
 const { audit } = harness.console.store;
 const entry = { requestId: "r", status: 200 };
 const ana = { memberId: "ana", memberName: "Ana Ruiz" };
-for (let index = 0; index < 120; index += 1)
-  await audit.add({
-    ...entry,
-    ...ana,
-    at: now - (120 - index) * HOUR,
-    action: index % 2 ? "submitPrompt" : "manageQueue",
-    connectionId: "embedded",
-    target: `t${index}`,
-  });
-await audit.add({
-  ...entry,
-  at: now,
-  memberId: "gone",
-  memberName: '=HYPERLINK("x")',
-  action: "removeMember",
-  status: 403,
-  code: "ROLE_TOO_LOW",
-  outcome: 'a, "b"',
-});
+for (let index = 0; index < 120; index += 1) {
+  const action = index % 2 ? "submitPrompt" : "manageQueue";
+  await audit.add({ ...entry, ...ana, at: now - (120 - index) * HOUR, action, connectionId: "embedded", target: `t${index}` });
+}
+const gone = { memberId: "gone", memberName: '=HYPERLINK("x")' };
+await audit.add({ ...entry, ...gone, at: now, action: "removeMember", status: 403, code: "ROLE_TOO_LOW", outcome: 'a, "b"' });
 await audit.add({ ...entry, ...ana, memberName: "Ana R.", at: now, action: "signIn", connectionId: "of somebody else" });
 
 async function read(query: string): Promise<AuditPage> {
@@ -43,17 +30,14 @@ test.each(["viewer", "operator"] as const)("hides the log from a %s on every rou
   for (const path of ["/api/console/audit", "/api/console/audit/export"]) expect((await harness.request(path, { as })).status).toBe(403);
   const context = harness.getContext(as);
   expect(await listAudit(context, { limit: 50 })).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
-  expect(await listAuditChoices(context)).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
+  expect(await listAuditFilterValues(context)).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
 });
 
 test("returns entries newest first, each once across pages", async () => {
   const seenIds: number[] = [];
   let page = await read("limit=50");
-  expect(page.entries[0]).toMatchObject({
-    action: "signIn",
-    member: { id: "ana", name: "Ana R." },
-    connection: { id: "of somebody else" },
-  });
+  const member = { id: "ana", name: "Ana R." };
+  expect(page.entries[0]).toMatchObject({ action: "signIn", member, connection: { id: "of somebody else" } });
   expect(page.entries[0]?.connection?.name).toBeUndefined();
   expect(page.entries[2]?.connection).toEqual({ id: "embedded", name: "Embedded service" });
   while (page.hasMore) {
@@ -78,7 +62,7 @@ test("filters by member, action, connection and time", async () => {
 });
 
 test("lists every member and action in the log, removed members by last name", async () => {
-  const choices = await listAuditChoices(harness.getContext("owner"));
+  const choices = await listAuditFilterValues(harness.getContext("owner"));
   expect(choices).toMatchObject({ ok: true, value: { actions: ["manageQueue", "removeMember", "signIn", "submitPrompt"] } });
   if (choices.ok) expect(choices.value.members.find(({ id }) => id === "ana")?.name).toBe("Ana R.");
 });
@@ -105,17 +89,16 @@ test("has a label for every recorded action", async () => {
   expect([...actions].filter((action) => !Object.hasOwn(does, action) || !Object.hasOwn(tried, action))).toEqual([]);
 });
 
+const signInEntry = { at: now, requestId: "r", action: "signIn", status: 200 };
+
 test("verifies a log during writes", async () => {
-  const { audit } = harness.console.store;
-  const entry = { at: now, requestId: "r", action: "signIn", status: 200 };
-  const [state] = await Promise.all([audit.verify(), audit.add(entry), audit.add(entry)]);
+  const [state] = await Promise.all([audit.verify(), audit.add(signInEntry), audit.add(signInEntry)]);
   expect(state).toHaveProperty("last");
 });
 
 test("keeps the order of parallel entries and an intact chain", async () => {
-  const { audit } = harness.console.store;
   const targets = Array.from({ length: 250 }, (_, index) => `at once ${index}`);
-  await Promise.all(targets.map((target) => audit.add({ at: now, requestId: "r", action: "signIn", status: 200, target })));
+  await Promise.all(targets.map((target) => audit.add({ ...signInEntry, target })));
   const rows = await audit.list({}, targets.length);
   expect(rows.map(({ target }) => target).reverse()).toEqual(targets);
   expect((rows[0]?.id ?? 0) - (rows.at(-1)?.id ?? 0)).toBe(targets.length - 1);
@@ -123,9 +106,8 @@ test("keeps the order of parallel entries and an intact chain", async () => {
 });
 
 test("keeps other entries when the database refuses one", async () => {
-  const { audit } = harness.console.store;
-  const entry = { at: now, requestId: "r", action: "signIn", status: 200 };
-  const results = await Promise.allSettled([entry, { ...entry, status: Number.NaN }, entry].map((item) => audit.add(item)));
+  const entries = [signInEntry, { ...signInEntry, status: Number.NaN }, signInEntry];
+  const results = await Promise.allSettled(entries.map((item) => audit.add(item)));
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(await audit.verify()).toHaveProperty("last");
 });

@@ -1,12 +1,13 @@
 // Lists served without Next must have the same responses as their routes.
+import { once } from "node:events";
 import { createServer, get, type IncomingMessage } from "node:http";
 import { type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
 import { beforeAll, expect, it } from "vitest";
-import { z } from "zod";
 import { RAW_PARAMETER } from "@/lib/contract/console";
 import { getProcessState } from "@/lib/server/process-state";
+import { createColorGraph } from "@/tests/integration/service/support";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { createHarness, HOST } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";
@@ -20,21 +21,13 @@ closeAfterwards(async () => void delete getProcessState().directReads);
 
 let port: number;
 beforeAll(async () => {
-  const prompt = { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } };
-  const save = { "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "direct" } } };
   for (let count = 0; count < 5; count += 1) {
-    const submitResponse = await harness.request("/api/prompt", {
-      as: "operator",
-      method: "POST",
-      json: { prompt: { ...prompt, ...save } },
-    });
+    const submitResponse = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: createColorGraph() } });
     expect(submitResponse.status).toBe(200);
   }
   await until("all jobs have ended", async () => {
-    const { jobs } = z
-      .object({ jobs: z.array(z.object({ status: z.string() })) })
-      .parse(await (await harness.request("/api/jobs", { as: "viewer" })).json());
-    return jobs.length === 5 && jobs.every(({ status }) => status === "completed");
+    const { jobs } = await (await harness.request("/api/jobs?status=completed", { as: "viewer" })).json();
+    return jobs.length === 5;
   });
   // Next loads a route with its first request.
   await loadRoutes();
@@ -52,6 +45,7 @@ function read(path: string, headers: Record<string, string> = {}): Promise<Incom
   return new Promise((resolve, reject) => get({ port, path, headers: { host: HOST, ...headers } }, resolve).on("error", reject));
 }
 const asViewer = () => ({ cookie: harness.getCookie("viewer") });
+const asOwner = () => ({ cookie: harness.getCookie("owner") });
 
 it("serves only the queue and lists of jobs without Next", () => {
   expect([...reads.keys()].toSorted()).toEqual(["/api/history", "/api/history_v2", "/api/jobs", "/api/prompt", "/api/queue"]);
@@ -89,35 +83,22 @@ it("streams a response while the service sends it", async () => {
     (_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end(body),
   );
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-  const answer = await read(`/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`, { cookie: harness.getCookie("owner") });
-  expect(answer.headers["content-disposition"]).toContain("attachment");
-  expect(await text(answer)).toBe(body);
-  const compressed = await read(`/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`, {
-    cookie: harness.getCookie("owner"),
-    "accept-encoding": "gzip",
-  });
+  const path = `/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`;
+  const plain = await read(path, asOwner());
+  expect(plain.headers["content-disposition"]).toContain("attachment");
+  expect(await text(plain)).toBe(body);
+  const compressed = await read(path, { ...asOwner(), "accept-encoding": "gzip" });
   expect(compressed.headers["content-encoding"]).toBe("gzip");
   expect(await text(compressed.pipe(createGunzip()))).toBe(body);
 });
 
 it("aborts the request to the service when the client disconnects", async () => {
-  let markReceived = (): void => undefined;
-  const requestReceived = new Promise<void>((resolve) => (markReceived = resolve));
-  const responseClosed = new Promise<void>((resolve) => {
-    void openTestServer((_request, response) => {
-      markReceived();
-      response.once("close", resolve);
-    }).then(async (server) => {
-      const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-      const request = get({
-        port,
-        path: `/api/jobs?connection=${connection}`,
-        headers: { host: HOST, cookie: harness.getCookie("owner") },
-      });
-      request.on("error", () => undefined);
-      await requestReceived;
-      request.destroy();
-    });
-  });
-  await responseClosed;
+  let closed: Promise<unknown> | undefined;
+  const server = await openTestServer((_request, response) => void (closed = once(response, "close")));
+  const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
+  const request = get({ port, path: `/api/jobs?connection=${connection}`, headers: { host: HOST, ...asOwner() } });
+  request.on("error", () => undefined);
+  await until("the service receives the request", () => closed !== undefined);
+  request.destroy();
+  await closed;
 });

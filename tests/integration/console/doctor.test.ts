@@ -56,10 +56,8 @@ describe("doctor", async () => {
     expect(doctor.output()).not.toContain(harness.console.keyRing.encryptionKey.secret.toString("base64"));
     const bad = startProcess("dist/doctor.mjs", { LIGHTDESK_DATA_DIR: folder, PORT: "high" }, ["--json"]);
     expect(await bad.exitCode).toBe(1);
-    expect(JSON.parse(bad.output())).toMatchObject({
-      ok: false,
-      findings: [{ check: "settings", state: "failed", text: expect.stringContaining("PORT must be") }],
-    });
+    const finding = { check: "settings", state: "failed", text: expect.stringContaining("PORT must be") };
+    expect(JSON.parse(bad.output())).toMatchObject({ ok: false, findings: [finding] });
   });
 
   test("reports a missing key, readable files and future rows with remedies", async () => {
@@ -73,9 +71,8 @@ describe("doctor", async () => {
     expect(filterFailed(await runStorageChecks())).toMatchObject([{ check: "keys", text: expect.stringContaining("No key ring") }]);
     renameSync(`${ring}.away`, ring);
     chmodSync(ring, 0o644);
-    expect(filterFailed(await runStorageChecks())).toMatchObject([
-      { check: "data folder", remedy: expect.stringContaining("chmod go-rwx") },
-    ]);
+    const remedy = expect.stringContaining("chmod go-rwx");
+    expect(filterFailed(await runStorageChecks())).toMatchObject([{ check: "data folder", remedy }]);
     chmodSync(ring, 0o600);
     const invitation = { email: "new@desk.test", role: "viewer" };
     const inviteResponse = await harness.request("/api/console/members/invitations", { as: "owner", method: "POST", json: invitation });
@@ -89,10 +86,8 @@ describe("doctor", async () => {
   test("distinguishes damaged, newer and older databases and a missing folder", async () => {
     const ownFolder = createTemporaryFolder();
     const env = { LIGHTDESK_DATA_DIR: ownFolder };
-    expect(getStates(await runStorageChecks({ LIGHTDESK_DATA_DIR: join(ownFolder, "later") }))).toMatchObject({
-      "data folder": "noted",
-      "console database": "noted",
-    });
+    const states = getStates(await runStorageChecks({ LIGHTDESK_DATA_DIR: join(ownFolder, "later") }));
+    expect(states).toMatchObject({ "data folder": "noted", "console database": "noted" });
     const file = join(ownFolder, "console.sqlite");
     const copy = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
     await copy.backup(file);
@@ -123,10 +118,8 @@ describe("doctor", async () => {
     const database = new SqliteConnection(join(folder, "service", "service.sqlite"));
     database.exec("INSERT OR IGNORE INTO store_ids (id) VALUES ('ours')");
     database.close();
-    expect(await checkFiles({ LIGHTDESK_BLOBS: ownFolder })).toMatchObject({
-      state: "failed",
-      text: expect.stringContaining("another database"),
-    });
+    const text = expect.stringContaining("another database");
+    expect(await checkFiles({ LIGHTDESK_BLOBS: ownFolder })).toMatchObject({ state: "failed", text });
     rmSync(ownFolder, { recursive: true });
 
     const s3 = await startStrictS3();
@@ -151,18 +144,16 @@ describe("doctor", async () => {
     const url = `http://127.0.0.1:${port}`;
     const healthyFindings = await runNetworkChecks({ PORT: String(port), LIGHTDESK_PUBLIC_URL: url });
     expect(filterFailed(healthyFindings)).toEqual([]);
-    expect(healthyFindings).toContainEqual(
-      expect.objectContaining({ check: "port", text: expect.stringContaining("This console is running on") }),
-    );
+    const text = expect.stringContaining("This console is running on");
+    expect(healthyFindings).toContainEqual(expect.objectContaining({ check: "port", text }));
     const otherListener = await listen(() => Promise.resolve(new Response("{}", { headers: { "lightdesk-installation": "another" } })));
     const program = await listen(() => Promise.resolve(new Response("hello")));
     for (const [server, message] of [
       [otherListener, "a console with other data"],
       [program, "another program"],
     ] as const) {
-      const findings = filterFailed(
-        await runNetworkChecks({ PORT: String(server.port), LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${server.port}` }),
-      );
+      const settings = { PORT: String(server.port), LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${server.port}` };
+      const findings = filterFailed(await runNetworkChecks(settings));
       expect(findings).toMatchObject([{ check: "port", text: expect.stringContaining(message) }, { check: "public address" }]);
     }
     await Promise.all([otherListener.close(), program.close()]);
@@ -173,10 +164,8 @@ describe("doctor", async () => {
 
   test("compares the proxy's headers with settings and reports clock skew", async () => {
     expect(filterFailed(await runNetworkChecks({ LIGHTDESK_TRUST_PROXY: "1" }))).toMatchObject([{ check: "reverse proxy" }]);
-    const findings = await runNetworkChecks(
-      { LIGHTDESK_TRUST_PROXY: "1", LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${front.port}` },
-      () => Date.now() + 600_000,
-    );
+    const settings = { LIGHTDESK_TRUST_PROXY: "1", LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${front.port}` };
+    const findings = await runNetworkChecks(settings, () => Date.now() + 600_000);
     expect(getStates(findings)).toMatchObject({
       "reverse proxy": "passed",
       "public address": "passed",
@@ -228,20 +217,16 @@ describe("doctor oidc", async () => {
 
   test("reports an unregistered redirect URL or client with the URL to register", async () => {
     acme.setOverrides({ redirect: "https://old.example.com/api/auth/callback/acme" });
-    const refusal = {
-      state: "failed",
-      text: expect.stringContaining("status 400"),
-      remedy: expect.stringContaining(`Register ${REDIRECT}`),
-    };
+    const remedy = expect.stringContaining(`Register ${REDIRECT}`);
+    const refusal = { state: "failed", text: expect.stringContaining("status 400"), remedy };
     expect(await findProblems()).toMatchObject([refusal]);
     acme.setOverrides({ redirect: REDIRECT });
     expect(await findProblems({ LIGHTDESK_OIDC_ACME_CLIENT_ID: "mistyped" })).toMatchObject([refusal]);
   });
 
   test("requires a public URL for the redirect URL", async () => {
-    expect(await findProblems({ LIGHTDESK_PUBLIC_URL: "" })).toMatchObject([
-      { state: "noted", text: expect.stringContaining("http://127.0.0.1:3000/api/auth/callback/acme") },
-    ]);
+    const text = expect.stringContaining("http://127.0.0.1:3000/api/auth/callback/acme");
+    expect(await findProblems({ LIGHTDESK_PUBLIC_URL: "" })).toMatchObject([{ state: "noted", text }]);
   });
 
   test.each([
@@ -256,9 +241,8 @@ describe("doctor oidc", async () => {
   });
 
   test("reports an unresponsive provider", async () => {
-    expect(await findProblems({ LIGHTDESK_OIDC_ACME_ISSUER: "http://127.0.0.1:9" })).toMatchObject([
-      { state: "failed", text: "http://127.0.0.1:9/.well-known/openid-configuration does not respond." },
-    ]);
+    const text = "http://127.0.0.1:9/.well-known/openid-configuration does not respond.";
+    expect(await findProblems({ LIGHTDESK_OIDC_ACME_ISSUER: "http://127.0.0.1:9" })).toMatchObject([{ state: "failed", text }]);
   });
 
   test.each([

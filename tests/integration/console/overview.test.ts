@@ -21,15 +21,12 @@ it("returns the requested node classes that the service lacks", async () => {
 
 it("marks each connection as used after a submission or a cleared history", async () => {
   const server = await startJobService(() => []);
-  const [freshConnection, clearedConnection] = [
-    await harness.connect(server.url, "one-key"),
-    await harness.connect(server.url, "two-keys"),
-  ];
+  const freshConnection = await harness.connect(server.url, "one-key");
+  const clearedConnection = await harness.connect(server.url, "two-keys");
   const clearRequest = { as: "operator", method: "POST", json: { clear: true } } as const;
   expect((await harness.request(`/api/history?connection=${clearedConnection}`, clearRequest)).status).toBeLessThan(300);
   const context = harness.getContext("viewer");
   expect([await hasRunJobs(context, freshConnection), await hasRunJobs(context, clearedConnection)]).toEqual([false, true]);
-  await server.close();
 });
 
 it("reports a failure instead of missing classes when the service is down", async () => {
@@ -51,24 +48,22 @@ it("counts runs in a valid time zone and rejects an unknown one", async () => {
 it("counts more than one page of runs and reports how far back it reaches", async () => {
   const newestMs = now();
   const states = ["completed", "failed", "cancelled", "odd"];
-  const allJobs = Array.from({ length: 1500 }, (_, index) => {
-    const create_time = newestMs - index * 60_000;
-    return { id: `job-${index}`, status: states[index % states.length], create_time };
+  const allJobs = Array.from({ length: 600 }, (_, index) => {
+    return { id: `job-${index}`, status: states[index % states.length], create_time: newestMs - index * 60_000 };
   });
   const server = await startJobService(() => allJobs);
   const connection = await harness.connect(server.url, "a-key-of-the-team");
-  const readRunsByDay = async () =>
-    (await (await harness.request(`/api/console/runs-by-day?connection=${connection}`, { as: "viewer" })).json()) as RunsByDay;
+  const readRunsByDay = async (): Promise<RunsByDay> =>
+    (await harness.request(`/api/console/runs-by-day?connection=${connection}`, { as: "viewer" })).json();
   const first = await readRunsByDay();
   expect(first.jobs).toBeGreaterThanOrEqual(200);
-  expect(first.sinceMs === undefined).toBe(first.jobs === 1500);
-  const last = await until("all jobs are indexed", async () => {
+  expect(first.sinceMs === undefined).toBe(first.jobs === 600);
+  const { days } = await until("all jobs are indexed", async () => {
     const current = await readRunsByDay();
-    return current.jobs === 1500 && current.sinceMs === undefined && current;
+    return current.jobs === 600 && current.sinceMs === undefined && current;
   });
-  const sum = (name: "completed" | "failed" | "cancelled" | "other") => last.days.reduce((total, day) => total + day[name], 0);
-  expect([sum("completed"), sum("failed"), sum("cancelled"), sum("other")]).toEqual([375, 375, 375, 375]);
-  await server.close();
+  const sum = (name: "completed" | "failed" | "cancelled" | "other") => days.reduce((total, day) => total + day[name], 0);
+  expect([sum("completed"), sum("failed"), sum("cancelled"), sum("other")]).toEqual([150, 150, 150, 150]);
 });
 
 it("marks days as incomplete until missed jobs are read", async () => {
@@ -100,46 +95,36 @@ it("marks days as incomplete until missed jobs are read", async () => {
   // Now the newest page overlaps the indexed jobs.
   allJobs = [createJob("next", nowMs + 1), ...allJobs];
   expect(getUnreadDays(await readRunsByDay())).toEqual([]);
-  await server.close();
 });
 
 it("reports a partial search when jobs in between are missing", async () => {
   const nowMs = now();
-  const createJob = (id: number, create_time: number) => ({ id: `job-${id}`, status: "completed", create_time });
-  let allJobs = Array.from({ length: 5 }, (_, index) => createJob(index, nowMs - 90_000_000 - index));
+  const createJobs = (length: number, firstId: number, newestMs: number) =>
+    Array.from({ length }, (_, index) => ({ id: `job-${firstId + index}`, status: "completed", create_time: newestMs - index }));
+  let allJobs = createJobs(5, 0, nowMs - 90_000_000);
   const server = await startJobService(() => allJobs);
   const connection = await harness.connect(server.url, "a-key-of-the-team");
-  const searchJobs = async () =>
-    (await (await harness.request(`/api/console/jobs/search?connection=${connection}`, { as: "viewer" })).json()) as JobSearchResponse;
+  const searchJobs = async (): Promise<JobSearchResponse> =>
+    (await harness.request(`/api/console/jobs/search?connection=${connection}`, { as: "viewer" })).json();
   await until("all jobs are indexed", async () => (await searchJobs()).reach.extent === "all");
-  allJobs = [...Array.from({ length: 600 }, (_, index) => createJob(1000 + index, nowMs - index)), ...allJobs];
-  const partialResult = await until("the newest jobs are indexed", async () => {
+  allJobs = [...createJobs(600, 1000, nowMs), ...allJobs];
+  const { reach, pagination } = await until("the newest jobs are indexed", async () => {
     const current = await searchJobs();
     return current.pagination.total !== 5 && current;
   });
-  const isComplete = partialResult.pagination.total === 605;
-  expect(partialResult.reach.extent).toBe(isComplete ? "all" : "reading");
-  if (!isComplete) expect(partialResult.reach.sinceMs).toBe(nowMs - 199);
-  await until("all jobs are indexed", async () => {
-    const { reach, pagination } = await searchJobs();
-    return reach.extent === "all" && pagination.total === 605;
-  });
-  await server.close();
+  // On a busy machine, all of them may be indexed already.
+  expect(reach).toMatchObject(pagination.total === 605 ? { extent: "all" } : { extent: "reading", sinceMs: nowMs - 199 });
 });
 
 it("counts jobs of a truncated list without times", async () => {
-  const server = await openTestServer((_, response) =>
-    sendJsonResponse(response, {
-      jobs: [{ id: "one", status: "completed" }],
-      pagination: { offset: 0, limit: 1, total: 9, has_more: true },
-    }),
-  );
+  const pagination = { offset: 0, limit: 1, total: 9, has_more: true };
+  const jobs = [{ id: "one", status: "completed" }];
+  const server = await openTestServer((_, response) => sendJsonResponse(response, { jobs, pagination }));
   const connection = await harness.connect(server.url, "a-key-of-the-team");
   const reply = await harness.request(`/api/console/runs-by-day?zone=UTC&connection=${connection}`, { as: "viewer" });
   expect(reply.status).toBe(200);
   const { days, ...summary } = await reply.json();
   expect([days.length, summary]).toEqual([14, { jobs: 0 }]);
-  await server.close();
 });
 
 /** Starts a service that only lists jobs, newest first. */

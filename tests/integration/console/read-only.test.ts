@@ -1,16 +1,15 @@
 // Read-only mode, tested for every route that changes data.
 import { beforeAll, describe, expect, test } from "vitest";
 import { readOnlyActions } from "@/lib/server/auth/read-only";
-import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
-import { loadRoutes, type Route } from "@/tests/support/routes";
+import { createHarness, PASSWORD } from "@/tests/support/harness";
+import { loadRoutes } from "@/tests/support/routes";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
+import { callRoute, isRead, withLabels } from "./route-requests";
 
 const harness = await createHarness();
 
-const routes = await loadRoutes();
-const getLabel = ({ method, path }: Route) => `${method} ${path}`;
-const mutatingRoutes = routes.filter(({ method, guard }) => method !== "GET" && method !== "HEAD" && guard && guard.role !== "public");
+const mutatingRoutes = (await loadRoutes()).filter((route) => !isRead(route) && route.guard && route.guard.role !== "public");
 const blockedRoutes = mutatingRoutes.filter(({ guard }) => !readOnlyActions.has(guard?.action ?? ""));
 
 const startReadOnly = (as: "admin" | "operator", note?: string) =>
@@ -54,21 +53,10 @@ describe("while read-only", () => {
     expect((await startReadOnly("admin")).status).toBe(204);
   });
 
-  test.each(blockedRoutes.map((route) => [getLabel(route), route] as const))(
-    "rejects %s by the owner",
-    async (_label, { handler, method, path }) => {
-      const multipart = path.startsWith("/api/upload") || path === "/api/assets";
-      const headers = {
-        host: HOST,
-        origin: `http://${HOST}`,
-        cookie: harness.getCookie("owner"),
-        "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json",
-      };
-      const request = new Request(`http://${HOST}${path}`, { method, headers, body: multipart ? "--x--\r\n" : "{}" });
-      const response = await handler(request, { params: Promise.resolve({ id: "a", file: ["a"] }) });
-      expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
-    },
-  );
+  test.each(withLabels(blockedRoutes))("rejects %s by the owner", async (_label, route) => {
+    const response = await callRoute(route, { headers: { cookie: harness.getCookie("owner") } });
+    expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
+  });
 
   test("allows reads, ending sessions and account changes", async () => {
     for (const path of ["/api/jobs", "/api/console/connections", "/api/console/members", "/api/console/audit"])

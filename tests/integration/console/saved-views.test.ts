@@ -58,20 +58,15 @@ test("keeps separate views and defaults for each list", async () => {
   const { view } = await createView("owner", { screen: "assets", name: "Outputs", query, isDefault: true });
   expect(view).toMatchObject({ query: "include_tags=output&layers=shown&size=large", isDefault: true });
   await createView("owner", { name: "Jobs of mine", query: "limit=25" });
-  const history = await createView("owner", {
-    screen: "history",
-    name: "Failed",
-    query: "status=failed&max_items=20&limit=9&inputs=input:*KSampler:seed",
-  });
+  const historyQuery = "status=failed&max_items=20&limit=9&inputs=input:*KSampler:seed";
+  const history = await createView("owner", { screen: "history", name: "Failed", query: historyQuery });
   expect(new URLSearchParams(history.view.query).toString()).toBe("status=failed&max_items=20&inputs=input%3A*KSampler%3Aseed");
   expect(await listViewNames("owner")).not.toContain("Outputs");
   const response = await harness.request("/api/console/views?screen=assets", { as: "owner" });
   expect(await response.json()).toMatchObject({ views: [{ name: "Outputs" }] });
   expect((await harness.request("/api/console/views?screen=unknown", { as: "owner" })).status).toBe(400);
   const context = harness.getContext("owner");
-  expect(await getDefaultView(context, "assets")).toMatchObject({
-    query: "include_tags=output&layers=shown&size=large",
-  });
+  expect(await getDefaultView(context, "assets")).toMatchObject({ query: "include_tags=output&layers=shown&size=large" });
   expect(await getDefaultView(context, "jobs")).toBeUndefined();
 });
 

@@ -1,6 +1,12 @@
 // Limits on the memory and time that clients without a session can use.
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import { expect, test } from "vitest";
+import { canSeeReasons } from "@/lib/server/bff/authorize-subscription";
+import { startComposition } from "@/lib/server/composition";
+import { readEnv } from "@/lib/server/env";
 import { createHarness } from "@/tests/support/harness";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 const harness = await createHarness({ settings: { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" } });
 
@@ -36,14 +42,14 @@ test.each(publicPaths)("rejects an endless body to %s early", async (path) => {
   }
 });
 
-test.each(publicPaths)("times out a missing body to %s", async (path) => {
-  const response = await post(path, createEndlessBody(undefined).body);
-  expect([response.status, (await response.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
-});
-
-test("times out a member's missing body", async () => {
-  const response = await harness.request("/api/queue", { as: "operator", method: "POST", body: createEndlessBody(undefined).body });
-  expect([response.status, (await response.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
+test("times out missing bodies of members and clients without a session", async () => {
+  const headers = { "content-type": "application/json" };
+  const sendNothing = async (path: string, as?: "operator") => {
+    const response = await harness.request(path, { as, method: "POST", body: createEndlessBody(undefined).body, headers });
+    return [path, response.status, (await response.json()).code];
+  };
+  const responses = await Promise.all([...publicPaths.map((path) => sendNothing(path)), sendNothing("/api/queue", "operator")]);
+  expect(responses).toEqual([...publicPaths, "/api/queue"].map((path) => [path, 408, "REQUEST_TIMEOUT"]));
 });
 
 test.each(["nonsense", "[]", "null", '{"email":{"a":1},"password":["x"]}', '{"csrfToken":7}'])(
@@ -54,3 +60,13 @@ test.each(["nonsense", "[]", "null", '{"email":{"a":1},"password":["x"]}', '{"cs
     expect(harness.getLog()).not.toContain('"level":50');
   },
 );
+
+test("responds to a load balancer immediately during a long start", async () => {
+  const folder = createTemporaryFolder();
+  const composition = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: folder }), logDestination: { write: () => undefined } });
+  let isReady = false;
+  const ready = composition.ready.then(() => void (isReady = true));
+  expect([await canSeeReasons(new IncomingMessage(new Socket())), isReady]).toEqual([false, false]);
+  await ready;
+  await composition.stop();
+});

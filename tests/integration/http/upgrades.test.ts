@@ -1,6 +1,8 @@
+// Upgraded connections, event sockets, content lengths and base paths of the HTTP server.
 import { once } from "node:events";
 import { createServer, request as sendRequest, type Server } from "node:http";
 import { type AddressInfo, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createEventSockets, handleUpgrades, type UpgradeHandler } from "@/lib/http/event-sockets";
 import { addBasePath } from "@/lib/http/request-line";
@@ -12,7 +14,10 @@ import { startProxy } from "@/tests/support/proxy";
 import { openRaw, parseRawResponse, sendRaw } from "@/tests/support/raw-http";
 import { until } from "@/tests/support/until";
 
-describe("upgrades", () => {
+const webSocket = (path: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+
+describe("an upgrade", () => {
   let server: Server | undefined;
   afterEach(() => {
     server?.closeAllConnections();
@@ -20,11 +25,9 @@ describe("upgrades", () => {
   });
 
   async function startServer(handlers: Record<string, UpgradeHandler> = {}): Promise<string> {
-    server = createServer((request, response) => {
-      request.setEncoding("utf8");
-      let body = "";
-      request.on("data", (text: string) => (body += text));
-      request.on("end", () => response.end(`${request.method} ${request.url} ${body} ${request.headers.upgrade ?? "plain"}`));
+    server = createServer(async (request, response) => {
+      const body = await text(request);
+      response.end(`${request.method} ${request.url} ${body} ${request.headers.upgrade ?? "plain"}`);
     });
     handleUpgrades(server, handlers, () => undefined);
     server.listen(0, "127.0.0.1");
@@ -33,51 +36,46 @@ describe("upgrades", () => {
     return `http://127.0.0.1:${port}`;
   }
 
-  const webSocket = (path: string) =>
-    `GET ${path} HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
-
   const countConnections = () => new Promise((resolve) => server?.getConnections((_error, count) => resolve(count)));
 
-  describe("an upgrade", () => {
-    it("rejects an unknown WebSocket path and closes its connection", async () => {
-      const url = await startServer();
-      const { socket, received } = openRaw(url);
-      socket.allowHalfOpen = true;
-      socket.write(webSocket("/jobs"));
-      await until("the response arrives", () => received().includes("}"));
-      expect(parseRawResponse(received())).toMatchObject({ status: 404, body: expect.stringContaining("NOT_FOUND") });
-      await until("no connection is open", async () => (await countConnections()) === 0);
-      socket.destroy();
-    });
+  it("rejects an unknown WebSocket path and closes its connection", async () => {
+    const url = await startServer();
+    const { socket, received } = openRaw(url);
+    socket.allowHalfOpen = true;
+    socket.write(webSocket("/jobs"));
+    await until("the response arrives", () => received().includes("}"));
+    expect(parseRawResponse(received())).toMatchObject({ status: 404, body: expect.stringContaining("NOT_FOUND") });
+    await until("no connection is open", async () => (await countConnections()) === 0);
+    socket.destroy();
+  });
 
-    it("calls the handler of its path with the query and early bytes", async () => {
-      const url = await startServer({
-        "/ws": (request, socket, head) => void socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\n${request.url} ${head.toString()}`),
-      });
-      expect(await sendRaw(url, `${webSocket("/ws?clientId=7")}more`)).toContain("/ws?clientId=7 more");
+  it("calls the handler of its path with the query and early bytes", async () => {
+    const url = await startServer({
+      "/ws": (request, socket, head) => void socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\n${request.url} ${head.toString()}`),
     });
+    expect(await sendRaw(url, `${webSocket("/ws?clientId=7")}more`)).toContain("/ws?clientId=7 more");
+  });
 
-    it("ends with 500 when its handler fails", async () => {
-      const url = await startServer({
-        "/ws": () => {
-          throw new Error("broken");
-        },
-      });
-      expect(parseRawResponse(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
-      expect(parseRawResponse(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
+  it("ends with 500 when its handler fails", async () => {
+    const url = await startServer({
+      "/ws": () => {
+        throw new Error("broken");
+      },
     });
+    expect(parseRawResponse(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
+    expect(parseRawResponse(await sendRaw(url, webSocket("/ws"))).status).toBe(500);
+  });
 
-    it("treats an unknown protocol like a plain request", async () => {
-      const url = await startServer();
-      const offer = "Host: here\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";
-      const { socket, received } = openRaw(url);
-      socket.write(`POST /a?b=c HTTP/1.1\r\n${offer}Content-Length: 4\r\n\r\nbo`);
-      socket.write("dy");
-      await until("the response arrives", () => received().includes("POST /a?b=c body plain"));
-      socket.write(`GET /again HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n`);
-      await until("the next response arrives", () => received().includes("GET /again  plain"));
-      socket.destroy();
-    });
+  it("treats an unknown protocol like a plain request", async () => {
+    const url = await startServer();
+    const offer = "Host: here\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";
+    const { socket, received } = openRaw(url);
+    socket.write(`POST /a?b=c HTTP/1.1\r\n${offer}Content-Length: 4\r\n\r\nbo`);
+    socket.write("dy");
+    await until("the response arrives", () => received().includes("POST /a?b=c body plain"));
+    socket.write(`GET /again HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n`);
+    await until("the next response arrives", () => received().includes("GET /again  plain"));
+    socket.destroy();
   });
 });
 
@@ -134,17 +132,16 @@ describe("JSON content length", async () => {
   it.each([
     ["a list of the service", "/api/jobs", { as: "viewer" }, 200],
     ["a value of the console", "/api/console/views", { as: "viewer", method: "POST", json: { name: "Ansicht für 猫", query: "" } }, 201],
-    ["a shared value", "/api/object_info/SaveImage", { as: "viewer" }, 200],
     ["a failure", "/api/jobs/none", { as: "viewer" }, 404],
   ] satisfies [string, string, HarnessRequest, number][])("computes the length of %s in bytes", async (_label, path, request, status) => {
     options = request;
     const response = await fetch(url + path);
-    const text = await response.text();
+    const body = await response.text();
     // Clients truncate a body that exceeds the length.
-    expect(() => JSON.parse(text)).not.toThrow();
+    expect(() => JSON.parse(body)).not.toThrow();
     expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/json"]);
     expect([response.headers.get("content-length"), response.headers.get("transfer-encoding")]).toEqual([
-      String(Buffer.byteLength(text)),
+      String(Buffer.byteLength(body)),
       null,
     ]);
     expect([...response.headers.keys()].filter((name) => name.startsWith("x-lightdesk"))).toEqual([]);
@@ -153,8 +150,6 @@ describe("JSON content length", async () => {
 
 describe("base path", async () => {
   const basePath = "/desk";
-  let serverUrl = "";
-
   const isPage = (path: string) => !path.startsWith("/api/");
   const upgrades = {
     "/ws": ({ url }: { url?: string }, socket: { end(text: string): void }) =>
@@ -162,24 +157,17 @@ describe("base path", async () => {
   };
   const serverOptions = { headersTimeoutMs: 5000, hosts: undefined, isPage, upgrades, basePath };
   const server = createHttpServer(serverOptions, ({ url = "" }, response) => void response.end(`${url} ${addBasePath(url, basePath)}`));
-  serverUrl = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}`;
+  const serverUrl = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}`;
   afterAll(() => server.close(0));
 
   /** Sends the path unchanged, since fetch would normalize it. */
   function requestPath(origin: string, path: string, headers: Record<string, string> = {}, method = "GET"): Promise<string> {
+    const { hostname, port } = new URL(origin);
     return new Promise((resolve, reject) => {
-      const request = sendRequest({ ...pick(new URL(origin)), path, method, headers }, (response) => {
-        let body = "";
-        response.setEncoding("utf8").on("data", (text: string) => (body += text));
-        response.on("end", () => resolve(body));
-      });
+      const request = sendRequest({ hostname, port, path, method, headers }, (response) => resolve(text(response)));
       request.on("error", reject).end();
     });
   }
-  const pick = ({ hostname, port }: URL) => ({ hostname, port });
-
-  const webSocket = (path: string) =>
-    `GET ${path} HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
   describe.each([
     ["keeps the base path", false],

@@ -8,7 +8,7 @@ import { createFolderBackend } from "@/lib/service/assets/blobs/folder-backend";
 import { stageFile } from "@/lib/service/assets/staged-file";
 import { goldenDir, type GraphRun, openTestRunner, runGraph } from "./support";
 
-const testRunner = await openTestRunner();
+const testRunner = openTestRunner();
 
 const createGraph = (sigma: number, prefix = "x"): Graph => ({
   l: { class_type: "LoadImage", inputs: { image: "g_rgb.png" } },
@@ -19,10 +19,10 @@ const createGraph = (sigma: number, prefix = "x"): Graph => ({
 
 const listCachedNodes = ({ events }: GraphRun) =>
   events.flatMap((event) => (event.kind === "node" && event.cached ? [event.nodeId] : [])).sort();
-const runForUser = async (user: string, prompt: Graph, imagesDir = goldenDir) => {
+const runForUser = async (user: string, prompt: Graph, options: { imagesDir?: string; pngText?: Record<string, string> } = {}) => {
   const [cacheDir, blobsDir] = [join(testRunner.folder, user), join(testRunner.folder, `${user}-blobs`)];
   for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
-  const result = await runGraph(testRunner, prompt, { cacheDir, blobsDir, imagesDir });
+  const result = await runGraph(testRunner, prompt, { cacheDir, blobsDir, ...options });
   // Stores the outputs as blobs, like the service after a job.
   for (const file of result.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
   return { ...result, blobsDir };
@@ -68,13 +68,9 @@ describe("the cache", () => {
       second: { class_type: "SaveImage", inputs: { images: ["other", 0], filename_prefix: "x" } },
     });
     // Omits the graph from the metadata, because files with different graphs would differ.
-    const pngText = {};
-    const [cacheDir, blobsDir] = [join(testRunner.folder, "hans"), join(testRunner.folder, "hans-blobs")];
-    for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
-    const run = (sigma: number) => runGraph(testRunner, createGraphWithTwoSaves(sigma), { cacheDir, blobsDir, pngText });
-    const first = await run(2);
-    for (const file of first.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
-    const second = await run(3);
+    const options = { pngText: {} };
+    await runForUser("hans", createGraphWithTwoSaves(2), options);
+    const second = await runForUser("hans", createGraphWithTwoSaves(3), options);
     expect(listCachedNodes(second)).toEqual(["b", "i", "l", "o"]);
     expect(second.files.map((file) => file.displayName)).toEqual(["x_00001_.png", "x_00002_.png"]);
   });
@@ -92,9 +88,9 @@ describe("the cache", () => {
 
   it("detects a changed file of the same name", async () => {
     await copyFile(`${goldenDir}g_rgb.png`, join(testRunner.folder, "g_rgb.png"));
-    const first = await runForUser("emil", createGraph(1), testRunner.folder);
+    const first = await runForUser("emil", createGraph(1), { imagesDir: testRunner.folder });
     await writeFile(join(testRunner.folder, "g_rgb.png"), await sharp(`${goldenDir}g_small.png`).png().toBuffer());
-    const second = await runForUser("emil", createGraph(1), testRunner.folder);
+    const second = await runForUser("emil", createGraph(1), { imagesDir: testRunner.folder });
     expect(listCachedNodes(second)).toEqual([]);
     expect(second.files[0]?.width).not.toBe(first.files[0]?.width);
   });

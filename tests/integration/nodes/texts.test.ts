@@ -5,7 +5,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { MAX_TEXT_BYTES } from "@/lib/service/nodes/definition";
 import { openTestRunner, runGraph } from "./support";
 
-const testRunner = await openTestRunner();
+const testRunner = openTestRunner();
 
 const createTextNode = (value: string) => ({ class_type: "PrimitiveString", inputs: { value } });
 const createJoinNode = (a: unknown, b: unknown) => ({

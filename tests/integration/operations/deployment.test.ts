@@ -1,8 +1,10 @@
-// Checks compose.yaml without a container engine, with its defaults and with every commented option.
+// Checks the bundles, the systemd unit and compose.yaml (without a container engine, with its defaults and with every commented option).
+import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { resolveConfig } from "prettier";
-import { beforeEach, describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { entries } from "@/bin/build/bundle.mjs";
 import { computeFingerprint } from "@/bin/build/fingerprint.mjs";
@@ -118,22 +120,16 @@ it("uncomments every optional line of compose.yaml", () => {
   ]);
 });
 
-describe("image", () => {
-  let folder = "";
-  beforeEach(() => {
-    folder = createTemporaryFolder();
-    for (const name of ["app", "dist", ".next"]) mkdirSync(join(folder, name));
-    writeFileSync(join(folder, "app/page.tsx"), "one");
-    for (const buildFolder of ["dist", ".next"]) writeFileSync(join(folder, buildFolder, ".lightdesk-built"), computeFingerprint(folder));
-  });
-
-  test("builds the image only from a build of the same sources", () => {
-    expect(() => requireBuilt(folder)).not.toThrow();
-    rmSync(join(folder, ".next/.lightdesk-built"));
-    expect(() => requireBuilt(folder)).toThrow('.next was not built from the current sources. Run "npm run build" first.');
-    writeFileSync(join(folder, "app/page.tsx"), "two");
-    expect(() => requireBuilt(folder)).toThrow("dist was not built");
-  });
+it("builds the image only from a build of the same sources", () => {
+  const folder = createTemporaryFolder();
+  for (const name of ["app", "dist", ".next"]) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, "app/page.tsx"), "one");
+  for (const buildFolder of ["dist", ".next"]) writeFileSync(join(folder, buildFolder, ".lightdesk-built"), computeFingerprint(folder));
+  expect(() => requireBuilt(folder)).not.toThrow();
+  rmSync(join(folder, ".next/.lightdesk-built"));
+  expect(() => requireBuilt(folder)).toThrow('.next was not built from the current sources. Run "npm run build" first.');
+  writeFileSync(join(folder, "app/page.tsx"), "two");
+  expect(() => requireBuilt(folder)).toThrow("dist was not built");
 });
 
 describe("systemd unit", () => {
@@ -180,5 +176,19 @@ describe("systemd unit", () => {
     ] as const)
       expect([key, getValues(key)]).toEqual([key, [value]]);
     for (const key of ["ReadWritePaths", "MemoryDenyWriteExecute"]) expect([key, getValues(key)]).toEqual([key, []]);
+  });
+});
+
+describe("bundles", () => {
+  it.each(Object.keys(entries))("removes the __proto__ accessor before the code of dist/%s.mjs", (name) => {
+    const [firstLine = ""] = readFileSync(`dist/${name}.mjs`, "utf8").split("\n");
+    expect(firstLine).toContain("delete Object.prototype.__proto__");
+  });
+
+  it("confines a prototype pollution attempt to the written object", async () => {
+    const attack = 'const all = {}; const id = "__proto__"; (all[id] ??= {}).isPolluted = true;';
+    const program = `import "./dist/settings.mjs"; ${attack} console.log(JSON.stringify([{}.isPolluted ?? null, Object.keys(all)]));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+    expect(JSON.parse(stdout)).toEqual([null, ["__proto__"]]);
   });
 });

@@ -21,8 +21,7 @@ import { type StartedProcess, startProcess, startProgram } from "@/tests/support
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { buildImage, readSteps } from "./dockerfile";
-import { createOwnerAndSignIn, MIB, ownerEmail, type Site, uploadFile } from "./fake-browser";
-import { HOST_NAME, ORIGIN, sendRequest } from "./send-request";
+import { createOwnerAndSignIn, HOST_NAME, MIB, ORIGIN, ownerEmail, sendRequest, type Site, uploadFile } from "./fake-browser";
 
 const execute = promisify(execFile);
 const NOBODY_UID = 65_534;
@@ -61,7 +60,6 @@ const consoleProcess = start("dist/console.mjs", {
 const cookie = await createOwnerAndSignIn(port, rootSite, await consoleProcess.waitForOutput("Set up"));
 afterAll(async () => {
   for (const item of processes) await item.stop("SIGKILL");
-  await receiver?.close();
 });
 
 test("has a valid Dockerfile with pinned base images", () => {
@@ -118,7 +116,7 @@ test("reports all metrics and traces a request down to the service call", async 
   expect(metricNames.length).toBeGreaterThan(12);
 
   const spans = await until("the call's span arrives", () => {
-    const spans = receiver?.getSpans() ?? [];
+    const spans = receiver.getSpans();
     return spans.some(({ name }) => name === "call listJobs") && spans.some(({ name }) => name === "GET /api/jobs") && spans;
   });
   const call = spans.find(({ name }) => name === "call listJobs");
@@ -126,7 +124,7 @@ test("reports all metrics and traces a request down to the service call", async 
   expect([parentSpan?.name, parentSpan?.traceId]).toEqual(["GET /api/jobs", call?.traceId]);
   expect(call?.attributes).toEqual({ operation: "listJobs", outcome: "ok", status: 200 });
   for (const secret of [ownerEmail, "somebodys-job", HOST_NAME, "?limit"])
-    expect(receiver?.getTexts().join("\n"), secret).not.toContain(secret);
+    expect(receiver.getTexts().join("\n"), secret).not.toContain(secret);
 });
 
 const proxies = { nginx: startNginx, caddy: startCaddy };

@@ -1,10 +1,11 @@
 // Health, metrics and traces of the stand-alone service. One process serves all tests.
 import { afterAll, expect, test } from "vitest";
+import { waitForEnd } from "@/tests/integration/service/support";
 import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { startSpanReceiver } from "@/tests/support/otlp";
 import { readScrape } from "@/tests/support/prometheus";
 import { startRunnerServer } from "@/tests/support/servers";
-import { createHttpClient, runServiceCommand, startServiceProcess } from "@/tests/support/service-process";
+import { createHttpClient, createKey, runServiceCommand, startServiceProcess } from "@/tests/support/service-process";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
@@ -18,7 +19,7 @@ const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const parentSpanId = "00f067aa0ba902b7";
 
 const dataDir = createTemporaryFolder();
-const key = await runServiceCommand(dataDir, "keys", "create", "--user", "ada");
+const key = await createKey(dataDir, "ada");
 const runner = await startRunnerServer({ objectInfo: createGpuClasses(["one.safetensors"]) });
 await runServiceCommand(dataDir, "runners", "add", runner.address, "--label", "A40");
 const receiver = await startSpanReceiver();
@@ -26,14 +27,10 @@ const service = await startServiceProcess(dataDir, { LIGHTDESK_METRICS_TOKEN: TO
 const client = createHttpClient(service.url, key);
 const submitResponse = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${traceId}-${parentSpanId}-01` });
 const jobId = (submitResponse.body as { prompt_id: string }).prompt_id;
-await until("the job completes", async () => (await client.get(`/api/jobs/${jobId}`)).text.includes('"completed"'));
+await waitForEnd(client, jobId);
 await client.get("/api/jobs/nobody-has-this-one?token=in-the-address");
 await client.get("/nowhere/at/all");
-afterAll(async () => {
-  await service.stop();
-  await runner.close();
-  await receiver.close();
-});
+afterAll(() => service.stop());
 
 test("reports health and gives details only for the metrics token", async () => {
   const live = await fetch(`${service.url}/api/health/live`);

@@ -1,98 +1,60 @@
 // Runs every command with DATABASE_URL next to a running console. Commands use the database and never print its password.
-import { mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import pg from "pg";
-import { afterAll, afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { inspectServer } from "@/lib/server/doctor/databases";
 import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { createGpuClasses } from "@/tests/support/gpu-classes";
-import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { openTestDatabase } from "@/tests/support/postgres-proxy";
+import { queryDatabase } from "@/tests/support/postgres-server";
 import { startRunnerServer } from "@/tests/support/servers";
-import { createHttpClient, startServiceProcess } from "@/tests/support/service-process";
-import { startProcess } from "@/tests/support/start-process";
+import { runProcess } from "@/tests/support/start-process";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { createAppHarness } from "../console/apps/app-harness";
-import { createColorGraph, submitGraph, waitForEnd } from "../service/support";
 
 describe("commands", async () => {
   vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-  const root = createTemporaryFolder();
-  const database = await createDatabase(inject("postgres"));
-  const fixture = await createAppHarness({ settings: { DATABASE_URL: database.url } });
-  afterAll(async () => {
-    await fixture.dispose();
-    await database.drop();
-  });
+  const { env } = (await createAppHarness()).harness.console;
 
   /** Runs a command, expects exit code 0 and returns the output. */
-  async function runCommand(name: string, args: string[] = [], settings: Record<string, string> = {}): Promise<string> {
-    const env = { LIGHTDESK_DATA_DIR: fixture.harness.folder, DATABASE_URL: database.url, PORT: "0" };
-    const child = startProcess(`dist/${name}.mjs`, { ...env, ...settings }, args);
-    const code = await child.exitCode;
-    expect(child.output()).not.toContain("secret-word");
-    expect([name, ...args, code], child.output()).toEqual([name, ...args, 0]);
-    return child.output();
+  async function runCommand(name: string, ...args: string[]): Promise<string> {
+    const settings = { LIGHTDESK_DATA_DIR: env.dataDir, DATABASE_URL: env.databaseUrl ?? "", PORT: "0" };
+    const { code, output } = await runProcess(`dist/${name}.mjs`, settings, args);
+    expect(output).not.toContain("secret-word");
+    expect([name, ...args, code], output).toEqual([name, ...args, 0]);
+    return output;
   }
 
   test("manages keys and users of the service", async () => {
-    const [, prefix = ""] = /^Key (\S+) for grace/m.exec(await runCommand("service", ["keys", "create", "--user", "grace"])) ?? [];
-    expect(await runCommand("service", ["keys", "list"])).toContain(`${prefix}  grace (active)`);
-    expect(await runCommand("service", ["users", "set-status", "grace", "waitlisted"])).toContain("grace is waitlisted.");
-    expect(await runCommand("service", ["keys", "revoke", prefix])).toContain("Revoked");
-    expect(await runCommand("service", ["keys", "list"])).toMatch(/grace \(waitlisted\) .* revoked/);
+    const [, prefix = ""] = /^Key (\S+) for grace/m.exec(await runCommand("service", "keys", "create", "--user", "grace")) ?? [];
+    expect(await runCommand("service", "keys", "list")).toContain(`${prefix}  grace (active)`);
+    expect(await runCommand("service", "users", "set-status", "grace", "waitlisted")).toContain("grace is waitlisted.");
+    expect(await runCommand("service", "keys", "revoke", prefix)).toContain("Revoked");
+    expect(await runCommand("service", "keys", "list")).toMatch(/grace \(waitlisted\) .* revoked/);
   });
 
   test("adds, pauses, lists and removes a runner", async () => {
     const runner = await startRunnerServer({ objectInfo: createGpuClasses(["one.safetensors"]) });
-    expect(await runCommand("service", ["runners", "add", runner.address, "--label", "GPU 1"])).toMatch(
-      /^Added GPU 1 with \d+ node classes/,
-    );
-    expect(await runCommand("service", ["runners", "pause", "GPU 1"])).toContain("GPU 1 is paused.");
-    expect(await runCommand("service", ["runners", "list"])).toMatch(new RegExp(`GPU 1 +${runner.address} +paused`));
-    expect(await runCommand("service", ["runners", "remove", "GPU 1"])).toContain("Removed GPU 1.");
+    expect(await runCommand("service", "runners", "add", runner.address, "--label", "GPU 1")).toMatch(/^Added GPU 1 with \d+ node classes/);
+    expect(await runCommand("service", "runners", "pause", "GPU 1")).toContain("GPU 1 is paused.");
+    expect(await runCommand("service", "runners", "list")).toMatch(new RegExp(`GPU 1 +${runner.address} +paused`));
+    expect(await runCommand("service", "runners", "remove", "GPU 1")).toContain("Removed GPU 1.");
   });
 
   test("lists members, shows the audit log and rotates keys", async () => {
-    expect(await runCommand("members", ["reset-link", "owner@desk.test"])).toMatch(/http:\S+token=/);
-    expect(await runCommand("audit", ["verify"])).toMatch(/^\d+ rows verified, no changes found/);
+    expect(await runCommand("members", "reset-link", "owner@desk.test")).toMatch(/http:\S+token=/);
+    expect(await runCommand("audit", "verify")).toMatch(/^\d+ rows verified, no changes found/);
     expect(await runCommand("rotate-keys")).toMatch(/^0 keys resealed/);
   });
 
-  test("shares rows and files between services and rejects one without files", async () => {
-    const database = await createDatabase(inject("postgres"));
-    const settings = { DATABASE_URL: database.url, LIGHTDESK_BLOBS: join(root, "shared") };
-    const folders = ["one", "two", "three"].map((name) => join(root, name));
-    const [firstFolder = "", secondFolder = "", thirdFolder = ""] = folders;
-    const key = (await runCommand("service", ["keys", "create", "--user", "ada"], { ...settings, LIGHTDESK_DATA_DIR: firstFolder }))
-      .trim()
-      .split("\n")
-      .at(-1);
-    const services = [await startServiceProcess(firstFolder, settings), await startServiceProcess(secondFolder, settings)];
-    const [firstClient, secondClient] = services.map(({ url }) => createHttpClient(url, key ?? ""));
-    if (!firstClient || !secondClient) throw new Error("expected two services");
-    const id = await submitGraph(firstClient, createColorGraph());
-    const { outputs } = await waitForEnd(secondClient, id);
-    const [, filename] = /"filename":"([^"]+)"/.exec(JSON.stringify(outputs)) ?? [];
-    for (const client of [firstClient, secondClient])
-      expect((await client.raw("GET", `/api/view?filename=${filename}&type=output`)).status).toBe(200);
-    const rejectedService = startProcess("dist/service.mjs", { DATABASE_URL: database.url, LIGHTDESK_DATA_DIR: thirdFolder, PORT: "0" });
-    expect([await rejectedService.exitCode, rejectedService.output()]).toEqual([
-      1,
-      expect.stringMatching(/are in another data folder .* set LIGHTDESK_BLOBS/),
-    ]);
-    for (const service of services) expect(await service.stop()).toBe(0);
-    await database.drop();
-  });
-
   test("copies files to a shared store that another folder can join", async () => {
-    const blobsFolder = join(root, "bytes");
-    mkdirSync(blobsFolder);
-    expect(await runCommand("service", ["copy-blobs", "--to", blobsFolder])).toMatch(/^\d+ files, \d+ copied now/);
+    const blobsFolder = createTemporaryFolder();
+    expect(await runCommand("service", "copy-blobs", "--to", blobsFolder)).toMatch(/^\d+ files, \d+ copied now/);
     expect(readdirSync(blobsFolder).sort()).toEqual(["blake3-v1", "lightdesk-store"]);
   });
 });
@@ -100,15 +62,14 @@ describe("commands", async () => {
 describe("doctor", () => {
   const MINUTE_MS = 60_000;
   let folder: string;
-  let database: TestDatabase;
+  let databaseUrl: string;
   beforeEach(async () => {
     folder = createTemporaryFolder();
-    database = await createDatabase(inject("postgres"));
+    databaseUrl = await openTestDatabase();
   });
-  afterEach(() => database.drop());
 
   /** Returns the findings by check. */
-  async function checkDatabase(url = database.url, now = Date.now()): Promise<Record<string, string>> {
+  async function checkDatabase(url = databaseUrl, now = Date.now()): Promise<Record<string, string>> {
     const findings = await checkStorage(readEnv({ LIGHTDESK_DATA_DIR: folder, DATABASE_URL: url }), now);
     const lines = findings.map(({ check, state, text, remedy }) => [check, `${state}: ${text}${remedy ? ` ${remedy}` : ""}`]);
     expect(JSON.stringify(lines)).not.toContain("secret-word");
@@ -116,10 +77,10 @@ describe("doctor", () => {
   }
 
   async function migrateBoth(): Promise<void> {
-    const store = openStore("", database.url);
+    const store = openStore("", databaseUrl);
     await store.migrate();
     await store.close();
-    await migratePostgres(database.url, Date.now);
+    await migratePostgres(databaseUrl, Date.now);
   }
 
   test("accepts an empty database and reports version and connections", async () => {
@@ -139,8 +100,8 @@ describe("doctor", () => {
 
   test("reports a newer version and an unfinished copy with a remedy", async () => {
     await migrateBoth();
-    await queryDatabase(database.url, `INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('999-of-later', 0)`);
-    await queryDatabase(database.url, "CREATE TABLE unfinished_copy (begun bigint)");
+    await queryDatabase(databaseUrl, `INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('999-of-later', 0)`);
+    await queryDatabase(databaseUrl, "CREATE TABLE unfinished_copy (begun bigint)");
     expect(await checkDatabase()).toMatchObject({
       "console database": expect.stringMatching(/^failed: .*copy-store.*Run it again/),
       "service database": expect.stringMatching(/^failed: .*newer version \(999-of-later\)/),
@@ -160,7 +121,7 @@ describe("doctor", () => {
       /^failed: The clocks of the database and this machine differ by 10 minutes/,
     );
     await queryDatabase(
-      database.url,
+      databaseUrl,
       `INSERT INTO audit (id, at, request_id, action, status) VALUES (1, ${Date.now() + 20 * MINUTE_MS}, 'r', 'a', 200)`,
     );
     expect((await checkDatabase()).clock).toMatch(/^failed: The newest stored row is (19|20) minutes ahead/);
@@ -168,14 +129,14 @@ describe("doctor", () => {
 
   test("names the database process that blocks others", async () => {
     await migrateBoth();
-    const [lockHolder, waiter] = [1, 2].map(() => new pg.Client({ connectionString: database.url }));
+    const [lockHolder, waiter] = [1, 2].map(() => new pg.Client({ connectionString: databaseUrl }));
     await Promise.all([lockHolder?.connect(), waiter?.connect()]);
     await lockHolder?.query("BEGIN; LOCK TABLE audit");
     const pid = (await lockHolder?.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"))?.rows[0]?.pid;
     const lockWaitQuery = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     const blockedQuery = waiter?.query("SELECT count(*) FROM audit");
-    await until("the query waits", async () => (await queryDatabase(database.url, lockWaitQuery)).length > 0);
-    const { findings } = await inspectServer(database.url, 0);
+    await until("the query waits", async () => (await queryDatabase(databaseUrl, lockWaitQuery)).length > 0);
+    const { findings } = await inspectServer(databaseUrl, 0);
     expect(findings.find(({ check }) => check === "database locks")).toMatchObject({
       state: "failed",
       text: expect.stringMatching(new RegExp(`^1 statements are waiting for a lock, .* Database process ${pid} holds it`)),

@@ -2,46 +2,47 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
-import { afterAll, expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { copyStores } from "@/lib/server/backup/backup";
-import { openStore } from "@/lib/server/store/store";
 import { copyServiceStore } from "@/lib/service/index";
 import { migrate, migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { lockDataFolder } from "@/lib/service/store/data-folder";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { createDatabase, inSchema, queryDatabase } from "@/tests/support/postgres-server";
+import { jobTotalsQuery, sortRows, storedCounters } from "@/tests/faults/kill/audit-counters";
+import { openTestDatabase } from "@/tests/support/postgres-proxy";
+import { inSchema, queryDatabase } from "@/tests/support/postgres-server";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
+import { fillTables, listTables, readTables } from "./fill-tables";
 
 /** More rows than a single read returns. */
 const ROW_COUNT = 1200;
 const now = () => 1_700_000_000_000;
 /** Tables that triggers fill, and tables that only one of the two databases has. */
 const skippedTables = /^(sqlite_.*|migrations|asset_search.*|job_counts|asset_counts|user_storage|tag_counts)$/;
-const counters = {
-  job_counts: "SELECT user_id, workflow_id, state, has_image, n FROM job_counts WHERE n <> 0 ORDER BY 1, 2, 3, 4",
-  asset_counts: "SELECT owner_id, n FROM asset_counts WHERE n <> 0 ORDER BY 1",
-  user_storage: "SELECT owner_id, bytes FROM user_storage WHERE bytes <> 0 ORDER BY 1",
-  tag_counts: "SELECT owner_id, tag, n FROM tag_counts WHERE n <> 0 ORDER BY 1, 2",
-};
 
 const folder = createTemporaryFolder();
 const sourceFile = join(folder, "before", "service", "service.sqlite");
 const targetFile = join(folder, "after", "service", "service.sqlite");
 for (const name of ["before", "after"]) mkdirSync(join(folder, name, "service"), { recursive: true });
-const database = await createDatabase(inject("postgres"));
-await migratePostgres(database.url, now);
+const databaseUrl = await openTestDatabase();
+await migratePostgres(databaseUrl, now);
 fillDatabase(sourceFile);
 
-afterAll(() => database.drop());
+type ServiceLocation = Parameters<typeof copyServiceStore>[0];
+const copyQuietly = (from: ServiceLocation, to: ServiceLocation) => copyServiceStore(from, to, () => undefined);
 
-test("resumes an interrupted copy with later changes before a service can start", async () => {
-  const interruptedCopy = copyServiceStore({ file: sourceFile }, { url: database.url }, (progress) => {
+async function interruptCopy(from: ServiceLocation, to: ServiceLocation): Promise<void> {
+  const interruptedCopy = copyServiceStore(from, to, (progress) => {
     if (progress.startsWith("job_results:")) throw new Error("interrupted");
   });
   await expect(interruptedCopy).rejects.toThrow("interrupted");
-  await expect(openPostgres(database.url, now)).rejects.toThrow(/copy-store/);
+}
+
+test("resumes an interrupted copy with later changes before a service can start", async () => {
+  await interruptCopy({ file: sourceFile }, { url: databaseUrl });
+  await expect(openPostgres(databaseUrl, now)).rejects.toThrow(/copy-store/);
   const sqlite = new SqliteConnection(sourceFile);
   sqlite.pragma("foreign_keys = ON");
   sqlite.exec(`
@@ -52,25 +53,24 @@ test("resumes an interrupted copy with later changes before a service can start"
     DELETE FROM user_files WHERE hash NOT IN (SELECT hash FROM assets);
     DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM assets);`);
   sqlite.close();
-  await copyServiceStore({ file: sourceFile }, { url: database.url }, () => undefined);
+  await copyQuietly({ file: sourceFile }, { url: databaseUrl });
   const counts =
     "SELECT (SELECT count(*) FROM jobs)::integer AS jobs, (SELECT sum(n) FROM job_counts WHERE workflow_id = '')::integer AS counted";
   expect(await queryService(counts)).toEqual([{ jobs: ROW_COUNT - 2, counted: ROW_COUNT - 2 }]);
-  await (await openPostgres(database.url, now)).close();
+  await (await openPostgres(databaseUrl, now)).close();
 });
 
 test("finds a row changed after copying and repeats the copy", async () => {
-  const otherDatabase = await createDatabase(inject("postgres"));
-  await migratePostgres(otherDatabase.url, now);
-  const disturbedCopy = copyServiceStore({ file: sourceFile }, { url: otherDatabase.url }, (progress) => {
+  const otherUrl = await openTestDatabase();
+  await migratePostgres(otherUrl, now);
+  const disturbedCopy = copyServiceStore({ file: sourceFile }, { url: otherUrl }, (progress) => {
     if (progress.startsWith("users:")) changeUsers(1);
   });
   await expect(disturbedCopy).rejects.toThrow("Rows of users changed during the copy");
-  await expect(openPostgres(otherDatabase.url, now)).rejects.toThrow(/copy-store/);
+  await expect(openPostgres(otherUrl, now)).rejects.toThrow(/copy-store/);
   changeUsers(-1);
-  await copyServiceStore({ file: sourceFile }, { url: otherDatabase.url }, () => undefined);
-  await (await openPostgres(otherDatabase.url, now)).close();
-  await otherDatabase.drop();
+  await copyQuietly({ file: sourceFile }, { url: otherUrl });
+  await (await openPostgres(otherUrl, now)).close();
 });
 
 test("assigns row numbers that were never used", async () => {
@@ -82,12 +82,9 @@ test("assigns row numbers that were never used", async () => {
 });
 
 test("restores rows and counters in a folder, even after an interruption", async () => {
-  const interruptedCopy = copyServiceStore({ url: database.url }, { file: targetFile }, (progress) => {
-    if (progress.startsWith("job_results:")) throw new Error("interrupted");
-  });
-  await expect(interruptedCopy).rejects.toThrow("interrupted");
+  await interruptCopy({ url: databaseUrl }, { file: targetFile });
   await expect(openDatabase(targetFile, now)).rejects.toThrow(/copy-store/);
-  await copyServiceStore({ url: database.url }, { file: targetFile }, () => undefined);
+  await copyQuietly({ url: databaseUrl }, { file: targetFile });
   expect(readRows(targetFile)).toEqual(readRows(sourceFile));
   const store = await openDatabase(targetFile, now);
   await store.close();
@@ -98,37 +95,14 @@ test("restores rows and counters in a folder, even after an interruption", async
   sqlite.close();
 });
 
-test("copies console and service together and blocks starts until done", async () => {
-  const database = await createDatabase(inject("postgres"));
-  const sourceFolder = join(folder, "before");
-  const consoleStore = openStore(sourceFolder);
-  await consoleStore.migrate();
-  await consoleStore.members.create({ name: "Ada", email: "ada@example.com", role: "owner", passwordHash: "h", createdAt: 1 });
-  await consoleStore.close();
-  const copy = (logProgress: (progress: string) => void) =>
-    copyStores({ from: { dataDir: sourceFolder }, to: { url: database.url }, logProgress });
-  const interruptedCopy = copy((progress) => {
-    if (progress.startsWith("jobs:")) throw new Error("interrupted");
-  });
-  await expect(interruptedCopy).rejects.toThrow("interrupted");
-  const targetStore = openStore("", database.url);
-  await expect(targetStore.migrate()).rejects.toThrow(/copy-store/);
-  const { tables } = await copy(() => undefined);
-  expect(tables).toBeGreaterThan(40);
-  await targetStore.migrate();
-  await targetStore.close();
-  await expect(copy(() => undefined)).rejects.toThrow(/already contains a console/);
-  await database.drop();
-});
-
 test("rejects overwriting an existing service, even without a console", async () => {
-  const copy = copyStores({ from: { dataDir: join(folder, "after") }, to: { url: database.url }, logProgress: () => undefined });
+  const copy = copyStores({ from: { dataDir: join(folder, "after") }, to: { url: databaseUrl }, logProgress: () => undefined });
   await expect(copy).rejects.toThrow(/already contains a service/);
 });
 
 test("rejects copying a folder in use", async () => {
   const lock = lockDataFolder(join(folder, "after", "service"));
-  await expect(copyServiceStore({ file: targetFile }, { url: database.url }, () => undefined)).rejects.toThrow(/is in use by process/);
+  await expect(copyQuietly({ file: targetFile }, { url: databaseUrl })).rejects.toThrow(/is in use by process/);
   lock.release();
 });
 
@@ -139,47 +113,27 @@ function changeUsers(delta: number): void {
 }
 
 async function queryService<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
-  return queryDatabase<Row>(inSchema(database.url, SERVICE_SCHEMA), text);
+  return queryDatabase<Row>(inSchema(databaseUrl, SERVICE_SCHEMA), text);
 }
 
-type ColumnInfo = { name: string; type: string };
-
-function listTables(sqlite: SqliteConnection): string[] {
-  const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
-  return names.filter((name) => !skippedTables.test(name));
-}
-
-/** Fills every table with a distinct value per column. Some values are larger than a single read. */
+/** Some values are larger than a single read. */
 function fillDatabase(file: string): void {
   const sqlite = new SqliteConnection(file);
   migrate(sqlite, now);
-  sqlite.pragma("foreign_keys = OFF");
-  sqlite.runExclusively(() => {
-    // Tags are counted by the owner of their assets.
-    for (const table of listTables(sqlite).sort((value, other) => Number(value === "asset_tags") - Number(other === "asset_tags"))) {
-      const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
-      const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
-      const insert = sqlite.prepare(`INSERT INTO "${table}" VALUES (${columns.map(() => "?").join(", ")})`);
-      for (let row = 1; row <= ROW_COUNT; row += 1)
-        insert.run(
-          columns.map(({ name, type }) => {
-            if (type === "INTEGER") return row;
-            const reference = references.find(({ from }) => from === name);
-            return reference ? `${reference.table}-${reference.to}-${row}` : `${table}-${name}-${row}`;
-          }),
-        );
-    }
-    sqlite.prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (5, 6)").run("松".repeat(3 * 1024 ** 2));
-    sqlite.exec(`UPDATE jobs SET state = 'completed', has_image = 1 WHERE seq % 2 = 0; UPDATE jobs SET has_image = 0 WHERE seq % 2 = 1`);
-  });
+  // Tags are counted by the owner of their assets.
+  const tables = listTables(sqlite, skippedTables).sort((table, other) => Number(table === "asset_tags") - Number(other === "asset_tags"));
+  fillTables(sqlite, tables, { countRows: () => ROW_COUNT });
+  sqlite.prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (5, 6)").run("松".repeat(3 * 1024 ** 2));
+  sqlite.exec(`UPDATE jobs SET state = 'completed', has_image = 1 WHERE seq % 2 = 0; UPDATE jobs SET has_image = 0 WHERE seq % 2 = 1`);
   sqlite.close();
 }
 
-/** Returns every row of every table. */
+/** Returns every row of every table, and the counters. */
 function readRows(file: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(file, { readOnly: true });
-  const rows = listTables(sqlite).map((table): [string, unknown[]] => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1`).all()]);
-  const counts = Object.entries(counters).map(([table, text]): [string, unknown[]] => [table, sqlite.prepare(text).all()]);
+  const rows = readTables(sqlite, listTables(sqlite, skippedTables));
+  const queries = [jobTotalsQuery, ...Object.values(storedCounters).map(([text]) => text)];
+  const counts = queries.map((text): [string, unknown[]] => [text, sortRows(sqlite.prepare<[], object>(text).all())]);
   sqlite.close();
   return new Map([...rows, ...counts]);
 }

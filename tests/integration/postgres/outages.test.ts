@@ -2,18 +2,17 @@
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { enqueueAll } from "@/lib/service/jobs/queue/queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "@/lib/service/jobs/queue/queue-worker";
-import { type Database } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
-import { type Processes } from "@/lib/service/store/processes";
 import { canMount, createMountedDisk } from "@/tests/faults/disk/small-disk";
 import { createColorGraph, createWaitGraph, submitGraph, waitForEnd, waitForStart } from "@/tests/integration/service/support";
 import { parseSettings } from "@/tests/support/blob-backends";
-import { type BreakableProxy, startBreakableProxy } from "@/tests/support/breakable-proxy";
-import { createDatabase, queryDatabase, startPostgres, type TestDatabase } from "@/tests/support/postgres-server";
+import { startBreakableProxy } from "@/tests/support/breakable-proxy";
+import { openTestDatabase } from "@/tests/support/postgres-proxy";
+import { createDatabase, queryDatabase, startPostgres } from "@/tests/support/postgres-server";
 import { createClient, startService } from "@/tests/support/service";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
@@ -22,15 +21,15 @@ type FullDisk = { url: string; fill(): Promise<void>; free(): Promise<void>; dis
 
 /** Makes the server reject writes with its error code for a full disk, without filling the disk. */
 async function createSimulatedDisk(): Promise<FullDisk> {
-  const database = await createDatabase(inject("postgres"));
+  const url = await openTestDatabase();
   const createFunction = `CREATE FUNCTION lightdesk_service.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;`;
   const createTrigger = "CREATE TRIGGER refuse BEFORE INSERT ON lightdesk_service.job_inputs EXECUTE FUNCTION lightdesk_service.refuse()";
   return {
-    url: database.url,
-    fill: async () => void (await queryDatabase(database.url, createFunction + createTrigger)),
-    free: async () => void (await queryDatabase(database.url, "DROP FUNCTION lightdesk_service.refuse() CASCADE")),
-    dispose: database.drop,
+    url,
+    fill: async () => void (await queryDatabase(url, createFunction + createTrigger)),
+    free: async () => void (await queryDatabase(url, "DROP FUNCTION lightdesk_service.refuse() CASCADE")),
+    dispose: () => Promise.resolve(),
   };
 }
 
@@ -42,10 +41,7 @@ async function createSmallDisk(): Promise<FullDisk> {
     url: database.url,
     fill: () => Promise.resolve(disk.fill()),
     free: () => Promise.resolve(disk.free()),
-    async dispose() {
-      await server.remove();
-      disk.dispose();
-    },
+    dispose: server.remove,
   };
 }
 
@@ -132,57 +128,44 @@ describe("database outage", () => {
   });
 });
 
-describe("stalled queue connection", () => {
+it("polls over another connection when one stalls and runs pending jobs", async () => {
   const loggedErrors: unknown[] = [];
   const log = { info: () => undefined, warn: () => undefined, error: (...args: unknown[]) => void loggedErrors.push(args) };
-  let ownDatabase: TestDatabase;
-  let proxy: BreakableProxy;
-  let database: Database;
-  let processes: Processes;
-
-  beforeEach(async () => {
-    ownDatabase = await createDatabase(inject("postgres"));
-    proxy = await startBreakableProxy(Number(new URL(ownDatabase.url).port));
-    database = await openPostgres(ownDatabase.url, Date.now);
-    processes = createPostgresProcesses(database, ownDatabase.url, log);
-    await processes.start({ slots: 1, hasSharedFiles: true });
-  });
-  afterEach(async () => {
-    await processes.close();
-    await database.close();
-    proxy.close();
-    await ownDatabase.drop();
-  });
-
-  it("polls over another connection when one stalls and runs pending jobs", async () => {
-    const migrationPool = await openQueuePool(ownDatabase.url);
-    await migrateQueue(migrationPool, log);
-    await migrationPool.end();
-    const pgPool = await openQueuePool(ownDatabase.url.replace(/:\d+\//, `:${proxy.port}/`), { statementMs: 1000, connectMs: 500 });
-    let searchCount = 0;
-    const results: unknown[] = [];
-    const worker = createQueueWorker(
-      { pgPool, processes, database, log },
-      {
-        getKindsToSkip() {
-          searchCount += 1;
-          return [];
-        },
-        handleEntry: (payload) => Promise.resolve(void results.push(payload)),
+  const url = await openTestDatabase();
+  const proxy = await startBreakableProxy(Number(new URL(url).port));
+  const database = await openPostgres(url, Date.now);
+  const processes = createPostgresProcesses(database, url, log);
+  await processes.start({ slots: 1, hasSharedFiles: true });
+  const migrationPool = await openQueuePool(url);
+  await migrateQueue(migrationPool, log);
+  await migrationPool.end();
+  const pgPool = await openQueuePool(url.replace(/:\d+\//, `:${proxy.port}/`), { statementMs: 1000, connectMs: 500 });
+  let searchCount = 0;
+  const results: unknown[] = [];
+  const worker = createQueueWorker(
+    { pgPool, processes, database, log },
+    {
+      getKindsToSkip() {
+        searchCount += 1;
+        return [];
       },
-    );
-    worker.start();
-    await until("the queue has been searched", () => searchCount >= 2);
-    proxy.silence();
-    const before = searchCount;
-    worker.wakeUp();
-    await until("the stalled search is repeated", () => searchCount >= before + 2);
-    await database.commit((tx) => enqueueAll(tx, [{ seq: 1, userId: 1, kind: "|" }]));
-    await until("the pending entry is handled", () => results.length > 0);
-    expect(results).toMatchObject([{ seq: 1, userId: 1 }]);
-    // The lease reports an outage, but the queue doesn't.
-    expect(loggedErrors).toEqual([]);
-    await worker.stop();
-    await pgPool.end();
-  });
+      handleEntry: (payload) => Promise.resolve(void results.push(payload)),
+    },
+  );
+  worker.start();
+  await until("the queue has been searched", () => searchCount >= 2);
+  proxy.silence();
+  const before = searchCount;
+  worker.wakeUp();
+  await until("the stalled search is repeated", () => searchCount >= before + 2);
+  await database.commit((tx) => enqueueAll(tx, [{ seq: 1, userId: 1, kind: "|" }]));
+  await until("the pending entry is handled", () => results.length > 0);
+  expect(results).toMatchObject([{ seq: 1, userId: 1 }]);
+  // The lease reports an outage, but the queue doesn't.
+  expect(loggedErrors).toEqual([]);
+  await worker.stop();
+  await pgPool.end();
+  await processes.close();
+  await database.close();
+  proxy.close();
 });

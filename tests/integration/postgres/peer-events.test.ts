@@ -1,21 +1,21 @@
 // Job events that reach listeners of another process through PostgreSQL.
 import pg from "pg";
-import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { createJobEvents, type JobEvents } from "@/lib/service/events/job-events";
-import { createPostgresPeerEvents } from "@/lib/service/events/postgres-peer-events";
+import { createPostgresPeerEvents, removeOldNotices } from "@/lib/service/events/postgres-peer-events";
 import { type Database } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
 import { type Processes } from "@/lib/service/store/processes";
-import { type PostgresProxy, startPostgresProxy } from "@/tests/support/postgres-proxy";
-import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { openTestDatabase, type PostgresProxy, startPostgresProxy } from "@/tests/support/postgres-proxy";
+import { queryDatabase } from "@/tests/support/postgres-server";
 import { until } from "@/tests/support/until";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const job = { id: "job", userId: 1, clientId: undefined };
 type Peer = { database: Database; processes: Processes; events: JobEvents };
 
-let ownDatabase: TestDatabase;
+let databaseUrl: string;
 let wire: PostgresProxy;
 let first: Peer;
 let second: Peer;
@@ -30,26 +30,26 @@ async function openPeer(url: string): Promise<Peer> {
   return { database, processes, events };
 }
 
+async function closePeer({ events, processes, database }: Peer): Promise<void> {
+  events.stop();
+  await processes.close();
+  await database.close();
+}
+
 beforeEach(async () => {
-  ownDatabase = await createDatabase(inject("postgres"));
-  wire = await startPostgresProxy(ownDatabase.url);
-  [first, second] = [await openPeer(ownDatabase.url), await openPeer(wire.url)];
+  databaseUrl = await openTestDatabase();
+  wire = await startPostgresProxy(databaseUrl);
+  [first, second] = [await openPeer(databaseUrl), await openPeer(wire.url)];
   notices.length = 0;
-  noticeClient = new pg.Client({ connectionString: ownDatabase.url });
+  noticeClient = new pg.Client({ connectionString: databaseUrl });
   await noticeClient.connect();
   noticeClient.on("notification", ({ payload = "" }) => /"(job events|end)"/.test(payload) && notices.push(payload));
   await noticeClient.query("LISTEN lightdesk_service");
 });
 afterEach(async () => {
   wire.restore();
-  for (const { events, processes, database } of [first, second]) {
-    events.stop();
-    await processes.close();
-    await database.close();
-  }
+  for (const peer of [first, second]) await closePeer(peer);
   await noticeClient.end();
-  await wire.close();
-  await ownDatabase.drop();
 });
 
 /** Listens at the second process and collects all messages. */
@@ -157,17 +157,14 @@ it("sends the state instead of late messages", async () => {
 
 it("loads existing listeners at start and removes old long notices", async () => {
   const { received } = await listenAtPeer();
-  const latePeer = await openPeer(ownDatabase.url);
+  const latePeer = await openPeer(databaseUrl);
   await until("the new process has loaded the listeners", () => latePeer.events.hasListeners(job));
   latePeer.events.sendPreview(job, new Uint8Array(50_000));
   await until("the event arrives", () => received.length === 2);
-  latePeer.events.stop();
-  await latePeer.processes.close();
-  await latePeer.database.close();
+  await closePeer(latePeer);
   const countQuery = "SELECT count(*)::integer AS n FROM lightdesk_service.long_notices";
-  expect(await queryDatabase(ownDatabase.url, countQuery)).toEqual([{ n: 1 }]);
-  await queryDatabase(ownDatabase.url, "UPDATE lightdesk_service.long_notices SET made_at = now() - interval '1 minute'");
-  const { removeOldNotices } = await import("@/lib/service/events/postgres-peer-events");
+  expect(await queryDatabase(databaseUrl, countQuery)).toEqual([{ n: 1 }]);
+  await queryDatabase(databaseUrl, "UPDATE lightdesk_service.long_notices SET made_at = now() - interval '1 minute'");
   await removeOldNotices(first.database);
-  expect(await queryDatabase(ownDatabase.url, countQuery)).toEqual([{ n: 0 }]);
+  expect(await queryDatabase(databaseUrl, countQuery)).toEqual([{ n: 0 }]);
 });

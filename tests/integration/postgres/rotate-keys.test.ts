@@ -1,29 +1,24 @@
 // Two consoles on one database rotate their keys at the same time.
 import { randomBytes } from "node:crypto";
-import { afterAll, expect, inject, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { listSealedSecret, parseKeyRing, readSharedSecret, rotateRows, type Rotation, seal, unseal } from "@/lib/server/keys/key-ring";
 import { type Sealed, toSecretRecordId } from "@/lib/server/store/connections";
 import { type ListSealed, openStore, type Store } from "@/lib/server/store/store";
 import { sealRequest } from "@/lib/server/tasks/sealed-request";
 import { createHarness } from "@/tests/support/harness";
-import { createDatabase } from "@/tests/support/postgres-server";
+import { openTestDatabase } from "@/tests/support/postgres-proxy";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 const KEY_COUNT = 20;
 const createKeyEntry = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 const [oldKey, currentKey] = [createKeyEntry("old"), createKeyEntry("young")];
 const [fullRing, currentRing] = [parseKeyRing(`${currentKey},${oldKey}`), parseKeyRing(currentKey)];
-const database = await createDatabase(inject("postgres"));
-const blobsFolder = createTemporaryFolder();
+const databaseUrl = await openTestDatabase();
 const harness = await createHarness({
-  settings: { DATABASE_URL: database.url, LIGHTDESK_ENCRYPTION_KEYS: oldKey, LIGHTDESK_BLOBS: blobsFolder },
+  settings: { DATABASE_URL: databaseUrl, LIGHTDESK_ENCRYPTION_KEYS: oldKey, LIGHTDESK_BLOBS: createTemporaryFolder() },
 });
-const otherStore = openStore("", database.url);
-afterAll(async () => {
-  await otherStore.close();
-  await harness.dispose();
-  await database.drop();
-});
+const otherStore = openStore("", databaseUrl);
+afterAll(() => otherStore.close());
 
 /** Returns a function that resolves for two callers once both have called it. */
 function createBarrier(): () => Promise<void> {

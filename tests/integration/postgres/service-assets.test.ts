@@ -1,12 +1,9 @@
 // Assets behave the same on SQLite and PostgreSQL: after the same random changes, every request has the same response.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { CompiledQuery } from "kysely";
-import { afterAll, expect, inject, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { createAccessTimes } from "@/lib/service/assets/access-times";
 import { findAsset } from "@/lib/service/assets/asset-view";
 import { addTags, editAsset, listTags, removeTags } from "@/lib/service/assets/change-asset";
 import { insertAsset } from "@/lib/service/assets/create-asset";
@@ -17,42 +14,27 @@ import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
 import { createStatement, type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { createDatabase } from "@/tests/support/postgres-server";
+import { openTestDatabase } from "@/tests/support/postgres-proxy";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { uniformFloat } from "@/tests/support/uniform-float";
 
-type AssetStore = { database: Database; search: AssetSearch; close(): Promise<void> };
+type AssetStore = { database: Database; search: AssetSearch };
 
 const now = () => 1_700_000_000_000;
 
-const folder = await mkdtemp(join(tmpdir(), "lightdesk-assets-"));
-const ownDatabase = await createDatabase(inject("postgres"));
-const sqlite = await openDatabase(join(folder, "service.sqlite"), now);
-const postgres = await openPostgres(ownDatabase.url, now);
-const stores = [
-  { database: sqlite, search: createSqliteSearch(sqlite), close: () => sqlite.close() },
-  { database: postgres, search: createPostgresSearch(postgres), close: () => postgres.close() },
-];
+const sqlite = await openDatabase(join(createTemporaryFolder(), "service.sqlite"), now);
+const postgres = await openPostgres(await openTestDatabase(), now);
+const sqliteStore = { database: sqlite, search: createSqliteSearch(sqlite) };
+const postgresStore = { database: postgres, search: createPostgresSearch(postgres) };
 
 afterAll(async () => {
-  for (const { close } of stores) await close();
-  await ownDatabase.drop();
-  await rm(folder, { recursive: true, force: true });
+  await sqlite.close();
+  await postgres.close();
 });
 
 const OWNERS = [0, 1, 2];
 const NAMES = [
-  "50%_off",
-  "a\\b",
-  "a",
-  "ab",
-  "Zebra cat",
-  "zebra CAT.png",
-  "cat",
-  "catalogue",
-  "🐈 cat",
-  "Straße",
-  "ΟΔΟΣ",
-  "鳥の絵.png",
+  ...["50%_off", "a\\b", "a", "ab", "Zebra cat", "zebra CAT.png", "cat", "catalogue", "🐈 cat", "Straße", "ΟΔΟΣ", "鳥の絵.png"],
   'it\'s "so"',
 ];
 const name = fc.constantFrom(...NAMES);
@@ -179,7 +161,7 @@ async function applyAll(operations: readonly AssetOperation[]) {
   const applyChanges = async (tx: Transaction) => {
     for (const { operation, target } of changes) await applyOperation(tx, target, operation);
   };
-  await Promise.all(stores.map(({ database }) => database.commit(applyChanges)));
+  await Promise.all([sqlite.commit(applyChanges), postgres.commit(applyChanges)]);
 }
 
 /** Returns ids, because row numbers differ between the databases. */
@@ -199,7 +181,7 @@ async function runSearch({ database, search }: AssetStore, { filter, include_pub
 }
 
 /** Runs all other queries of assets. */
-async function runOtherQueries({ database }: AssetStore, assetName: string) {
+async function runOtherQueries(database: Database, assetName: string) {
   const getId = async (seq: number | undefined) =>
     seq === undefined ? undefined : (await database.row(query.selectFrom("assets").select("id").where("seq", "=", seq)))?.id;
   const listTagsBy = (order: "name_asc" | "count_desc", prefix: string) =>
@@ -230,15 +212,13 @@ it("returns the same results in both stores after any change", async () => {
       fc.array(searchArbitrary, { minLength: 20, maxLength: 20 }),
       name,
       async (operations, searches, assetName) => {
-        for (const { database } of stores) await database.commit((tx) => tx.run(query.deleteFrom("assets")));
+        for (const database of [sqlite, postgres]) await database.commit((tx) => tx.run(query.deleteFrom("assets")));
         assets = [];
         await applyAll(operations);
-        const [sqlite, postgres] = stores;
-        if (!sqlite || !postgres) throw new Error("expected two stores");
         for (const filter of searches) {
-          const expected = await runSearch(sqlite, filter);
+          const expected = await runSearch(sqliteStore, filter);
           if (Object.keys(filter.filter).length > 0) matchCount += expected.ids.length;
-          expect(await runSearch(postgres, filter)).toEqual(expected);
+          expect(await runSearch(postgresStore, filter)).toEqual(expected);
         }
         expect(await runOtherQueries(postgres, assetName)).toEqual(await runOtherQueries(sqlite, assetName));
       },
@@ -248,26 +228,8 @@ it("returns the same results in both stores after any change", async () => {
   expect(matchCount).toBeGreaterThan(100);
 });
 
-it("batches the writes of last-read times", async () => {
-  for (const { database } of stores) {
-    await applyAll([]);
-    await database.commit((tx) => tx.run(query.deleteFrom("assets")));
-    const ids = [crypto.randomUUID(), crypto.randomUUID()];
-    const item: AssetOperation = { kind: "create", at: 0, owner: 1, time: 0, name: "read.png", tags: [], metadata: {} };
-    for (const id of ids) await database.commit((tx) => createAsset(tx, id, item));
-    const times = createAccessTimes(database, () => now() + 5000);
-    for (const id of ids) times.touch((await findAsset(database, id, [1])) ?? expect.fail("the asset is missing"));
-    await times.flush();
-    const accessRows = await database.rows(query.selectFrom("assets").select("last_access_time"));
-    expect(accessRows).toEqual(ids.map(() => ({ last_access_time: now() + 5000 })));
-  }
-});
-
 it("uses an index for name parts and metadata with many assets", async () => {
-  const [, postgres] = stores;
-  if (!postgres) throw new Error("expected two stores");
-  const { database } = postgres;
-  const write = (text: string) => database.commit((tx) => tx.run(createStatement(text)));
+  const write = (text: string) => postgres.commit((tx) => tx.run(createStatement(text)));
   await write("delete from assets");
   await write("insert into blobs (hash, sha256, size, media_type, created_at) values ('h', 'h', 1, 'x', 1)");
   await write(`insert into assets (id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)
@@ -277,10 +239,10 @@ it("uses an index for name parts and metadata with many assets", async () => {
   await write("analyze assets");
   const plans: string[] = [];
   const explainReader: Reader = {
-    ...database,
+    ...postgres,
     async row(filter) {
       const { sql, parameters } = filter.compile();
-      const plan = await database.rows({ compile: () => CompiledQuery.raw(`explain ${sql}`, [...parameters]) });
+      const plan = await postgres.rows({ compile: () => CompiledQuery.raw(`explain ${sql}`, [...parameters]) });
       plans.push(JSON.stringify(plan));
       return undefined;
     },

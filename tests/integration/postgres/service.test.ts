@@ -1,16 +1,16 @@
 // Runs the service on PostgreSQL, including during a database outage.
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { copyServiceStore, createService, openServiceStore } from "@/lib/service/index";
 import { listJobs } from "@/lib/service/jobs/list-jobs";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { createWorkflowId, getWorkflowCount, seedJobs } from "@/tests/bench/service/seed-jobs";
-import { createColorGraph, createPng, type Json, readJob, submitGraph, waitForEnd } from "@/tests/integration/service/support";
-import { createGpuClasses } from "@/tests/support/gpu-classes";
-import { type PostgresProxy, startPostgresProxy } from "@/tests/support/postgres-proxy";
-import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { createColorGraph, createPng, readJob, submitGraph, waitForEnd } from "@/tests/integration/service/support";
+import { createGpuClasses, createGpuGraph } from "@/tests/support/gpu-classes";
+import { openTestDatabase, type PostgresProxy, startPostgresProxy } from "@/tests/support/postgres-proxy";
+import { queryDatabase } from "@/tests/support/postgres-server";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, startService, type TestService } from "@/tests/support/service";
@@ -19,33 +19,18 @@ import { startTwoServices, type TwoServices } from "@/tests/support/two-services
 import { until } from "@/tests/support/until";
 
 describe("service", () => {
-  let database: TestDatabase;
+  let databaseUrl: string;
   let wire: PostgresProxy;
   let service: TestService;
+  let client: Client;
   beforeEach(async () => {
-    database = await createDatabase(inject("postgres"));
-    wire = await startPostgresProxy(database.url);
+    databaseUrl = await openTestDatabase();
+    wire = await startPostgresProxy(databaseUrl);
     service = await startService({ databaseUrl: wire.url });
-  });
-  afterEach(async () => {
-    wire.restore();
-    await service.dispose();
-    await wire.close();
-    await database.drop();
-  });
-
-  it("keeps jobs across a restart", async () => {
-    const client = service.client();
-    const id = await submitGraph(client, createColorGraph());
-    const before = await waitForEnd(client, id);
-    expect(before).toMatchObject({ status: "completed", outputs_count: 1 });
-    await service.service.stop();
-    await service.service.start();
-    expect((await client.get(`/api/jobs/${id}`)).body).toEqual(before);
+    client = service.client();
   });
 
   it("reports an unavailable database instead of an empty list", async () => {
-    const client = service.client();
     const id = await submitGraph(client, createColorGraph());
     await waitForEnd(client, id);
     wire.cut();
@@ -59,10 +44,9 @@ describe("service", () => {
   });
 
   it("reads oversized integers as doubles, like SQLite", async () => {
-    const client = service.client();
     expect((await client.upload("some text", "note.txt")).status).toBeLessThan(300);
     await queryDatabase(
-      database.url,
+      databaseUrl,
       "UPDATE lightdesk_service.assets SET size = 9007199254740993, created_at = 9007199254740993 WHERE name = 'note.txt'",
     );
     const listResponse = await client.get("/api/assets?name_contains=note.txt");
@@ -70,14 +54,10 @@ describe("service", () => {
   });
 
   it("rejects an empty database when user files exist", async () => {
-    const upload = await service.client().upload("some text", "note.txt");
-    expect(upload.status).toBeLessThan(300);
+    expect((await client.upload("some text", "note.txt")).status).toBeLessThan(300);
     await service.service.stop();
-    const empty = await createDatabase(inject("postgres"));
-    const otherService = createService({ ...service.settings, databaseUrl: empty.url });
+    const otherService = createService({ ...service.settings, databaseUrl: await openTestDatabase() });
     await expect(otherService.start()).rejects.toThrow(/references no files, but .* contains user files/);
-    await empty.drop();
-    await service.service.start();
   });
 });
 
@@ -86,20 +66,17 @@ describe("job lists", async () => {
   const USER_ID = 1;
 
   const folder = createTemporaryFolder();
-  const database = await createDatabase(inject("postgres"));
+  const databaseUrl = await openTestDatabase();
   const store = await openServiceStore(folder, { concurrency: 1 });
   await store.keys.createKey("bench");
   await store.close();
   const file = join(folder, "service.sqlite");
   seedJobs(file, "bench", JOB_COUNT, { waiting: 0.3 });
-  await copyServiceStore({ file }, { url: database.url }, () => undefined);
+  await copyServiceStore({ file }, { url: databaseUrl }, () => undefined);
   const sqlite = await openDatabase(file, Date.now);
-  const postgres = await openPostgres(database.url, Date.now);
+  const postgres = await openPostgres(databaseUrl, Date.now);
 
-  afterAll(async () => {
-    await Promise.all([sqlite.close(), postgres.close()]);
-    await database.drop();
-  });
+  afterAll(() => Promise.all([sqlite.close(), postgres.close()]));
 
   const queries = fc.record(
     {
@@ -117,23 +94,15 @@ describe("job lists", async () => {
     { requiredKeys: ["sort_by", "sort_order", "limit", "offset"] },
   );
 
-  async function expectEqualLists(numRuns: number): Promise<void> {
+  it("are the same as on SQLite for any filter, order and offset", async () => {
     const property = fc.asyncProperty(queries, async (page) => {
       expect(await listJobs(postgres, USER_ID, page)).toEqual(await listJobs(sqlite, USER_ID, page));
     });
-    await fc.assert(property, { numRuns, seed: 20261126 });
-  }
-
-  it("are the same as on SQLite for any filter, order and offset", () => expectEqualLists(300));
+    await fc.assert(property, { numRuns: 300, seed: 20261126 });
+  });
 });
 
 describe("service runners", () => {
-  const createGraph = (seed: number): Json => ({
-    "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
-    "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "" } },
-    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
-  });
-
   let services: TwoServices;
   let server: RunnerServer;
   let firstClient: Client;
@@ -154,6 +123,29 @@ describe("service runners", () => {
     });
   });
 
+  /** Adds the runner and waits until both services list its model. */
+  async function addRunner(slots = 1): Promise<string> {
+    const outcome = await services.first.service.runners.add({ address: server.address, label: "A", slots });
+    if (!outcome.ok) throw new Error(outcome.failure.message);
+    await until("both services list the model", async () =>
+      (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"),
+    );
+    return outcome.value.id;
+  }
+
+  /** Starts a job of the second service that stays on the runner. */
+  async function holdJobOfSecond(): Promise<string> {
+    await services.first.service.stop();
+    server.setMode("hold");
+    const id = await submitGraph(secondClient, createGpuGraph(1));
+    await until("the runner has the job", () => server.seen.ran.length === 1);
+    await services.first.service.start();
+    return id;
+  }
+
+  const readFence = async () =>
+    (await queryDatabase<{ fence: number }>(services.url, "SELECT fence::integer FROM lightdesk_service.jobs"))[0]?.fence;
+
   it("counts the slots of both services until one stops", async () => {
     const slots = async () => (await services.first.service.runners.list()).find(({ address }) => address === null)?.slots;
     await until("both services are counted", async () => (await slots()) === 2);
@@ -163,13 +155,9 @@ describe("service runners", () => {
   });
 
   it("never exceeds a runner's slots and starts each job once", async () => {
-    const outcome = await services.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
-    expect(outcome.ok).toBe(true);
-    await until("both services list the model", async () =>
-      (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"),
-    );
+    await addRunner(2);
     const jobIds = await Promise.all(
-      Array.from({ length: 24 }, (_, seed) => submitGraph(seed % 2 ? firstClient : secondClient, createGraph(seed))),
+      Array.from({ length: 24 }, (_, seed) => submitGraph(seed % 2 ? firstClient : secondClient, createGpuGraph(seed))),
     );
     for (const id of jobIds) expect(await waitForEnd(secondClient, id)).toMatchObject({ status: "completed", outputs_count: 1 });
     expect(server.seen.ran).toHaveLength(24);
@@ -180,15 +168,12 @@ describe("service runners", () => {
   });
 
   it("starts built-in jobs while others wait for a busy runner", async () => {
-    await services.first.service.runners.add({ address: server.address, label: "A" });
-    await until("both services list the model", async () =>
-      (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"),
-    );
+    await addRunner();
     server.setMode("hold");
-    const first = await submitGraph(firstClient, createGraph(0));
+    const first = await submitGraph(firstClient, createGpuGraph(0));
     await until("the runner has the job", () => server.seen.ran.length === 1);
     const waitingIds = await Promise.all(
-      Array.from({ length: 40 }, (_, seed) => submitGraph(seed % 2 ? firstClient : secondClient, createGraph(seed + 1))),
+      Array.from({ length: 40 }, (_, seed) => submitGraph(seed % 2 ? firstClient : secondClient, createGpuGraph(seed + 1))),
     );
     for (const client of [firstClient, secondClient]) {
       expect((await waitForEnd(client, await submitGraph(client, createColorGraph(5)))).status).toBe("completed");
@@ -204,39 +189,23 @@ describe("service runners", () => {
   });
 
   it("starts a job that only one of many free runners can run", async () => {
-    const runners = await Promise.all(
-      Array.from({ length: 7 }, () => startRunnerServer({ objectInfo: createGpuClasses(["another.safetensors"]) })),
-    );
-    try {
-      for (const { address } of runners)
-        expect((await services.first.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
-      expect((await services.first.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
-      // In each round the other runners are free, and their last queue read may have been empty.
-      for (let seed = 0; seed < 5; seed += 1) {
-        const id = await submitGraph(seed % 2 ? secondClient : firstClient, createGraph(seed));
-        expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
-      }
-    } finally {
-      for (const runner of runners) await runner.close();
+    for (let count = 0; count < 7; count += 1) {
+      const { address } = await startRunnerServer({ objectInfo: createGpuClasses(["another.safetensors"]) });
+      expect((await services.first.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
+    }
+    await addRunner();
+    // In each round the other runners are free, and their last queue read may have been empty.
+    for (let seed = 0; seed < 5; seed += 1) {
+      const id = await submitGraph(seed % 2 ? secondClient : firstClient, createGpuGraph(seed));
+      expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
     }
   });
 
   it("follows a disconnected service's jobs without resubmitting them", async () => {
-    await services.first.service.runners.add({ address: server.address, label: "A", slots: 2 });
-    await until("both services list the model", async () =>
-      (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"),
-    );
-    await services.first.service.stop();
-    server.setMode("hold");
-    const id = await submitGraph(secondClient, createGraph(1));
-    await until("the runner has the job", () => server.seen.ran.length === 1);
-    await services.first.service.start();
+    await addRunner(2);
+    const id = await holdJobOfSecond();
     services.databaseProxy.cut();
-    const jobSql = `SELECT fence::integer, holder IN (SELECT id FROM lightdesk_service.processes) AS "isHeld" FROM lightdesk_service.jobs`;
-    await until(
-      "the first service follows the job",
-      async () => (await queryDatabase<{ fence: number; isHeld: boolean }>(services.url, jobSql))[0]?.fence === 2,
-    );
+    await until("the first service follows the job", async () => (await readFence()) === 2);
     services.databaseProxy.restore();
     server.release();
     expect(await waitForEnd(firstClient, id)).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 1 } });
@@ -247,21 +216,10 @@ describe("service runners", () => {
   });
 
   it("follows the jobs of a stopping service and interrupts cancelled ones", async () => {
-    await services.first.service.runners.add({ address: server.address, label: "A" });
-    await until("both services list the model", async () =>
-      (await secondClient.get("/api/object_info/LoadModel")).text.includes("one.safetensors"),
-    );
-    await services.first.service.stop();
-    server.setMode("hold");
-    const id = await submitGraph(secondClient, createGraph(1));
-    await until("the runner has the job", () => server.seen.ran.length === 1);
-    await services.first.service.start();
+    await addRunner();
+    const id = await holdJobOfSecond();
     await services.second.service.stop();
-    const fenceSql = "SELECT fence::integer FROM lightdesk_service.jobs";
-    await until(
-      "the first service follows the job",
-      async () => (await queryDatabase<{ fence: number }>(services.url, fenceSql))[0]?.fence === 2,
-    );
+    await until("the first service follows the job", async () => (await readFence()) === 2);
     await firstClient.post("/api/interrupt");
     expect((await waitForEnd(firstClient, id)).status).toBe("cancelled");
     await until("the runner has dropped the job", () => server.queue().running === undefined);
@@ -269,16 +227,15 @@ describe("service runners", () => {
   });
 
   it("shares probes and changes between both services", async () => {
-    const outcome = await services.first.service.runners.add({ address: server.address, label: "A" });
-    if (!outcome.ok) throw new Error(outcome.failure.message);
+    const runnerId = await addRunner();
     const previousCount = probeCount;
     await services.second.service.stop();
     await services.second.service.start();
-    const id = await submitGraph(secondClient, createGraph(1));
+    const id = await submitGraph(secondClient, createGpuGraph(1));
     await waitForEnd(secondClient, id);
     expect(probeCount).toBe(previousCount);
-    await services.first.service.runners.change(outcome.value.id, { state: "paused" });
-    const waitingId = await submitGraph(secondClient, createGraph(2));
+    await services.first.service.runners.change(runnerId, { state: "paused" });
+    const waitingId = await submitGraph(secondClient, createGpuGraph(2));
     await until("the second service reports the pause", async () =>
       JSON.stringify(await readJob(secondClient, waitingId)).includes("paused"),
     );

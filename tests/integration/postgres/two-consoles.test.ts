@@ -1,69 +1,49 @@
 // Two consoles on one database. Each reacts to the other's changes and waits for its work in progress.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { getProcessState } from "@/lib/server/process-state";
 import { StoreUnavailableError } from "@/lib/shared/error-codes";
 import { createHarness, type Harness, type HarnessRequest } from "@/tests/support/harness";
 import { createLivePath, openLiveStream } from "@/tests/support/live-stream";
-import { createDatabase, endConnections, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { openTestDatabase } from "@/tests/support/postgres-proxy";
+import { endConnections, queryDatabase } from "@/tests/support/postgres-server";
 import { openTestServer } from "@/tests/support/servers";
+import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const FIVE_MINUTES_MS = 300_000;
-let database: TestDatabase;
-let blobsDir: string;
-let first: Harness;
-let second: Harness;
-let service: TestServer;
-let connection: string;
 let jobs: { id: string; status: string; create_time: number }[] = [];
 /** The service's responses to the next submissions, in order. */
 let responses: { status: number; released: Promise<unknown> }[] = [];
 
-beforeAll(async () => {
-  database = await createDatabase(inject("postgres"));
-  blobsDir = await mkdtemp(join(tmpdir(), "lightdesk-bytes-"));
-  const settings = {
-    DATABASE_URL: database.url,
-    LIGHTDESK_BLOBS: blobsDir,
-    LIGHTDESK_ENCRYPTION_KEYS: `one:${Buffer.alloc(32, 1).toString("base64")}`,
-  };
-  first = await createHarness({ settings });
-  // The clock of this console is five minutes ahead.
-  second = await createHarness({
-    settings,
-    dataDir: await mkdtemp(join(tmpdir(), "lightdesk-second-")),
-    // Longer than a test takes.
-    upstreamLimits: { sharedMs: 120_000 },
-    now: () => Date.now() + FIVE_MINUTES_MS,
-  });
-  service = await openTestServer(async ({ method, url }, response) => {
-    if (url.startsWith("/api/jobs?"))
-      return sendJsonResponse(response, { jobs, pagination: { offset: 0, limit: 100, total: jobs.length, has_more: false } });
-    if (url === "/api/history") return sendJsonResponse(response, {});
-    if (method !== "POST")
-      return jobs[0] ? sendJsonResponse(response, jobs[0]) : sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
-    const { status, released } = responses.shift() ?? { status: 200, released: undefined };
-    await released;
-    sendJsonResponse(
-      response,
-      status === 200 ? { prompt_id: `job-${submitRequests().length}`, number: 1, node_errors: {} } : { error: "no" },
-      status,
-    );
-  });
-  connection = await first.connect(service.url, "service-key");
+const databaseUrl = await openTestDatabase();
+const settings = {
+  DATABASE_URL: databaseUrl,
+  LIGHTDESK_BLOBS: createTemporaryFolder(),
+  LIGHTDESK_ENCRYPTION_KEYS: `one:${Buffer.alloc(32, 1).toString("base64")}`,
+};
+const first = await createHarness({ settings });
+// The clock of this console is five minutes ahead.
+const second = await createHarness({
+  settings,
+  dataDir: createTemporaryFolder(),
+  // Longer than a test takes.
+  upstreamLimits: { sharedMs: 120_000 },
+  now: () => Date.now() + FIVE_MINUTES_MS,
 });
-afterAll(async () => {
-  await service.close();
-  await second.dispose();
-  await first.dispose();
-  await database.drop();
-  await rm(blobsDir, { recursive: true, force: true });
+const service: TestServer = await openTestServer(async ({ method, url }, response) => {
+  if (url.startsWith("/api/jobs?"))
+    return sendJsonResponse(response, { jobs, pagination: { offset: 0, limit: 100, total: jobs.length, has_more: false } });
+  if (url === "/api/history") return sendJsonResponse(response, {});
+  if (method !== "POST")
+    return jobs[0] ? sendJsonResponse(response, jobs[0]) : sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
+  const { status, released } = responses.shift() ?? { status: 200, released: undefined };
+  await released;
+  const body = status === 200 ? { prompt_id: `job-${submitRequests().length}`, number: 1, node_errors: {} } : { error: "no" };
+  sendJsonResponse(response, body, status);
 });
+const connection = await first.connect(service.url, "service-key");
 
 const submitRequests = () => service.requests.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
 
@@ -148,9 +128,9 @@ test("reports a console's work as in progress until the console closes", async (
   const isInProgress = () => second.console.store.peers.isInProgress("long work");
   const endWork = await peers.startWork("long work");
   expect(await isInProgress()).toBe(true);
-  const getHolder = async () => (await queryDatabase<{ pid: number }>(database.url, holdersSql))[0]?.pid;
+  const getHolder = async () => (await queryDatabase<{ pid: number }>(databaseUrl, holdersSql))[0]?.pid;
   const before = await getHolder();
-  await queryDatabase(database.url, `SELECT pg_terminate_backend(${before})`);
+  await queryDatabase(databaseUrl, `SELECT pg_terminate_backend(${before})`);
   await until("another connection holds the lock", async () => ![undefined, before].includes(await getHolder()));
   expect(await isInProgress()).toBe(true);
   await endWork();
@@ -213,7 +193,7 @@ describe("a change through one console", () => {
 
   test("is assumed when notifications may have been lost", async () => {
     const liveSpy = vi.spyOn(second.console.liveHub, "handleChange");
-    await endConnections(database.url);
+    await endConnections(databaseUrl);
     await until("the reconnection", () => liveSpy.mock.calls.some((change) => change[0] === undefined));
   });
 });

@@ -1,14 +1,15 @@
 // Two services on one PostgreSQL share downloads. Either can show, cancel or take over a download.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { copyBlobs } from "@/lib/service/index";
 import { defaultSettings } from "@/lib/service/settings";
 import { getContent, readTask, startDownload, waitForBytes, waitForOutcome } from "@/tests/integration/service/downloads-support";
 import { asRecord } from "@/tests/integration/service/support";
 import { parseSettings } from "@/tests/support/blob-backends";
 import { createPattern, type FileSource } from "@/tests/support/file-source";
-import { createDatabase, queryDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { openTestDatabase } from "@/tests/support/postgres-proxy";
+import { queryDatabase } from "@/tests/support/postgres-server";
 import { startFileSource } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
@@ -25,10 +26,19 @@ describe("downloads with two services", () => {
   });
 
   const listPartFiles = (service: TwoServices["first"]) => readdir(join(service.folder, "downloads"));
+  const hasNoPartFiles = async () => (await listPartFiles(services.first)).length + (await listPartFiles(services.second)).length === 0;
   const listHolders = async () =>
     (await queryDatabase<{ holder: string }>(services.url, "SELECT holder FROM lightdesk_service.tasks WHERE status = 'running'")).map(
       ({ holder }) => holder,
     );
+
+  const countUploads = async () =>
+    (await queryDatabase(services.url, "SELECT 1 FROM lightdesk_service.assets WHERE origin = 'upload'")).length;
+  /** Disconnects stalled responses. Later ones are complete. */
+  function releaseSource(): void {
+    source.behaviour.holdAfter = undefined;
+    for (const response of source.pending) response.destroy();
+  }
 
   it("fetches each download once and uses the other service when full", async () => {
     const { first, second } = await services.createClients();
@@ -44,14 +54,11 @@ describe("downloads with two services", () => {
       (await Promise.all(paths.map((path) => readTask(client, path)))).map(({ status }) => status);
     expect(await getStatuses(second)).toEqual(["running", "running", "created"]);
     expect(await getStatuses(first)).toEqual(["running", "running", "created"]);
-    source.behaviour.holdAfter = undefined;
-    for (const response of source.pending) response.destroy();
+    releaseSource();
     for (const path of paths) expect(await waitForOutcome(second, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
     const requests = source.requests.map(({ url }) => url.slice(0, 2));
     expect(new Set(requests)).toEqual(new Set(["/a", "/b", "/c"]));
-    expect(
-      await queryDatabase(services.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'"),
-    ).toEqual([{ n: 1 }]);
+    expect(await countUploads()).toBe(1);
   });
 
   it("fetches a URL once when both services download it", async () => {
@@ -66,8 +73,7 @@ describe("downloads with two services", () => {
       "created",
       "running",
     ]);
-    source.behaviour.holdAfter = undefined;
-    for (const response of source.pending) response.destroy();
+    releaseSource();
     const [first, second] = [await waitForOutcome(firstClient, paths[0] ?? ""), await waitForOutcome(firstClient, paths[1] ?? "")];
     expect(asRecord(first.result).asset_id).toBe(asRecord(second.result).asset_id);
     expect(source.responses.filter(({ start }) => start === 0)).toHaveLength(1);
@@ -80,10 +86,7 @@ describe("downloads with two services", () => {
       const path = await startDownload(first, `${source.url}/${client === first ? "one" : "two"}`);
       await waitForBytes(second, path, 1000);
       expect((await client.call("DELETE", path)).status).toBe(204);
-      await until(
-        "no part file is left",
-        async () => (await listPartFiles(services.first)).length + (await listPartFiles(services.second)).length === 0,
-      );
+      await until("no part file is left", hasNoPartFiles);
       for (const item of [first, second]) expect(await readTask(item, path)).toMatchObject({ status: "cancelled" });
       expect((await second.call("DELETE", path)).status).toBe(409);
     }
@@ -99,8 +102,7 @@ describe("downloads with two services", () => {
     services.databaseProxy.cut();
     await until("the first service has taken over", async () => (await listPartFiles(services.first)).length === 1, { timeoutMs: 20_000 });
     expect(await listPartFiles(services.first)).not.toContain(part);
-    source.behaviour.holdAfter = undefined;
-    for (const response of source.pending) response.destroy();
+    releaseSource();
     const task = await waitForOutcome(first, path);
     expect(task).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
     expect((await getContent(first, task)).equals(source.behaviour.bytes)).toBe(true);
@@ -108,9 +110,7 @@ describe("downloads with two services", () => {
     await until("the second service's part file is deleted", async () => (await listPartFiles(services.second)).length === 0, {
       timeoutMs: 20_000,
     });
-    expect(
-      await queryDatabase(services.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'"),
-    ).toEqual([{ n: 1 }]);
+    expect(await countUploads()).toBe(1);
   });
 
   it("ignores writes of a replaced process", async () => {
@@ -121,15 +121,11 @@ describe("downloads with two services", () => {
     const processRow = "('another', now() + interval '1 hour', 0)";
     await queryDatabase(services.url, `INSERT INTO lightdesk_service.processes (id, seen_at, slots) VALUES ${processRow}`);
     await queryDatabase(services.url, "UPDATE lightdesk_service.tasks SET holder = 'another', bytes_downloaded = 5");
-    source.behaviour.holdAfter = undefined;
-    for (const response of source.pending) response.destroy();
-    await until(
-      "the part files are deleted",
-      async () => (await listPartFiles(services.first)).length === 0 && (await listPartFiles(services.second)).length === 0,
-    );
+    releaseSource();
+    await until("the part files are deleted", hasNoPartFiles);
     expect(await readTask(first, path)).toMatchObject({ status: "running", bytes_downloaded: 5 });
     expect(await queryDatabase(services.url, "SELECT holder FROM lightdesk_service.tasks")).toEqual([{ holder: "another" }]);
-    expect(await queryDatabase(services.url, "SELECT 1 FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([]);
+    expect(await countUploads()).toBe(0);
   });
 
   it("continues a stopping service's downloads on the other", async () => {
@@ -147,19 +143,16 @@ describe("downloads with two services", () => {
 
 describe("shared files", () => {
   let root: string;
-  let databases: TestDatabase[];
+  let databaseUrls: string[];
   beforeEach(async () => {
     root = createTemporaryFolder();
-    databases = await Promise.all([1, 2].map(() => createDatabase(inject("postgres"))));
-  });
-  afterEach(async () => {
-    for (const database of databases) await database.drop();
+    databaseUrls = [await openTestDatabase(), await openTestDatabase()];
   });
 
   const startInFolder = (folder: string, { blobs, databaseIndex = 0 }: { blobs?: string; databaseIndex?: 0 | 1 } = {}) =>
     startService({
       dataDir: join(root, folder),
-      databaseUrl: databases[databaseIndex]?.url,
+      databaseUrl: databaseUrls[databaseIndex],
       ...(blobs !== undefined && parseSettings({ LIGHTDESK_BLOBS: join(root, blobs) })),
     });
 
@@ -213,7 +206,7 @@ describe("shared files", () => {
     await joined.client().call("POST", "/api/userdata/a.json", "{}");
     await joined.service.stop();
     await expect(startInFolder("joined")).rejects.toThrow(/The files of \S+joined are in \S+blobs\. Restore the earlier LIGHTDESK_BLOBS/);
-    const settings = { ...defaultSettings, ...parseSettings({ LIGHTDESK_BLOBS: join(root, "blobs") }), databaseUrl: databases[0]?.url };
+    const settings = { ...defaultSettings, ...parseSettings({ LIGHTDESK_BLOBS: join(root, "blobs") }), databaseUrl: databaseUrls[0] };
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const copyBack = () => copyBlobs({ dataDir: join(root, "joined"), settings, to: "data-folder", log });
     // Another running service may still add files to the shared store.

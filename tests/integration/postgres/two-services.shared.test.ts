@@ -2,7 +2,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
-import { createService } from "@/lib/service/index";
 import {
   asRecord,
   asRecords,
@@ -18,7 +17,7 @@ import {
 import { createBucketSettings } from "@/tests/support/blob-backends";
 import { queryDatabase } from "@/tests/support/postgres-server";
 import { startStrictS3 } from "@/tests/support/servers";
-import { type Client } from "@/tests/support/service";
+import { type Client, startService } from "@/tests/support/service";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";
@@ -207,19 +206,16 @@ it("applies revoked keys and quotas to both services", async () => {
   await first.upload("x".repeat(5000), "a.txt");
   await second.upload("y".repeat(6000), "b.txt");
   const { prefix, key } = await services.second.service.keys.createKey("ada");
-  const keyHeaders = { "x-api-key": key };
-  expect((await services.first.service.fetch(new Request("http://service.test/api/user", { headers: keyHeaders }))).status).toBe(200);
+  const getStatus = async ({ anonymous }: TwoServices["first"]) => (await anonymous(key).get("/api/user")).status;
+  expect(await getStatus(services.first)).toBe(200);
   await services.first.service.keys.revokeKey(prefix);
-  for (const { service } of [services.first, services.second])
-    expect((await service.fetch(new Request("http://service.test/api/user", { headers: keyHeaders }))).status).toBe(401);
+  expect([await getStatus(services.first), await getStatus(services.second)]).toEqual([401, 401]);
   expect(await queryDatabase(services.url, "SELECT bytes::integer FROM lightdesk_service.user_storage")).toEqual([{ bytes: 11_000 }]);
 });
 
 it("rejects a second service that stores files locally", async () => {
-  const { databaseUrl, workerPath, shippedImagesDir } = services.first.settings;
-  const dataDir = createTemporaryFolder();
-  const otherService = createService({ dataDir, workerPath, shippedImagesDir, ...(databaseUrl !== undefined && { databaseUrl }) });
-  await expect(otherService.start()).rejects.toThrow(/are in another data folder .* set LIGHTDESK_BLOBS/);
+  const start = startService({ dataDir: createTemporaryFolder(), databaseUrl: services.url });
+  await expect(start).rejects.toThrow(/are in another data folder .* set LIGHTDESK_BLOBS/);
 });
 
 it("clears the history at both services and deletes its rows", async () => {

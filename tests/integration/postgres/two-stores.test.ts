@@ -1,27 +1,25 @@
 // Two consoles write to one database in parallel. Unique operations happen once.
 import { randomUUID } from "node:crypto";
-import { afterAll, expect, inject, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
 import { MAX_TOKENS } from "@/lib/server/store/people/tokens";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { createDatabase, queryDatabase } from "@/tests/support/postgres-server";
+import { openTestDatabase } from "@/tests/support/postgres-proxy";
+import { queryDatabase } from "@/tests/support/postgres-server";
 
 const NOW = Date.UTC(2026, 4, 6);
 /** Longer than the test takes, so that no allowance is refilled. */
 const HOUR_MS = 3_600_000;
 
-const database = await createDatabase(inject("postgres"));
-const store = openStore("", database.url);
-const stores = [store, openStore("", database.url)] as const;
+const databaseUrl = await openTestDatabase();
+const store = openStore("", databaseUrl);
+const stores = [store, openStore("", databaseUrl)] as const;
 // Both migrate an empty database at the same time.
 await Promise.all(stores.map((store) => store.migrate()));
 const memberId = (await store.members.create({ name: "Mo", email: "mo@desk.test", role: "admin", createdAt: NOW }))?.id ?? "";
 const connectionId = (await store.connections.create({ name: "One", baseUrl: "http://127.0.0.1:9", createdAt: NOW })).id;
 
-afterAll(async () => {
-  await Promise.all(stores.map((store) => store.close()));
-  await database.drop();
-});
+afterAll(() => Promise.all(stores.map((store) => store.close())));
 
 /** Runs the calls in parallel, alternating between the stores. */
 async function runInParallel<T>(count: number, work: (store: Store, index: number) => Promise<T>): Promise<T[]> {
@@ -60,22 +58,18 @@ test("keeps identities and repeated guests unique", async () => {
   expect(new Set(guests.map(({ id }) => id)).size).toBe(1);
 });
 
-test("starts a submission once", async () => {
-  const submission = { contentHash: "h", now: NOW, forgetBefore: 0 };
-  const results = await runInParallel(12, (store) => store.submissions.start({ memberId, key: "key-of-a-submission" }, submission));
-  expect(results.filter(Boolean)).toHaveLength(1);
-});
-
 test("starts no more app runs than allowed", async () => {
   const definition = { title: "A", text: "", tags: [], graph: {}, fields: [], outputs: [] };
   const appId = randomUUID();
   await queryDatabase(
-    database.url,
+    databaseUrl,
     `INSERT INTO apps (id, connection_id, title, text, tags, words, definition, access, limits, version, updated_at)
      VALUES ('${appId}', '${connectionId}', 'A', '', '[]', 'a', '${JSON.stringify(definition)}', 'team', '{}', 1, ${NOW})`,
   );
   const createRun = () => ({ id: randomUUID(), appId, memberId, version: 1, contentHash: "h", inputs: {}, createdAt: NOW, key: undefined });
-  const results = await runInParallel(20, (store) => store.appRuns.start(createRun(), { runsPerDay: 3, atOnce: 10, dayStartMs: 0 }));
+  const results = await runInParallel(20, (store) =>
+    store.appRuns.start(createRun(), { runsPerDay: 3, maxConcurrentRuns: 10, dayStartMs: 0 }),
+  );
   expect(results.filter(Boolean)).toHaveLength(3);
 });
 
@@ -92,7 +86,7 @@ test("limits a member's tokens and keeps their names unique", async () => {
 
 /** Moves the counted attempts back in time to simulate elapsed time. */
 async function passTime(ms: number): Promise<void> {
-  await queryDatabase(database.url, `UPDATE attempts SET full_at = full_at - ${ms}`);
+  await queryDatabase(databaseUrl, `UPDATE attempts SET full_at = full_at - ${ms}`);
 }
 
 test("shares attempt limits despite clock skew and returns the wait", async () => {
@@ -109,7 +103,7 @@ test("shares attempt limits despite clock skew and returns the wait", async () =
   await stores[0].attempts.reset(bucket);
   expect(await stores[1].attempts.consume(bucket, getClock(1), 5)).toBe(0);
   expect(await stores[0].attempts.consume(bucket, getClock(0))).toBeGreaterThan(0);
-  expect(await queryDatabase(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
+  expect(await queryDatabase(databaseUrl, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
 });
 
 test("enforces a shared limit exactly while most requests write nothing", async () => {
@@ -149,7 +143,7 @@ test("keeps the audit chain free of gaps after failed writes", async () => {
       : store.audit.add(createEntry(index)),
   );
   expect(await stores[1].audit.verify()).toMatchObject({ rows: 50 });
-  await queryDatabase(database.url, "DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)");
+  await queryDatabase(databaseUrl, "DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)");
   expect(await stores[0].audit.verify()).toEqual({ brokenAt: 50 });
 });
 
@@ -163,7 +157,7 @@ test("limits the job index and keeps its job count exact", async () => {
     return store.jobIndexStore.recordJobs(connectionId, entries, max);
   });
   const [row] = await queryDatabase<{ cachedCount: string; actual: string; words: string }>(
-    database.url,
+    databaseUrl,
     `SELECT jobs AS "cachedCount", (SELECT count(*) FROM ledger_jobs) AS actual, (SELECT count(*) FROM ledger_words) AS words FROM ledger_connections`,
   );
   expect(row).toMatchObject({ cachedCount: row?.actual, words: row?.actual });

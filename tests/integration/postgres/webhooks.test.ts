@@ -1,10 +1,10 @@
 // Consoles on one database share webhooks. One console sends each delivery, and one watches each connection.
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { parseKeyRing } from "@/lib/server/keys/key-ring";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { createDeliverer } from "@/lib/server/webhooks/deliver";
 import { sealTarget } from "@/lib/server/webhooks/sealed-target";
-import { createDatabase, type TestDatabase } from "@/tests/support/postgres-server";
+import { openTestDatabase } from "@/tests/support/postgres-proxy";
 import { until } from "@/tests/support/until";
 
 const DELIVERY_COUNT = 40;
@@ -12,33 +12,19 @@ const ring = parseKeyRing(`one:${Buffer.alloc(32, 1).toString("base64")}`);
 const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => expect.fail(JSON.stringify(fields)) };
 const WEBHOOK_ID = "wh_1";
 
-let database: TestDatabase;
-let stores: Store[];
-let connectionId: string;
-beforeAll(async () => {
-  database = await createDatabase(inject("postgres"));
-  stores = [openStore("", database.url), openStore("", database.url), openStore("", database.url)];
-  for (const store of stores) await store.migrate();
-  const [store] = stores;
-  if (!store) throw new Error("no store");
-  connectionId = (await store.connections.create({ name: "Studio", baseUrl: "http://127.0.0.1:9", createdAt: 1 })).id;
-  const sealed = sealTarget(ring, WEBHOOK_ID, { url: "https://example.com/hook", secret: "whsec_c2VjcmV0" });
-  const defaults = { includesPrompts: false, isEnabled: true, oldUntil: undefined, createdAt: 1 };
-  await store.webhooks.create({
-    id: WEBHOOK_ID,
-    connectionId,
-    name: "R",
-    origin: "https://example.com",
-    format: "standard",
-    events: ["queue.idle"],
-    ...defaults,
-    sealed,
-  });
+const databaseUrl = await openTestDatabase();
+const [first, second, third] = [openStore("", databaseUrl), openStore("", databaseUrl), openStore("", databaseUrl)];
+const stores = [first, second, third];
+for (const store of stores) await store.migrate();
+const connectionId = (await first.connections.create({ name: "Studio", baseUrl: "http://127.0.0.1:9", createdAt: 1 })).id;
+await first.webhooks.create({
+  ...{ id: WEBHOOK_ID, connectionId, name: "R", origin: "https://example.com" },
+  ...{ includesPrompts: false, isEnabled: true, oldUntil: undefined, createdAt: 1 },
+  format: "standard",
+  events: ["queue.idle"],
+  sealed: sealTarget(ring, WEBHOOK_ID, { url: "https://example.com/hook", secret: "whsec_c2VjcmV0" }),
 });
-afterAll(async () => {
-  await Promise.all(stores.map((store) => store.close()));
-  await database.drop();
-});
+afterAll(() => Promise.all(stores.map((store) => store.close())));
 
 const createDelivery = (eventId: string) => {
   const data = { connection: { id: connectionId, name: "Studio" }, url: "https://desk.example.com/queue" };
@@ -47,8 +33,6 @@ const createDelivery = (eventId: string) => {
 };
 
 it("stores an event once when two consoles detect it", async () => {
-  const [first, second] = stores;
-  if (!first || !second) throw new Error("no stores");
   const acquireWatch = (store: Store, holder: string, ms = 60_000) =>
     store.webhooks.acquireWatch(connectionId, { holder, ms, now: Date.now() });
   expect(await Promise.all([acquireWatch(first, "one"), acquireWatch(first, "one")])).toEqual(["", ""]);
@@ -71,14 +55,12 @@ it("sends each delivery from one console", async () => {
     await new Promise((resolve) => setImmediate(resolve));
     return new Response(null, { status: 204 });
   };
-  const [store] = stores;
-  if (!store) throw new Error("no store");
   const ids = Array.from({ length: DELIVERY_COUNT }, (_, index) => `evt_${index}`);
-  await store.webhooks.recordWatch(connectionId, { holder: "other", state: '"x"', deliveries: ids.map(createDelivery), now: Date.now() });
+  await first.webhooks.recordWatch(connectionId, { holder: "other", state: '"x"', deliveries: ids.map(createDelivery), now: Date.now() });
   const deliverers = stores.map(({ webhooks }) => createDeliverer({ webhooks, ring, log, now: Date.now, send }));
   for (const deliverer of deliverers) deliverer.start();
   await until("all deliveries are sent", async () =>
-    (await store.webhooks.listDeliveries(WEBHOOK_ID, 100)).every(({ state }) => state === "delivered"),
+    (await first.webhooks.listDeliveries(WEBHOOK_ID, 100)).every(({ state }) => state === "delivered"),
   );
   await Promise.all(deliverers.map((deliverer) => deliverer.stop()));
   expect(sentIds.sort()).toEqual([...ids, "evt_same"].sort());

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { access, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asRecords, asString, createColorGraph, createPng, type Json, submitGraph, waitForEnd } from "./support";
+import { asRecord, asString, createColorGraph, createPng, getRecord, type Json, listAssets, runGraph } from "./support";
 
 describe("changing and deleting assets", async () => {
   const service = await startService();
@@ -15,17 +16,12 @@ describe("changing and deleting assets", async () => {
     name = "a.txt",
     uploader = client,
   ) => asRecord((await uploader.upload(content, name, fields)).body);
-  const readAsset = async (asset: Json) => asRecord((await client.get(`/api/assets/${asString(asset.id)}`)).body);
+  const readAsset = (asset: Json) => getRecord(client, `/api/assets/${asString(asset.id)}`);
   const putAsset = (asset: Json, body: unknown) => client.call("PUT", `/api/assets/${asString(asset.id)}`, body);
-  const getBlobPath = (asset: Json, folder = service.folder) => {
+  const getBlobPath = (asset: Json) => {
     const hash = asString(asset.asset_hash).slice(7);
-    return join(folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
+    return join(service.folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
   };
-  const fileExists = (path: string) =>
-    access(path).then(
-      () => true,
-      () => false,
-    );
 
   it("edits name, tags, metadata, media type and preview, and returns them", async () => {
     const preview = await uploadAsset(createPng(9, 9), {}, "p.png");
@@ -42,7 +38,7 @@ describe("changing and deleting assets", async () => {
       status: 200,
       body: { id: asset.id, asset_hash: asset.asset_hash, ...edit, updated_at: expect.stringMatching(/Z$/) },
     });
-    const editedAsset = await readAsset(asset);
+    const editedAsset = await getRecord(client, `/api/assets/${asString(asset.id).toUpperCase()}`);
     expect(editedAsset).toMatchObject({ ...edit, size: 7, created_at: asset.created_at });
     expect(asString(editedAsset.preview_url)).toContain(asString(preview.asset_hash).slice(7));
     expect(Date.parse(asString(editedAsset.updated_at))).toBeGreaterThanOrEqual(Date.parse(asString(asset.updated_at)));
@@ -73,10 +69,9 @@ describe("changing and deleting assets", async () => {
       ]);
     expect((await putAsset(asset, { preview_id: otherPreview.id })).body).toMatchObject({ code: "INVALID_PREVIEW_ID" });
     expect(await readAsset(asset)).toEqual({ ...asset, created_new: undefined });
+    const eve = service.client("eve");
     for (const method of ["GET", "PUT", "DELETE"]) {
-      const response = await service
-        .client("eve")
-        .call(method, `/api/assets/${asString(asset.id)}`, method === "PUT" ? { name: "mine" } : undefined);
+      const response = await eve.call(method, `/api/assets/${asString(asset.id)}`, method === "PUT" ? { name: "mine" } : undefined);
       expect([method, response]).toMatchObject([method, { status: 404, body: { code: "NOT_FOUND" } }]);
     }
   });
@@ -90,11 +85,6 @@ describe("changing and deleting assets", async () => {
       preview_id: image.id,
       preview_url: expect.stringContaining(asString(image.asset_hash).slice(7)),
     });
-  });
-
-  it("finds an asset by its id in uppercase", async () => {
-    const asset = await uploadAsset("capital");
-    expect(await client.get(`/api/assets/${asString(asset.id).toUpperCase()}`)).toMatchObject({ status: 200, body: { id: asset.id } });
   });
 
   it("keeps a tag exactly as sent through every endpoint", async () => {
@@ -151,22 +141,22 @@ describe("changing and deleting assets", async () => {
   });
 
   it("keeps the shared blob of equal outputs until the last asset is deleted", async () => {
-    for (let run = 0; run < 2; run += 1) await waitForEnd(client, await submitGraph(client, createColorGraph(77)));
-    const outputs = asRecords(asRecord((await client.get("/api/assets?include_tags=output")).body).assets);
+    for (let run = 0; run < 2; run += 1) await runGraph(client, createColorGraph(77));
+    const outputs = await listAssets(client, "include_tags=output");
     expect(outputs).toHaveLength(2);
     const [first, second] = outputs;
     expect(first).toMatchObject({ asset_hash: second?.asset_hash, user_metadata: { width: 8, height: 8, node_id: "2" } });
     expect([first?.id === second?.id, first?.prompt_id === second?.prompt_id]).toEqual([false, false]);
     for (const [index, asset] of outputs.entries()) {
-      expect(await fileExists(getBlobPath(asset))).toBe(true);
+      expect(existsSync(getBlobPath(asset))).toBe(true);
       await client.call("DELETE", `/api/assets/${asString(asset.id)}`);
-      expect(await fileExists(getBlobPath(asset))).toBe(index === 0);
+      expect(existsSync(getBlobPath(asset))).toBe(index === 0);
     }
   });
 
   it("keeps bytes that are deleted and uploaded again in parallel", async () => {
     const otherClient = service.client("bob");
-    for (let round = 0; round < 25; round += 1) {
+    for (let round = 0; round < 12; round += 1) {
       const content = `race ${round}`;
       const asset = await uploadAsset(content);
       const [, secondResponse, otherResponse] = await Promise.all([
@@ -174,16 +164,16 @@ describe("changing and deleting assets", async () => {
         client.upload(content, "again.txt"),
         round % 2 === 0 ? otherClient.upload(content, "theirs.txt") : undefined,
       ]);
-      const remaining = [[client, secondResponse] as const, ...(otherResponse ? [[otherClient, otherResponse] as const] : [])];
       let assetCount = 0;
-      for (const [uploader, response] of remaining) {
+      for (const [uploader, response] of [[client, secondResponse] as const, [otherClient, otherResponse] as const]) {
+        if (!response) continue;
         const id = asString(asRecord(response.body).id);
         // The deletion may follow the second upload. An asset that still exists must have its bytes.
         if (id === asset.id) continue;
         assetCount += 1;
         expect([round, response.status, (await uploader.get(`/api/assets/${id}/content`)).text]).toEqual([round, 201, content]);
       }
-      expect([round, await fileExists(getBlobPath(asset))]).toEqual([round, assetCount > 0]);
+      expect([round, existsSync(getBlobPath(asset))]).toEqual([round, assetCount > 0]);
     }
   });
 
@@ -211,7 +201,6 @@ describe("changing and deleting assets", async () => {
     const asset = await uploadAsset("damaged");
     await service.queryRows(`UPDATE assets SET metadata = '{', created_at = 9000000000000000 WHERE id = '${asString(asset.id)}'`);
     expect(await readAsset(asset)).toMatchObject({ id: asset.id, user_metadata: {} });
-    const all = asRecord((await client.get("/api/assets?limit=500")).body);
-    expect(asRecords(all.assets).map(({ id }) => id)).toContain(asset.id);
+    expect((await listAssets(client, "limit=500")).map(({ id }) => id)).toContain(asset.id);
   });
 });

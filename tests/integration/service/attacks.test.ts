@@ -1,17 +1,15 @@
 // Attacks on the service by an authenticated client.
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { createBytesResponse } from "@/lib/server/requests/responses";
 import { createPattern } from "@/tests/support/file-source";
-import { createGpuClasses } from "@/tests/support/gpu-classes";
-import { startFileSource, startRunnerServer } from "@/tests/support/servers";
-import { type Client, startService, type TestService } from "@/tests/support/service";
+import { startFileSource } from "@/tests/support/servers";
+import { startService } from "@/tests/support/service";
 import { openServiceProcess } from "@/tests/support/service-process";
-import { until } from "@/tests/support/until";
 import { waitForOutcome } from "./downloads-support";
-import { createModelGraph, createModelImage } from "./model-job";
-import { asRecord, asRecords, asString, createPng, submitGraph, waitForEnd } from "./support";
+import { createModelGraph, createModelImage, startRunnerService } from "./runner-service";
+import { asRecord, asRecords, asString, createColorGraph, createLoadGraph, createPng, listAssets, runGraph } from "./support";
 
 describe("the service", async () => {
   const source = await startFileSource(createPattern(200_000));
@@ -54,18 +52,8 @@ describe("the service", async () => {
   });
 
   it("fails a job above the pixel limit without logging a lost worker", async () => {
-    const inputs = { width: 64, height: 64, batch_size: 1, color: 0 };
-    const prompt = {
-      "1": { class_type: "EmptyImage", inputs },
-      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
-    };
-    const { body } = await client.post("/api/prompt", { prompt });
-    const path = `/api/jobs/${asString(asRecord(body).prompt_id)}`;
-    const job = await until("the job has failed", async () => {
-      const { body: json } = await client.get(path);
-      return asRecord(json).status === "failed" && json;
-    });
-    expect(JSON.stringify(job)).toContain("OOMError");
+    const job = await runGraph(client, createColorGraph(0, 64));
+    expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "OOMError" } });
     expect(service.loggedErrors).toEqual([]);
   });
 });
@@ -89,10 +77,6 @@ async function readPeakBytes(): Promise<number> {
 it("rejects an image above the pixel limit everywhere with little memory", async () => {
   const avif = new Uint8Array(await readFile("tests/fixtures/60-megapixels.avif"));
   const name = asString(asRecord((await client.upload(avif, "large.avif")).body).asset_hash);
-  const graph = {
-    "1": { class_type: "LoadImage", inputs: { image: name } },
-    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
-  };
   const before = await readPeakBytes();
   const viewPath = `/api/view?filename=${name}`;
   const viewResponses = await Promise.all(
@@ -104,70 +88,45 @@ it("rejects an image above the pixel limit everywhere with little memory", async
   const reference = { original_ref: JSON.stringify({ filename: name, type: "input" }) };
   const mask = await client.upload(createPng(16, 16), "mask.png", reference, "image", "/api/upload/mask");
   expect(mask.status).toBe(400);
-  const job = await waitForEnd(client, await submitGraph(client, graph));
+  const job = await runGraph(client, createLoadGraph(name));
   expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "ImageDecodeError" } });
   expect((await readPeakBytes()) - before).toBeLessThan(150 * 1024 ** 2);
 });
 
-describe("file names", () => {
+describe("file names", async () => {
   const BIDI_NAME = "a\u202e\u2066\u061c\u200fgpj\u2069.png";
   const PLAIN_NAME = "agpj.png";
+  const { client, addRunner } = await startRunnerService();
 
-  let service: TestService;
-  let client: Client;
-  beforeEach(async () => {
-    service = await startService({ runnerCheckMs: 100, concurrency: 1 });
-    client = service.client();
-  });
-
-  it("strips control characters from names of uploads and images", async () => {
-    const asset = await client.upload(createPng(4, 4), `${BIDI_NAME}\u0001\u009f`);
-    expect(asset.body).toMatchObject({ name: PLAIN_NAME });
+  it("strips control characters from names of uploaded and renamed files", async () => {
+    const { body } = await client.upload(createPng(4, 4), `${BIDI_NAME}\u0001\u009f`);
+    expect(body).toMatchObject({ name: PLAIN_NAME });
+    const edited = await client.call("PUT", `/api/assets/${asString(asRecord(body).id)}`, { name: `\u202e${BIDI_NAME}` });
+    expect(edited.body).toMatchObject({ name: PLAIN_NAME });
     const image = await client.upload(createPng(5, 4), BIDI_NAME, {}, "image", "/api/upload/image");
     expect(image.body).toMatchObject({ display_name: PLAIN_NAME });
     expect((await client.upload(createPng(6, 4), "\u202e")).body).toMatchObject({ name: "upload" });
   });
 
-  it("strips control characters from names of referenced or renamed assets", async () => {
-    const { asset_hash: hash } = asRecord((await client.upload(createPng(4, 4), "a.png")).body);
-    const otherClient = service.client("bob");
-    await otherClient.upload(createPng(4, 4), "b.png");
-    const created = await client.post("/api/assets/from-hash", { hash, name: BIDI_NAME, tags: ["input"] });
-    const asset = asRecord(created.body);
-    const edited = await client.call("PUT", `/api/assets/${asString(asset.id)}`, JSON.stringify({ name: `\u202e${BIDI_NAME}` }), {
-      "content-type": "application/json",
-    });
-    expect(edited.body).toMatchObject({ name: PLAIN_NAME });
-  });
-
   it("strips control characters from saved image names and headers", async () => {
-    const graph = {
-      "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
-      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x\u202ey\u0007" } },
-    };
-    const job = await waitForEnd(client, await submitGraph(client, graph));
+    const saveNode = { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x\u202ey\u0007" } };
+    const job = await runGraph(client, { ...createColorGraph(1), "2": saveNode });
     const [image] = asRecords(asRecord(asRecord(job.outputs)["2"]).images);
     expect(image).toMatchObject({ display_name: "xy_00001_.png" });
-    const view = await client.raw("GET", `/api/view?filename=${asString(image?.filename)}`);
-    await view.arrayBuffer();
-    expect(view.headers.get("content-disposition")).toBe(`inline; filename="xy_00001_.png"; filename*=UTF-8''xy_00001_.png`);
+    const { headers } = await client.get(`/api/view?filename=${asString(image?.filename)}`);
+    expect(headers.get("content-disposition")).toBe(`inline; filename="xy_00001_.png"; filename*=UTF-8''xy_00001_.png`);
   });
 
   it("strips control characters from a runner's file names", async () => {
-    const server = await startRunnerServer({
-      objectInfo: createGpuClasses(["one.safetensors"]),
-      makeOutput: (node) => (node.class_type === "SaveImage" ? { files: [{ name: BIDI_NAME, bytes: createModelImage(1) }] } : undefined),
-    });
-    await service.service.runners.add({ address: server.address, label: "GPU" });
-    const job = await waitForEnd(client, await submitGraph(client, createModelGraph()));
+    await addRunner("GPU", { makeOutput: () => ({ files: [{ name: BIDI_NAME, bytes: createModelImage(1) }] }) });
+    const job = await runGraph(client, createModelGraph());
     const [image] = asRecords(asRecord(asRecord(job.outputs)["3"]).images);
     expect(image).toMatchObject({ display_name: PLAIN_NAME });
-    expect(asRecords(asRecord((await client.get("/api/assets?include_tags=output")).body).assets)[0]).toMatchObject({ name: PLAIN_NAME });
+    expect((await listAssets(client, "include_tags=output"))[0]).toMatchObject({ name: PLAIN_NAME });
   });
 
   it("rejects control characters in a user data path", async () => {
-    const response = await client.call("POST", `/api/userdata/${encodeURIComponent(BIDI_NAME)}`, "x", { "content-type": "text/plain" });
-    expect(response.status).toBe(400);
+    expect((await client.call("POST", `/api/userdata/${encodeURIComponent(BIDI_NAME)}`, "x")).status).toBe(400);
   });
 
   it.each([

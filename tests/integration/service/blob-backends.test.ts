@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { blobBackends } from "@/tests/support/blob-backends";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { asRecord, asString, submitGraph, waitForEnd } from "./support";
+import { asRecord, asString, createLoadGraph, listAssets, runGraph, uploadImage } from "./support";
 
 const MIB = 1024 ** 2;
 
@@ -47,21 +47,21 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
       expect((await readFile(path)).bytes.equals(bytes), path).toBe(true);
       const head = await client.raw("HEAD", path);
       expect([head.status, head.headers.get("content-length"), head.headers.get("etag")]).toEqual([200, String(length), `"${hash}"`]);
+      expect((await readFile(path, { range: `bytes=${length}-` })).status).toBe(416);
       if (length < 100) continue;
       const [from, to] = [length - 3 * MIB - 5, length - 2 * MIB];
       const part = await readFile(path, { range: `bytes=${from}-${to}` });
       expect([part.status, part.range]).toEqual([206, `bytes ${from}-${to}/${length}`]);
       expect(part.bytes.equals(bytes.subarray(from, to + 1))).toBe(true);
       expect((await readFile(path, { range: "bytes=-9" })).bytes.equals(bytes.subarray(-9))).toBe(true);
-      expect((await readFile(path, { range: `bytes=${length}-` })).status).toBe(416);
       expect((await readFile(path, { "if-none-match": `"${hash}"` })).status).toBe(304);
     }
   });
 
   it("are stored once when sent in parallel", async () => {
     const bytes = new Uint8Array(randomBytes(9 * MIB));
-    const responses = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
-    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
+    const responses = await Promise.all(Array.from({ length: 4 }, () => client.upload(bytes, "same.bin")));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201]);
     expect(new Set(responses.map(({ body }) => asRecord(body).id)).size).toBe(1);
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
@@ -73,15 +73,13 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
         .png()
         .toBuffer(),
     );
-    const name = asString(asRecord((await client.upload(inputImage, "in.png", {}, "image", "/api/upload/image")).body).name);
-    const graph = {
-      "1": { class_type: "LoadImage", inputs: { image: name } },
-      "2": { class_type: "ImageInvert", inputs: { image: ["1", 0] } },
-      "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "output" } },
-    };
+    const name = await uploadImage(client, inputImage, "in.png");
+    const invertNode = { class_type: "ImageInvert", inputs: { image: ["1", 0] } };
+    const saveNode = { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "output" } };
+    const graph = { ...createLoadGraph(name), "2": saveNode, "3": invertNode };
     const outputs: Buffer[] = [];
     for (let run = 0; run < 2; run += 1) {
-      const job = await waitForEnd(client, await submitGraph(client, graph));
+      const job = await runGraph(client, graph);
       expect(job).toMatchObject({ status: "completed" });
       const [image] = Object.values(asRecord(job.outputs)).flatMap((node) => (asRecord(node).images ?? []) as { filename: string }[]);
       outputs.push((await readFile(`/api/view?filename=${image?.filename}`)).bytes);
@@ -101,8 +99,8 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     await otherClient.upload(new Uint8Array((await readFile(`/api/assets/${id}/content`)).bytes), "mine.bin");
     expect((await client.call("DELETE", `/api/assets/${id}`)).status).toBe(204);
     expect(await testBackend.listHashes(service.folder)).toContain(hash);
-    const [remainingAsset] = (asRecord((await otherClient.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
-    expect((await otherClient.call("DELETE", `/api/assets/${remainingAsset?.id}`)).status).toBe(204);
+    const [remainingAsset] = await listAssets(otherClient);
+    expect((await otherClient.call("DELETE", `/api/assets/${asString(remainingAsset?.id)}`)).status).toBe(204);
     expect(await testBackend.listHashes(service.folder)).not.toContain(hash);
   });
 
@@ -127,13 +125,9 @@ describe.each(blobBackends)("bytes in %s", async (_, open) => {
     for (const orphan of orphans) await testBackend.put(service.folder, orphan, Buffer.from("orphan"));
     await service.service.stop();
     await service.service.start();
-    const client = service.client();
-    await until(
-      "the orphans are deleted",
-      async () => !(await testBackend.listHashes(service.folder)).some((value) => orphans.includes(value)),
-    );
-    expect(new Set(await testBackend.listHashes(service.folder))).toEqual(before);
-    expect((await client.call("HEAD", `/api/assets/hash/blake3:${hash}`)).status).toBeLessThan(500);
-    expect((await service.client("ada").raw("GET", `/api/view?filename=${hash}.bin`)).status).toBe(200);
+    const listHashes = () => testBackend.listHashes(service.folder);
+    await until("the orphans are deleted", async () => !(await listHashes()).some((value) => orphans.includes(value)));
+    expect(new Set(await listHashes())).toEqual(before);
+    expect((await client.raw("GET", `/api/view?filename=${hash}.bin`)).status).toBe(200);
   });
 });

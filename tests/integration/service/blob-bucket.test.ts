@@ -2,14 +2,15 @@
 import { randomBytes } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import sharp from "sharp";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createBucketSettings, parseSettings } from "@/tests/support/blob-backends";
 import { startStrictS3 } from "@/tests/support/servers";
 import { startService } from "@/tests/support/service";
-import { type StrictS3, testKeys } from "@/tests/support/strict-s3";
+import { testKeys } from "@/tests/support/strict-s3";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { asRecord, asString, createColorGraph, createPng, submitGraph, waitForEnd } from "./support";
+import { asRecord, asString, createColorGraph, createPng, fetchBytes, runGraph } from "./support";
 
 const MIB = 1024 ** 2;
 const outage = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("object store") } };
@@ -38,7 +39,7 @@ describe("a service with a bucket", async () => {
     expect([response.status, response.text]).toEqual([201, expect.any(String)]);
     return { id: asString(asRecord(response.body).id), hash: asString(asRecord(response.body).asset_hash).slice(7) };
   };
-  const readBytes = async (path: string) => Buffer.from(await (await client.raw("GET", path)).arrayBuffer());
+  const readBytes = (path: string) => fetchBytes(client, path);
 
   it("returns 503 instead of 404 without the bucket, then recovers", async () => {
     const image = createPng(20, 20, { seed: 9 });
@@ -51,12 +52,12 @@ describe("a service with a bucket", async () => {
     const lostBytes = createBytes(500);
     expect(await client.upload(lostBytes, "lost.bin")).toMatchObject(outage);
     expect(asRecord((await client.get("/api/assets?name_contains=lost")).body).total).toBe(0);
-    const job = await waitForEnd(client, await submitGraph(client, createColorGraph(7)));
+    const job = await runGraph(client, createColorGraph(7));
     expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "StorageUnavailable" } });
     s3.state.isMissing = false;
     expect((await readBytes(`/api/view?filename=${hash}.png`)).equals(Buffer.from(image))).toBe(true);
     expect((await client.upload(lostBytes, "found.bin")).status).toBe(201);
-    expect(await waitForEnd(client, await submitGraph(client, createColorGraph(8)))).toMatchObject({ status: "completed" });
+    expect(await runGraph(client, createColorGraph(8))).toMatchObject({ status: "completed" });
   });
 
   it("retries on a slow-down response, then returns 503", async () => {
@@ -72,8 +73,7 @@ describe("a service with a bucket", async () => {
     const { id } = await upload(bytes);
     s3.addFault(/^GET blake3/, "cut", 2);
     expect((await readBytes(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
-    const requestCount = s3.operations.filter((operation) => operation.startsWith("GET blake3")).length;
-    expect(requestCount).toBeGreaterThanOrEqual(3);
+    expect(s3.operations.filter((operation) => operation.startsWith("GET blake3")).length).toBeGreaterThanOrEqual(3);
     s3.addFault(/^GET blake3/, "cut", 9);
     await expect(readBytes(`/api/assets/${id}/content`)).rejects.toThrow();
     s3.faults.length = 0;
@@ -136,8 +136,10 @@ describe("a service with a bucket", async () => {
   });
 
   it("keeps cached copies within their limit and refetches evicted ones", async () => {
-    for (let seed = 1; seed <= 12; seed += 1) {
-      const { hash } = await upload(new Uint8Array(await createNoiseImage(seed)));
+    const images: Uint8Array<ArrayBuffer>[] = [];
+    for (let count = 0; count < 7; count += 1) images.push(await createNoiseImage());
+    for (const image of images) {
+      const { hash } = await upload(image);
       expect((await client.raw("GET", `/api/view?filename=${hash}.png&res=64`)).status).toBe(200);
     }
     const files = await readdir(join(service.folder, "blob-copies"), { recursive: true, withFileTypes: true });
@@ -145,16 +147,13 @@ describe("a service with a bucket", async () => {
     expect(sizes.length).toBeGreaterThan(1);
     expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(4 * MIB);
     // An evicted copy is fetched again.
-    const [first] = [await createNoiseImage(1)];
-    const { asset_hash } = asRecord((await client.upload(new Uint8Array(first ?? Buffer.alloc(0)), "again.png")).body);
+    const { asset_hash } = asRecord((await client.upload(images[0] ?? createBytes(1), "again.png")).body);
     expect((await client.raw("GET", `/api/view?filename=${encodeURIComponent(asString(asset_hash))}&channel=rgb`)).status).toBe(200);
   });
 });
 
-describe("a start with a bucket", () => {
-  let s3: StrictS3;
-  beforeAll(async () => (s3 = await startStrictS3()));
-  afterAll(() => s3.close());
+describe("a start with a bucket", async () => {
+  const s3 = await startStrictS3();
 
   it("fails with wrong keys, no bucket or another database's files", async () => {
     const wrongSecret = { ...createBucketSettings(s3, "a"), bucketKeys: () => ({ ...testKeys, secretAccessKey: "wrong" }) };
@@ -183,10 +182,8 @@ describe("a start with a bucket", () => {
   });
 });
 
-async function createNoiseImage(seed: number): Promise<Buffer> {
-  const { default: sharp } = await import("sharp");
-  const raw = Buffer.from(Array.from({ length: 500 * 500 * 3 }, (_, index) => ((index + seed) * 2_654_435_761) >>> 24));
-  return sharp(raw, { raw: { width: 500, height: 500, channels: 3 } })
-    .png({ compressionLevel: 0 })
-    .toBuffer();
+/** Creates an image of about 750 KB. */
+async function createNoiseImage(): Promise<Uint8Array<ArrayBuffer>> {
+  const image = sharp(createBytes(500 * 500 * 3), { raw: { width: 500, height: 500, channels: 3 } });
+  return new Uint8Array(await image.png({ compressionLevel: 0 }).toBuffer());
 }

@@ -3,18 +3,16 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLeases, removeDeadLeases } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
 import { createSingleProcess } from "@/lib/service/store/processes";
-import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
+import { createTestServiceStore } from "@/tests/support/service-store";
+import { createGate, silentLog as log } from "./support";
 
 const HASH = "ab".repeat(32);
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-let testStore: TestServiceStore;
 let database: Database;
 let isReferenced: boolean;
 let now: number;
 beforeEach(async () => {
-  testStore = await createTestServiceStore();
-  database = await testStore.open();
+  database = await (await createTestServiceStore()).open();
   isReferenced = false;
   now = 1e12;
 });
@@ -25,11 +23,6 @@ const createProcessLeases = () =>
   createLeases({ database, processes: createSingleProcess(), findReferenced: findHashes, now: () => now, log });
 /** Reads in a commit, so that all earlier writes are visible. */
 const readLeases = () => database.commit((tx) => tx.rows(query.selectFrom("blob_leases").selectAll()));
-function createGate() {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { open, opened };
-}
 
 it("removes only blobs that no lease or asset references", async () => {
   const [first, second] = [createProcessLeases(), createProcessLeases()];

@@ -8,9 +8,8 @@ import { createBucketSettings, parseSettings } from "@/tests/support/blob-backen
 import { startStrictS3 } from "@/tests/support/servers";
 import { startService, type TestService } from "@/tests/support/service";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
-import { asRecord, asString, createColorGraph, submitGraph, waitForEnd } from "./support";
+import { asRecord, asString, createColorGraph, fetchBytes, runGraph, silentLog as log } from "./support";
 
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MIB = 1024 ** 2;
 const s3 = await startStrictS3({ pageSize: 4 });
 const testService = await startService();
@@ -23,7 +22,7 @@ it("copies to a bucket and back, resumes and reports damaged files", async () =>
     const { id } = asRecord((await client.upload(new Uint8Array(bytes), `${length}.bin`)).body);
     contents.set(asString(id), bytes);
   }
-  await waitForEnd(client, await submitGraph(client, createColorGraph(3)));
+  await runGraph(client, createColorGraph(3));
   const bucketOptions = createBucketSettings(s3);
   const folderOptions = { ...bucketOptions, blobs: undefined };
   const settings = parseSettings({}) as Parameters<typeof copyBlobs>[0]["settings"];
@@ -56,8 +55,7 @@ it("copies to a bucket and back, resumes and reports damaged files", async () =>
   const copiedService = await startService({ ...bucketOptions, dataDir: testService.folder });
   const expectAllContents = async (service: TestService) => {
     for (const [id, bytes] of contents) {
-      const response = await service.client().raw("GET", `/api/assets/${id}/content`);
-      expect(Buffer.from(await response.arrayBuffer()).equals(bytes), String(bytes.length)).toBe(true);
+      expect((await fetchBytes(service.client(), `/api/assets/${id}/content`)).equals(bytes), String(bytes.length)).toBe(true);
     }
   };
   await expectAllContents(copiedService);

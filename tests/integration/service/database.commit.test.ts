@@ -1,12 +1,15 @@
-// Commits are atomic, grouped with concurrent commits, and limited to their own statements.
+// Commits are atomic, grouped with concurrent commits, and limited to their own statements. Failed ones are reported truthfully.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { toErrorResponse } from "@/lib/service/http/route";
+import { toStorageFailure } from "@/lib/service/service-error";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { createGroupCommit } from "@/lib/service/store/group-commit";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { ensureReserve } from "@/lib/shared/database/disk-reserve";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
+import { createGate, silentLog } from "./support";
 
 let folder: string;
 let database: Database;
@@ -62,18 +65,17 @@ it("shows a commit's writes only when the commit is complete", async () => {
 });
 
 it("rejects a commit that awaits other work, and its later writes", async () => {
-  let resume: () => void = () => undefined;
-  const otherWork = new Promise<void>((resolve) => (resume = resolve));
+  const { open, opened } = createGate();
   let lateCommit: Promise<unknown> | undefined;
   const commit = database.commit(async (tx) => {
     await addUser(tx, "ada");
-    await otherWork;
+    await opened;
     lateCommit = addUser(tx, "late");
     await lateCommit;
   });
   await expect(commit).rejects.toThrow("waited for something other than its own statements");
   await database.commit(async (tx) => {
-    resume();
+    open();
     await addUser(tx, "bob");
   });
   await expect(lateCommit).rejects.toThrow("the transaction has ended");
@@ -106,4 +108,22 @@ it("releases the reserve only for deletes when the disk is full", async () => {
     { status: "fulfilled", value: "frees 3" },
   ]);
   expect([attemptCount, hasReserve()]).toEqual([2, true]);
+});
+
+it.each([
+  ["SQLITE_FULL", true],
+  ["SQLITE_READONLY", true],
+  ["SQLITE_CORRUPT", true],
+  ["SQLITE_IOERR_FSYNC", false],
+  ["STORE_AWAY", false],
+])("claims that nothing was stored after %s only if that is certain", (code, isCertain) => {
+  const failure = toStorageFailure(Object.assign(new Error("driver message"), { code }));
+  expect(failure?.message.includes("Nothing from this request was stored.")).toBe(isCertain);
+  expect(failure?.message.includes("check before you send it again")).toBe(!isCertain);
+});
+
+it.each(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"])("returns 409 for a duplicate key (%s)", async (code) => {
+  const error = Object.assign(new Error("driver message"), { code });
+  const response = toErrorResponse(error, { method: "POST", path: "/api/assets" }, silentLog);
+  expect([response.status, await response.json()]).toEqual([409, expect.objectContaining({ code: "CONFLICT" })]);
 });

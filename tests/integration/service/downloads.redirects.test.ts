@@ -100,16 +100,6 @@ describe("a model site that redirects to storage", () => {
     expect(asRecord(secondDownload.result).hash).toBe(getHash(second));
   });
 
-  it("may send without a length", async () => {
-    onSite = redirectToStorage("/chunked");
-    onStorage = (_request, response) => {
-      response.writeHead(200, { "content-type": "application/octet-stream" });
-      response.write(bytes.subarray(0, 1000));
-      response.end(bytes.subarray(1000));
-    };
-    expect(asRecord((await download(client, `${site.url}/chunked.bin`)).result).hash).toBe(getHash(bytes));
-  });
-
   it.each([
     ["seconds", () => "1"],
     ["a date", () => new Date(Date.now() + 2000).toUTCString()],
@@ -172,42 +162,27 @@ describe("a page instead of a file", () => {
 });
 
 describe("a token in a URL", () => {
-  it.each(["token", "api_key", "access_token", "X-Amz-Signature", "Signature"])(
-    "is sent to the source as %s and never exposed or stored",
-    async (name) => {
-      onSite = (_request, response) => void response.end(`${name} of ${bytes.length}`);
-      const task = await download(client, `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`);
-      expect(site.requests[0]?.url).toContain(`${name}=${SECRET}`);
-      expect(task).toMatchObject({
-        status: "completed",
-        payload: { source_url: `${site.url}/api/download/${name}?type=Model&${name}=***&size=full` },
-      });
-      expect(JSON.stringify(task)).not.toContain(SECRET);
-      const secondResponse = await client.post("/api/assets/download", {
-        source_url: `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`,
-      });
-      expect(secondResponse.status).toBe(200);
-      expect(readStoredRows(join(service.folder, "service.sqlite"))).not.toContain(SECRET);
-    },
-  );
+  it.each(["token", "api_key", "X-Amz-Signature"])("is sent to the source as %s and never exposed or stored", async (name) => {
+    onSite = (_request, response) => void response.end(`${name} of ${bytes.length}`);
+    const task = await download(client, `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`);
+    expect(site.requests[0]?.url).toContain(`${name}=${SECRET}`);
+    expect(task).toMatchObject({
+      status: "completed",
+      payload: { source_url: `${site.url}/api/download/${name}?type=Model&${name}=***&size=full` },
+    });
+    expect(JSON.stringify(task)).not.toContain(SECRET);
+    const secondResponse = await client.post("/api/assets/download", {
+      source_url: `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`,
+    });
+    expect(secondResponse.status).toBe(200);
+    expect(readStoredRows(join(service.folder, "service.sqlite"))).not.toContain(SECRET);
+  });
 
   it("is not in a failed task's message", async () => {
     onSite = (_request, response) => void response.writeHead(302, { location: `https://example.com/?token=${SECRET}` }).end();
     const task = await download(client, `${site.url}/elsewhere?token=${SECRET}`);
     expect(task.status).toBe("failed");
     expect(JSON.stringify(task)).not.toContain(SECRET);
-  });
-});
-
-describe("file names from a source", () => {
-  it.each([
-    ["attachment; filename*=iso-8859-1'en'%A3%20rates.bin", "£ rates.bin"],
-    [`attachment; filename="${Buffer.from("größe.bin").toString("latin1")}"`, "größe.bin"],
-    [`attachment; filename="gr\xf6\xdfe.bin"`, "größe.bin"],
-    [`attachment; FILENAME = "a;b=c.bin"`, "a;b=c.bin"],
-  ])("are read from %s", async (disposition, name) => {
-    onSite = (request, response) => void response.writeHead(200, { "content-disposition": disposition }).end(request.url);
-    expect(asRecord((await download(client, `${site.url}/named/${encodeURIComponent(disposition)}`)).result).filename).toBe(name);
   });
 });
 

@@ -17,11 +17,10 @@ import { createSingleProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { createColorGraph } from "./support";
+import { createColorGraph, createGate, silentLog as log } from "./support";
 
 const USER_ID = 1;
 const now = Date.now;
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const remoteLimits = { leaseMs: 60_000, unresponsiveMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
 const processes = createSingleProcess();
 const events = createJobEvents(() => Promise.resolve(0), createNoPeerEvents(), log);
@@ -31,6 +30,23 @@ const unusedRunner: Runner = {
   },
   stop: () => Promise.resolve(),
 };
+
+/** A runner whose jobs end when they are cancelled, or when they lose their worker. */
+function createCancellableRunner() {
+  const runs: { loseWorker: () => void }[] = [];
+  const runner: Runner = {
+    run() {
+      let cancel: () => void = () => undefined;
+      const outcome = new Promise<RunOutcome>((resolve, reject) => {
+        cancel = () => resolve({ kind: "cancelled" });
+        runs.push({ loseWorker: () => reject(new Error("worker lost")) });
+      });
+      return { done: outcome, cancel };
+    },
+    stop: () => Promise.resolve(),
+  };
+  return { runner, runs };
+}
 
 let testStore: TestServiceStore;
 let database: Database;
@@ -51,23 +67,9 @@ afterEach(async () => {
 async function startEngine(runner: Runner, engineDatabase: Database = database): Promise<Engine> {
   const folders = createFolders(testStore.folder);
   const blobs = await openBlobs({ settings: defaultSettings, folders, database, processes, now, log });
-  const collect = () => Promise.resolve();
-  const dependencies = {
-    database: engineDatabase,
-    processes,
-    blobs,
-    folders,
-    runner,
-    events,
-    pool,
-    remoteLimits,
-    concurrency: 1,
-    maxJobPixels: 1e6,
-    collect,
-    now,
-    log,
-  };
-  engine = createEngine(dependencies, createMemoryQueue);
+  const limits = { remoteLimits, concurrency: 1, maxJobPixels: 1e6 };
+  const dependencies = { ...limits, database: engineDatabase, processes, blobs, folders, runner, events, pool, now, log };
+  engine = createEngine({ ...dependencies, collect: () => Promise.resolve() }, createMemoryQueue);
   await engine.start();
   return engine;
 }
@@ -97,16 +99,15 @@ async function startAtRunner(seq: number): Promise<void> {
 it("leaves a resumed job at its runner when the engine stops", { timeout: 10_000 }, async () => {
   const { seq } = await submitJob();
   await startAtRunner(seq);
-  let releaseTakeover = (): void => undefined;
-  const stopping = new Promise<void>((resolve) => (releaseTakeover = resolve));
+  const { open, opened } = createGate();
   // The first commit recovers running jobs, and the second takes over this job.
   let commitCount = 0;
   const delayedCommit: Database["commit"] = async (work) => {
-    if ((commitCount += 1) === 2) await stopping;
+    if ((commitCount += 1) === 2) await opened;
     return database.commit(work);
   };
   // The engine stops its runner last.
-  const runner = { ...unusedRunner, stop: () => Promise.resolve(releaseTakeover()) };
+  const runner = { ...unusedRunner, stop: () => Promise.resolve(open()) };
   const startedEngine = await startEngine(runner, { ...database, commit: delayedCommit, commitWithReserve: delayedCommit });
   await until("the takeover commit has started", () => commitCount === 2);
   await startedEngine.stop(0);
@@ -136,44 +137,22 @@ it("resumes a job at its runner only after the commit succeeds", async () => {
 
 it("cancels a job that loses its worker at the same time", async () => {
   const { id, seq } = await submitJob();
-  let runCount = 0;
-  let loseWorker: (() => void) | undefined;
-  const runner: Runner = {
-    run() {
-      runCount += 1;
-      let settle: (outcome: RunOutcome) => void = () => undefined;
-      const outcomePromise = new Promise<RunOutcome>((resolve, reject) => {
-        settle = resolve;
-        loseWorker = () => reject(new Error("worker lost"));
-      });
-      return { done: outcomePromise, cancel: () => settle({ kind: "cancelled" }) };
-    },
-    stop: () => Promise.resolve(),
-  };
+  const { runner, runs } = createCancellableRunner();
   const startedEngine = await startEngine(runner);
-  await until("the job runs", () => loseWorker !== undefined);
+  await until("the job runs", () => runs.length === 1);
   const cancellation = startedEngine.cancel(USER_ID, ["pending", "in_progress"], [id]);
-  loseWorker?.();
+  runs[0]?.loseWorker();
   expect(await cancellation).toEqual([id]);
   expect(await getState(seq)).toBe("cancelled");
   await startedEngine.stop(0);
-  expect(runCount).toBe(1);
+  expect(runs).toHaveLength(1);
 });
 
 it("interrupts a running job that is still stored as pending", async () => {
   const { id, seq } = await submitJob();
-  let isRunning = false;
-  const runner: Runner = {
-    run() {
-      let settle: (outcome: RunOutcome) => void = () => undefined;
-      const outcomePromise = new Promise<RunOutcome>((resolve) => (settle = resolve));
-      isRunning = true;
-      return { done: outcomePromise, cancel: () => settle({ kind: "cancelled" }) };
-    },
-    stop: () => Promise.resolve(),
-  };
+  const { runner, runs } = createCancellableRunner();
   const startedEngine = await startEngine(runner);
-  await until("the job runs", () => isRunning);
+  await until("the job runs", () => runs.length === 1);
   // Simulates a job whose start isn't stored yet.
   await database.commit((tx) => tx.run(query.updateTable("jobs").set({ state: "pending" }).where("seq", "=", seq)));
   expect(await startedEngine.cancel(USER_ID, ["in_progress"])).toEqual([id]);
@@ -182,25 +161,20 @@ it("interrupts a running job that is still stored as pending", async () => {
 
 it("reruns a lost worker's job after the disk has recovered", async () => {
   await submitJob();
+  const { runner, runs } = createCancellableRunner();
   let remainingFailures = 1;
+  let hasLostWorker = false;
   const failingCommit: Database["commit"] = (work) =>
     database.commit(async (tx) => {
       const result = await work(tx);
-      if (runCount > 0 && remainingFailures > 0)
+      if (hasLostWorker && remainingFailures > 0)
         throw Object.assign(new Error(`refusal ${(remainingFailures -= 1)}`), { code: "SQLITE_FULL" });
       return result;
     });
-  let runCount = 0;
-  const runner: Runner = {
-    run() {
-      runCount += 1;
-      if (runCount === 1) return { done: Promise.reject(new Error("worker lost")), cancel: () => undefined };
-      let settle: (outcome: RunOutcome) => void = () => undefined;
-      return { done: new Promise<RunOutcome>((resolve) => (settle = resolve)), cancel: () => settle({ kind: "cancelled" }) };
-    },
-    stop: () => Promise.resolve(),
-  };
   await startEngine(runner, { ...database, commitWithReserve: failingCommit });
-  await until("the job runs again", () => runCount === 2);
+  await until("the job runs", () => runs.length === 1);
+  hasLostWorker = true;
+  runs[0]?.loseWorker();
+  await until("the job runs again", () => runs.length === 2);
   expect(remainingFailures).toBe(0);
 });

@@ -2,8 +2,7 @@
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { type Client, startService } from "@/tests/support/service";
-import { until } from "@/tests/support/until";
-import { asRecord, asString } from "./support";
+import { asRecord, submitGraph, waitForEnd } from "./support";
 
 const MIB = 1024 * 1024;
 const createFields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, "x"]));
@@ -38,9 +37,9 @@ describe("large requests and responses", async () => {
     await service.dispose();
   });
 
-  it("rejects a prompt with 900,000 fields before parsing it", async () => {
+  it("rejects a prompt with too many fields or exact numbers before parsing it", async () => {
     const parse = vi.spyOn(JSON, "parse");
-    const body = JSON.stringify({ prompt: createGraph("a"), extra_data: createFields(900_000) });
+    const body = JSON.stringify({ prompt: createGraph("a"), extra_data: createFields(300_000) });
     const getLongestText = () => Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length));
     const rejection = await client.call("POST", "/api/prompt", body);
     expect(rejection).toMatchObject({
@@ -52,15 +51,12 @@ describe("large requests and responses", async () => {
     const response = await harness.request("/api/prompt", options);
     expect([response.status, await response.json()]).toMatchObject([400, { code: "INVALID_JSON" }]);
     await harness.dispose();
+    const exactNumbers = `{"prompt":{},"extra_data":{"a":[${"12345678901234567890,".repeat(60_000)}1]}}`;
+    expect(await client.call("POST", "/api/prompt", exactNumbers)).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining("more than 50000 long or unusually written numbers") } },
+    });
     expect(getLongestText()).toBeLessThan(MIB);
-  });
-
-  it("rejects a prompt with too many exact numbers before parsing it", async () => {
-    const parse = vi.spyOn(JSON, "parse");
-    const body = `{"prompt":{},"extra_data":{"a":[${"12345678901234567890,".repeat(450_000)}1]}}`;
-    const { status, body: rejection } = await client.call("POST", "/api/prompt", body);
-    expect([status, rejection]).toMatchObject([400, { error: { message: expect.stringContaining("more than 50000 long or unusually") } }]);
-    expect(Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length))).toBeLessThan(MIB);
   });
 
   it("parses large graphs one at a time without blocking the event loop", async () => {
@@ -72,35 +68,29 @@ describe("large requests and responses", async () => {
       if (text.length === body.length) parseTurns.push(turns.getCount());
       return parseJson(text) as unknown;
     });
-    const responses = await Promise.all(Array.from({ length: 20 }, () => client.call("POST", "/api/prompt", body)));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => client.call("POST", "/api/prompt", body)));
     turns.stop();
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(parseTurns).toHaveLength(20);
-    expect(new Set(parseTurns).size).toBe(20);
+    expect(parseTurns).toHaveLength(10);
+    expect(new Set(parseTurns).size).toBe(10);
   });
 
   it("streams a long history and queue without blocking the event loop", async () => {
     const otherClient = service.client("bea");
     const ids: string[] = [];
-    for (let count = 0; count < 8; count += 1) {
-      const response = await otherClient.post("/api/prompt", {
-        prompt: createGraph("x".repeat(2 * MIB)),
-        extra_data: { note: "y".repeat(MIB), count },
-      });
-      ids.push(asString(asRecord(response.body).prompt_id));
+    for (let count = 0; count < 5; count += 1) {
+      const extra_data = { note: "y".repeat(MIB), count };
+      ids.push(await submitGraph(otherClient, createGraph("x".repeat(2 * MIB)), { extra_data }));
     }
     const queue = await readChunks(otherClient, "/api/queue");
     expect(queue.maxChunkBytes).toBeLessThan(3 * MIB);
     expect(queue.turns).toBeGreaterThanOrEqual(queue.chunkCount);
-    await until("all jobs have completed", async () => {
-      const { body } = await otherClient.get("/api/jobs?status=completed&limit=1");
-      return asRecord(asRecord(body).pagination).total === 8;
-    });
+    for (const id of ids) expect(await waitForEnd(otherClient, id)).toMatchObject({ status: "completed" });
     const fullHistory = await readChunks(otherClient, "/api/history");
     expect(Object.keys(asRecord(fullHistory.body)).sort()).toEqual([...ids].sort());
     expect(fullHistory.maxChunkBytes).toBeLessThan(4 * MIB);
-    expect(fullHistory.chunkCount).toBeGreaterThanOrEqual(8);
-    expect(fullHistory.turns).toBeGreaterThanOrEqual(8);
+    expect(fullHistory.chunkCount).toBeGreaterThanOrEqual(5);
+    expect(fullHistory.turns).toBeGreaterThanOrEqual(5);
     // The list omits long fields, which the job's own entry contains.
     const historyList = await readChunks(otherClient, "/api/history_v2");
     const { history } = asRecord(historyList.body);

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asString, createColorGraph } from "./support";
+import { asRecord, asString, createColorGraph, getRecord, listAssets } from "./support";
 
 const createNestedJson = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const createTags = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `tag ${index + from}`);
@@ -18,11 +18,10 @@ describe("limits of one request", async () => {
 
   it("returns 413 for an oversized JSON body before reading it", async () => {
     const body = JSON.stringify({ delete: ["x".repeat(4000)] });
-    const declaredResponse = await client.call("POST", "/api/history", body, { "content-length": String(body.length) });
-    expect(declaredResponse).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE", message: expect.stringContaining("4000") } });
-    expect(declaredResponse.headers.get("connection")).toBe("close");
-    const chunkedResponse = await service.client().raw("POST", "/api/history", body);
-    expect(chunkedResponse.status).toBe(413);
+    const response = await client.call("POST", "/api/history", body, { "content-length": String(body.length) });
+    expect(response).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE", message: expect.stringContaining("4000") } });
+    expect(response.headers.get("connection")).toBe("close");
+    expect((await client.call("POST", "/api/history", body)).status).toBe(413);
   });
 
   it("rejects deeply nested JSON with 400 in bodies and upload parts", async () => {
@@ -84,7 +83,7 @@ describe("limits of one request", async () => {
     const { id } = asRecord((await client.upload("five", "f.txt", { tags: JSON.stringify(createTags(5)) })).body);
     const secondResponse = await client.post(`/api/assets/${asString(id)}/tags`, { tags: createTags(2, 4) });
     expect(secondResponse).toMatchObject({ status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("5 tags") } });
-    expect(asRecord((await client.get(`/api/assets/${asString(id)}`)).body).tags).toHaveLength(5);
+    expect((await getRecord(client, `/api/assets/${asString(id)}`)).tags).toHaveLength(5);
     expect(await client.call("PUT", `/api/assets/${asString(id)}`, { tags: createTags(6) })).toMatchObject({ status: 400 });
   });
 
@@ -157,11 +156,8 @@ describe("request duration limits", async () => {
     const response = await send("/api/history", createSlowBody('{"delete":["', { intervalMs: 20, bytes: 1000, end: '"]}' }), {
       "content-type": "application/json",
     });
-    expect([response.status, response.headers.get("connection"), asRecord(await response.json()).code]).toEqual([
-      408,
-      "close",
-      "REQUEST_TIMEOUT",
-    ]);
+    expect([response.status, response.headers.get("connection")]).toEqual([408, "close"]);
+    expect(await response.json()).toMatchObject({ code: "REQUEST_TIMEOUT" });
   });
 
   it("ends a stalled upload and leaves no file", async () => {
@@ -169,7 +165,7 @@ describe("request duration limits", async () => {
     expect([asset.status, asRecord(await asset.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
     expect((await send("/api/userdata/a.txt", createSlowBody("some bytes"), {})).status).toBe(408);
     expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
-    expect(await client.get("/api/assets?include_public=false")).toMatchObject({ body: { total: 0 } });
+    expect(await listAssets(client)).toEqual([]);
   });
 
   it("accepts a slow upload that keeps sending", async () => {

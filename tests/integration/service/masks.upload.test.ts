@@ -3,7 +3,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/service";
-import { asRecord, asString, createPng, submitGraph, waitForEnd } from "./support";
+import { asRecord, asString, createPng, fetchBytes, listAssets, runGraph, uploadImage } from "./support";
 
 /** Creates an image whose left half is painted (alpha 0, red) and whose right half is opaque green. */
 async function createPaintedImage(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -20,15 +20,13 @@ async function createPaintedImage(width: number, height: number): Promise<Uint8A
 describe("POST /api/upload/mask", async () => {
   const service = await startService();
   const client = service.client();
-  const originalName = asString(
-    asRecord((await client.upload(createPng(20, 10, { seed: 50 }), "o.png", {}, "image", "/api/upload/image")).body).name,
-  );
+  const originalName = await uploadImage(client, createPng(20, 10, { seed: 50 }), "o.png");
 
   const upload = (bytes: Uint8Array<ArrayBuffer> | string, reference: unknown) =>
     client.upload(bytes, "m.png", { original_ref: JSON.stringify(reference) }, "image", "/api/upload/mask");
 
   async function readPixel(name: string, x: number, y: number): Promise<number[]> {
-    const bytes = Buffer.from(await (await client.raw("GET", `/api/view?filename=${name}`)).arrayBuffer());
+    const bytes = await fetchBytes(client, `/api/view?filename=${name}`);
     const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
     return [...data.subarray((y * info.width + x) * info.channels, (y * info.width + x + 1) * info.channels)];
   }
@@ -68,29 +66,34 @@ describe("POST /api/upload/mask", async () => {
       "2": { class_type: "MaskToImage", inputs: { mask: ["1", 0] } },
       "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "mask" } },
     };
-    const job = await waitForEnd(client, await submitGraph(client, graph));
+    const job = await runGraph(client, graph);
     const file = asString(asRecord(job.preview_output).filename);
     expect([(await readPixel(file, 2, 5))[0], (await readPixel(file, 15, 5))[0]]).toEqual([255, 0]);
   });
 
-  it("rejects non-images, wrong sizes and missing originals", async () => {
+  it("rejects invalid masks and originals", async () => {
     const mask = await createPaintedImage(20, 10);
-    expect(await upload("no image", { filename: originalName })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
-    expect(await upload(await createPaintedImage(10, 10), { filename: originalName })).toMatchObject({
-      status: 400,
-      body: { code: "INVALID_IMAGE", message: expect.stringContaining("20 by 10") },
-    });
-    for (const reference of [{ filename: "missing.png" }, {}, "text", null]) {
-      expect(await upload(mask, reference)).toMatchObject({
+    const truncatedMask = new Uint8Array(Buffer.concat([mask.subarray(0, 60), Buffer.alloc(50)]));
+    const getHash = async (content: Uint8Array<ArrayBuffer> | string) =>
+      asString(asRecord((await client.upload(content, "a.bin")).body).asset_hash);
+    for (const [bytes, filename, expectedText] of [
+      ["no image", originalName, ""],
+      [truncatedMask, originalName, ""],
+      [await createPaintedImage(10, 10), originalName, "20 by 10"],
+      [createPng(16_385, 1, { pixels: false }), originalName, "16384"],
+      [createPng(9000, 9000, { pixels: false }), originalName, "pixels"],
+      [mask, await getHash(createPng(17_000, 1, { pixels: false })), ""],
+      [mask, await getHash("some text"), ""],
+    ] as const)
+      expect(await upload(bytes, { filename })).toMatchObject({
         status: 400,
-        body: { code: "INVALID_BODY", message: expect.stringContaining("original_ref") },
+        body: { code: "INVALID_IMAGE", message: expect.stringContaining(expectedText) },
       });
-    }
-    expect(await client.upload(mask, "m.png", {}, "image", "/api/upload/mask")).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining("original_ref") },
-    });
+    const rejection = { status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("original_ref") } };
+    for (const reference of [{ filename: "missing.png" }, {}, "text", null]) expect(await upload(mask, reference)).toMatchObject(rejection);
+    expect(await client.upload(mask, "m.png", {}, "image", "/api/upload/mask")).toMatchObject(rejection);
     expect((await client.get(`/api/files/mask-layers?filename=${originalName}`)).status).toBe(404);
+    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
   });
 
   it.each([
@@ -103,7 +106,7 @@ describe("POST /api/upload/mask", async () => {
     const originalRef = reference(originalName);
     const isShared = originalRef.filename === "product.png";
     const { width = 0, height = 0 } = isShared
-      ? await sharp(Buffer.from(await (await client.raw("GET", "/api/view?filename=product.png")).arrayBuffer())).metadata()
+      ? await sharp(await fetchBytes(client, "/api/view?filename=product.png")).metadata()
       : { width: 20, height: 10 };
     const response = await upload(await createPaintedImage(width, height), originalRef);
     expect(response).toMatchObject({
@@ -132,13 +135,11 @@ describe("POST /api/upload/mask", async () => {
       .withMetadata({ orientation: 6 })
       .jpeg()
       .toBuffer();
-    const name = asString(
-      asRecord((await client.upload(new Uint8Array(rotatedImage), "t.jpg", {}, "image", "/api/upload/image")).body).name,
-    );
+    const name = await uploadImage(client, new Uint8Array(rotatedImage), "t.jpg");
     expect((await upload(await createPaintedImage(20, 10), { filename: name })).status).toBe(400);
     const response = await upload(await createPaintedImage(10, 20), { filename: name });
-    const bytes = await (await client.raw("GET", `/api/view?filename=${asString(asRecord(response.body).name)}`)).arrayBuffer();
-    expect(await sharp(Buffer.from(bytes)).metadata()).toMatchObject({ width: 10, height: 20, hasAlpha: true });
+    const bytes = await fetchBytes(client, `/api/view?filename=${asString(asRecord(response.body).name)}`);
+    expect(await sharp(bytes).metadata()).toMatchObject({ width: 10, height: 20, hasAlpha: true });
   });
 
   const rawOptions = { width: 3, height: 1, channels: 3 } as const;
@@ -154,51 +155,25 @@ describe("POST /api/upload/mask", async () => {
     const readValues = async (file: Uint8Array) => [
       ...(await sharp(file, { ignoreIcc: true }).removeAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer()),
     ];
-    const name = asString(asRecord((await client.upload(bytes, "x.png", {}, "image", "/api/upload/image")).body).name);
+    const name = await uploadImage(client, bytes, "x.png");
     const response = await upload(await createPaintedImage(3, 1), { filename: name });
-    const fetchBytes = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
-    const masked = await fetchBytes(asString(asRecord(response.body).name));
+    const fetchFile = (file: string) => fetchBytes(client, `/api/view?filename=${file}`);
+    const masked = await fetchFile(asString(asRecord(response.body).name));
     expect(await readValues(masked)).toEqual(await readValues(bytes));
     const { data } = await sharp(masked).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([...data]).toEqual([0, 0, 255]);
     expect((await sharp(masked).metadata()).icc?.equals((await sharp(bytes).metadata()).icc ?? Buffer.alloc(0))).toBe(
       (await sharp(bytes).metadata()).icc && true,
     );
-    expect(Buffer.compare(await fetchBytes(name), bytes)).toBe(0);
-  });
-
-  it("rejects invalid masks and originals by their headers", async () => {
-    for (const [bytes, expectedText] of [
-      [createPng(16_385, 1, { pixels: false }), "16384"],
-      [createPng(9000, 9000, { pixels: false }), "pixels"],
-    ] as const)
-      expect(await upload(bytes, { filename: originalName })).toMatchObject({
-        status: 400,
-        body: { code: "INVALID_IMAGE", message: expect.stringContaining(expectedText) },
-      });
-    const wide = asString(asRecord((await client.upload(createPng(17_000, 1, { pixels: false }), "wide.png")).body).asset_hash);
-    expect(await upload(await createPaintedImage(20, 10), { filename: wide })).toMatchObject({
-      status: 400,
-      body: { code: "INVALID_IMAGE" },
-    });
-    const truncatedMask = new Uint8Array(Buffer.concat([(await createPaintedImage(20, 10)).subarray(0, 60), Buffer.alloc(50)]));
-    expect(await upload(truncatedMask, { filename: originalName })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
-    const textFile = asString(asRecord((await client.upload("some text", "n.txt")).body).asset_hash);
-    expect(await upload(await createPaintedImage(20, 10), { filename: textFile })).toMatchObject({
-      status: 400,
-      body: { code: "INVALID_IMAGE" },
-    });
-    expect(await readdir(join(service.folder, "tmp"))).toEqual([]);
+    expect(Buffer.compare(await fetchFile(name), bytes)).toBe(0);
   });
 
   it("returns a deleted layer as null and deletes a mask with its result", async () => {
     const { name, metadata } = asRecord((await upload(await createPaintedImage(20, 10), { filename: originalName })).body);
     const { paint, mask } = asRecord(asRecord(metadata).related_files);
     const findAssetId = async (file: unknown) => {
-      const listResponse = await client.get("/api/assets?limit=500");
-      const assets = asRecord(listResponse.body).assets;
       const hash = `blake3:${asString(file).slice(0, 64)}`;
-      return asString(asRecord(Array.isArray(assets) ? assets.find((asset) => asRecord(asset).asset_hash === hash) : undefined).id);
+      return asString((await listAssets(client, "limit=500")).find((asset) => asset.asset_hash === hash)?.id);
     };
     const getLayers = async () => client.get(`/api/files/mask-layers?filename=${asString(name)}`);
     await client.call("DELETE", `/api/assets/${await findAssetId(paint)}`);

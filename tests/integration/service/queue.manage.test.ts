@@ -11,6 +11,7 @@ import {
   asString,
   createColorGraph,
   createWaitGraph,
+  getRecord,
   readJob,
   submitGraph,
   waitForEnd,
@@ -25,7 +26,7 @@ describe("the queue and the history", async () => {
     const first = await submitGraph(client, createWaitGraph(1));
     await waitForStart(client, first);
     const [second, third] = [await submitGraph(client, createColorGraph(1)), await submitGraph(client, createColorGraph(2))];
-    const queue = asRecord((await client.get("/api/queue")).body);
+    const queue = await getRecord(client, "/api/queue");
     expect(queue.queue_running).toEqual([[1, first, expect.any(Object), ["3"], { create_time: expect.any(Number) }]]);
     expect(asRecords(queue.queue_pending).map((item) => [item[0], item[1]])).toEqual([
       [1, second],
@@ -41,17 +42,6 @@ describe("the queue and the history", async () => {
     expect(await client.post("/api/queue", { delete: [first] })).toMatchObject({ body: { deleted: [], cleared: false } });
   });
 
-  it("rejects unknown fields in both bodies", async () => {
-    for (const path of ["/api/queue", "/api/history"]) {
-      expect(await client.post(path, { remove: [] })).toMatchObject({
-        status: 400,
-        body: { code: "INVALID_BODY", message: expect.stringContaining("remove") },
-      });
-      expect((await client.post(path, { delete: "all" })).status).toBe(400);
-      expect((await client.call("POST", path, "[")).status).toBe(400);
-    }
-  });
-
   it("returns each job's own data when short and long jobs are mixed", async () => {
     // One note is longer than a list page and a single read.
     const notes = ["first", "x".repeat(300_000), "third", "fourth"];
@@ -59,11 +49,11 @@ describe("the queue and the history", async () => {
     for (const [index, note] of notes.entries())
       ids.push(await submitGraph(client, createColorGraph(13 + index), { extra_data: { note } }));
     for (const id of ids) await waitForEnd(client, id);
-    const { history } = asRecord((await client.get("/api/history_v2?max_items=4")).body);
+    const { history } = await getRecord(client, "/api/history_v2?max_items=4");
     const historyRows = asRecords(history).map((entry) => [entry.prompt_id, asRecord(entry.prompt).extra_data]);
     const listedNotes = notes.map((note) => (note.length > 1000 ? {} : { note }));
     expect(historyRows.reverse()).toEqual(ids.map((id, at) => [id, listedNotes[at]]));
-    const historyMap = asRecord((await client.get("/api/history?max_items=4&offset=-1")).body);
+    const historyMap = await getRecord(client, "/api/history?max_items=4&offset=-1");
     const tuples = Object.entries(historyMap).map(([id, entry]) => ({ id, tuple: asRecord(entry).prompt }));
     expect(tuples).toEqual(
       ids.map((id, at) => ({ id, tuple: [expect.any(Number), id, createColorGraph(13 + at), { note: notes[at] }, ["2"]] })),
@@ -83,49 +73,14 @@ describe("the queue and the history", async () => {
     expect((await client.get(`/api/view?filename=${file}`)).status).toBe(200);
     expect((await readJob(client, runningId)).status).toBe("in_progress");
     await client.post("/api/history", { clear: true });
-    const json = asRecord((await client.get("/api/jobs")).body);
+    const json = await getRecord(client, "/api/jobs");
     expect(asRecords(json.jobs).map((job) => job.id)).toEqual([runningId]);
-    expect(json.pagination).toMatchObject({ total: 1 });
+    expect(json.pagination).toEqual({ offset: 0, limit: 100, total: 1, has_more: false });
     await waitForEnd(client, runningId);
   });
 });
 
-describe("GET /api/jobs", async () => {
-  const service = await startService({ concurrency: 1, now: createSteppingClock() });
-  const client = service.client();
-  const ids: string[] = [];
-  for (let n = 0; n < 7; n += 1) ids.push(await submitGraph(client, createColorGraph(n)));
-  const failedId = await submitGraph(client, {
-    ...createColorGraph(1),
-    "3": { class_type: "Fail", inputs: { message: "no", anything: ["1", 0] } },
-    "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "f" } },
-  });
-  for (const id of [...ids, failedId]) await waitForEnd(client, id);
-
-  const getPage = async (query: string) => asRecord((await client.get(`/api/jobs${query}`)).body);
-  const getIds = async (query: string) => asRecords((await getPage(query)).jobs).map((job) => asString(job.id));
-
-  it("lists the newest first, with an exact total and default parameters", async () => {
-    const json = await getPage("");
-    expect(json.pagination).toEqual({ offset: 0, limit: 100, total: 8, has_more: false });
-    expect(await getIds("")).toEqual([failedId, ...[...ids].reverse()]);
-    expect(asRecords(json.jobs)[1]).toMatchObject({
-      status: "completed",
-      outputs_count: 1,
-      workflow_id: expect.any(String),
-      preview_output: { mediaType: "images" },
-    });
-    expect(asRecords(json.jobs)[1]).not.toHaveProperty("outputs");
-  });
-});
-
-/** Creates a clock that advances a millisecond per read, so that no two jobs share a time. */
-function createSteppingClock(): () => number {
-  let nowMs = Date.parse("2026-01-01T00:00:00Z");
-  return () => ++nowMs;
-}
-
-const JOB_COUNT = 3000;
+const JOB_COUNT = 2000;
 
 describe("clearing a long history", () => {
   let testStore: TestServiceStore;
@@ -174,6 +129,8 @@ describe("clearing a long history", () => {
     expect(await clearHistory(database, 1, Date.now())).toBe(endedCount);
     await finishClears(database, () => true);
     expect([await countEnded(), (await readJobs()).length, await isClearPending()]).toEqual([0, activeCount, false]);
+    // An empty history needs no clear.
+    expect([await clearHistory(database, 1, Date.now()), await isClearPending()]).toEqual([0, false]);
   });
 
   it("resumes at the next start and keeps jobs that ended since", async () => {
@@ -197,11 +154,5 @@ describe("clearing a long history", () => {
     expect(await clearHistory(database, 1, Date.now() + 2000)).toBeGreaterThan(laterSeqs.length);
     await finishClears(database, () => true);
     expect([await countEnded(), await isClearPending()]).toEqual([0, false]);
-  });
-
-  it("stores no pending clear when the history is empty", async () => {
-    await database.commit((tx) => tx.run(query.deleteFrom("jobs").where("state", "in", terminalStates)));
-    expect(await clearHistory(database, 1, Date.now())).toBe(0);
-    expect(await isClearPending()).toBe(false);
   });
 });

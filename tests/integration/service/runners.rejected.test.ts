@@ -10,13 +10,14 @@ import { createKeys } from "@/lib/service/users/keys";
 import { createGpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { openTestServer, startRunnerServer } from "@/tests/support/servers";
-import { startService, type TestService } from "@/tests/support/service";
-import { createTestServiceStore, type TestServiceStore } from "@/tests/support/service-store";
+import { type Client, startService } from "@/tests/support/service";
+import { createTestServiceStore } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { asRecord, asRecords, createColorGraph, createPng, type Json, readJob, submitGraph, waitForStart } from "./support";
+import { createModelGraph, startRunnerService } from "./runner-service";
+import { createColorGraph, createGate, listAssets, readJob, submitGraph, waitForStart } from "./support";
 
-describe("runner checks", () => {
-  let service: TestService;
+describe("runner checks", async () => {
+  const { service } = await startService();
 
   it.each([
     ["a service with keys", (path: string) => [401, path], "cloud_service"],
@@ -24,18 +25,16 @@ describe("runner checks", () => {
     ["a redirect", () => [302, ""], "redirects"],
     ["a failing server", () => [500, ""], "failing"],
   ] as const)("rejects %s as a runner and explains why", async (_name, respond, code) => {
-    service = await startService();
     const testServer = await openTestServer(({ url }, response) => {
       const [status, body] = respond(url);
       response.writeHead(Number(status), { location: "http://127.0.0.1:9/" }).end(body);
     });
-    expect(await service.service.runners.check(testServer.url)).toMatchObject({ ok: false, code, message: expect.any(String) });
-    expect(await service.service.runners.add({ address: testServer.url })).toMatchObject({ ok: false, failure: { code } });
+    expect(await service.runners.check(testServer.url)).toMatchObject({ ok: false, code, message: expect.any(String) });
+    expect(await service.runners.add({ address: testServer.url })).toMatchObject({ ok: false, failure: { code } });
     expect(testServer.requests.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
     await testServer.close();
-    expect(await service.service.runners.check(testServer.url)).toMatchObject({ ok: false, code: "not_reachable" });
-    expect(await service.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
-    expect(await service.service.runners.list()).toHaveLength(1);
+    expect(await service.runners.check(testServer.url)).toMatchObject({ ok: false, code: "not_reachable" });
+    expect((await service.runners.list()).map(({ address }) => address)).not.toContain(testServer.url);
   });
 
   it.each([
@@ -45,39 +44,36 @@ describe("runner checks", () => {
     ["without percent-encoding", "http://localhost:9/ö", "http://localhost:9/%C3%B6"],
     ["with the default port", "http://localhost:80", "http://localhost"],
   ])("adds an address written %s once", async (_name, first, second) => {
-    service = await startService();
-    expect(await service.service.runners.add({ address: first, keep: true })).toMatchObject({ ok: true });
-    expect(await service.service.runners.add({ address: second, keep: true })).toMatchObject({ ok: false, failure: { code: "taken" } });
+    expect(await service.runners.add({ address: first, keep: true })).toMatchObject({ ok: true });
+    expect(await service.runners.add({ address: second, keep: true })).toMatchObject({ ok: false, failure: { code: "taken" } });
   });
 
-  it("rejects an address too long for the database", async () => {
-    service = await startService();
-    const outcome = await service.service.runners.add({ address: `http://localhost:9/${"ö".repeat(1000)}`, keep: true });
+  it("rejects an address with credentials or too long for the database", async () => {
+    expect(await service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
+    const outcome = await service.runners.add({ address: `http://localhost:9/${"ö".repeat(1000)}`, keep: true });
     expect(outcome).toMatchObject({ ok: false, failure: { code: "invalid" } });
   });
 
   it("reports an outdated server and an https address that serves http", async () => {
-    service = await startService();
     const server = await startRunnerServer({ objectInfo: createGpuClasses(["one.safetensors"]) });
     server.faults.set("GET /history/*", (_request, response) => response.writeHead(404).end());
-    expect(await service.service.runners.check(server.address)).toEqual({
+    expect(await service.runners.check(server.address)).toEqual({
       ok: false,
       code: "too_old",
       message: "It has no history per job. Update the server.",
     });
-    expect(await service.service.runners.check(server.address.replace("http:", "https:"))).toEqual({
+    expect(await service.runners.check(server.address.replace("http:", "https:"))).toEqual({
       ok: false,
       code: "wrong_protocol",
       message: "It uses http, but the address starts with https.",
     });
     server.faults.clear();
-    expect(await service.service.runners.check(server.address)).toMatchObject({ ok: true });
+    expect(await service.runners.check(server.address)).toMatchObject({ ok: true });
   });
 });
 
 it("reports a timeout for an unresponsive server and doesn't add it", async () => {
-  const testStore = await createTestServiceStore();
-  const database = await testStore.open();
+  const database = await (await createTestServiceStore()).open();
   const unresponsiveServer = await openTestServer(() => undefined);
   const builtIn = { slots: () => Promise.resolve(1), classes: 1 };
   const runners = createRunners({ database, now: Date.now, builtIn, responseTimeoutMs: 100 });
@@ -85,65 +81,48 @@ it("reports a timeout for an unresponsive server and doesn't add it", async () =
   expect(await runners.check(unresponsiveServer.url)).toEqual({ ok: false, ...failure });
   expect(await runners.add({ address: unresponsiveServer.url })).toEqual({ ok: false, failure });
   expect(await runners.list()).toHaveLength(1);
-  await unresponsiveServer.close();
   await database.close();
 });
 
-const graph: Json = {
-  "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
-  "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: "" } },
-  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
-};
+type StaleRun = { client: Client; server: RunnerServer; id: string };
 
 describe("a stale attempt", () => {
-  let service: TestService;
-  let server: RunnerServer;
-
-  it.each([
-    ["neither completes the job nor stores outputs", "hold", () => server.release()],
-    ["doesn't fail the job", "fail", () => server.release()],
-    ["doesn't requeue the job when its runner restarts", "hold", () => server.restart()],
-    ["doesn't cancel the job", "hold", (id: string) => service.client().post("/api/interrupt", { prompt_id: id })],
+  it.each<[string, "hold" | "fail", (run: StaleRun) => unknown]>([
+    ["neither completes the job nor stores outputs", "hold", ({ server }) => server.release()],
+    ["doesn't fail the job", "fail", ({ server }) => server.release()],
+    ["doesn't requeue the job when its runner restarts", "hold", ({ server }) => server.restart()],
+    ["doesn't cancel the job", "hold", ({ client, id }) => client.post("/api/interrupt", { prompt_id: id })],
     ["reports no progress and is removed from the runner", "hold", () => undefined],
-  ] as const)("%s", async (_name, mode, duringRun) => {
-    service = await startService({ runnerCheckMs: 60_000, runnerLeaseMs: 600, runnerUnresponsiveMs: 60_000, concurrency: 1 });
-    const bytes = Buffer.from(createPng(8, 8));
-    server = await startRunnerServer({
-      objectInfo: createGpuClasses(["one.safetensors"]),
-      makeOutput: () => ({ files: [{ name: "x.png", bytes }] }),
-    });
-    await service.service.runners.add({ address: server.address, label: "A" });
-    const client = service.client();
-    let open: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => (open = resolve));
+  ])("%s", async (_name, mode, duringRun) => {
+    const { client, service, addRunner } = await startRunnerService({ runnerCheckMs: 60_000, runnerLeaseMs: 600 });
+    const server = await addRunner("A");
+    const { open, opened } = createGate();
     if (mode === "fail")
       server.faults.set("GET /history/*", async (_request, _response, real) => {
-        await gate;
+        await opened;
         await real();
       });
     server.setMode(mode);
-    const id = await submitGraph(client, graph);
+    const id = await submitGraph(client, createModelGraph());
     await waitForStart(client, id);
     const readAttempts = () => service.queryRows("SELECT state, lease_until, ended_at FROM attempts");
     await service.queryRows(`UPDATE jobs SET fence = fence + 1 WHERE id = '${id}'`);
     const before = await readAttempts();
     open();
-    await duringRun(id);
+    await duringRun({ client, server, id });
     await until("the stale attempt has ended", async () => (await readJob(client, id)).progress === undefined);
     expect(await readJob(client, id)).toMatchObject({ status: "in_progress", runner: { label: "A", attempt: 1 } });
-    expect(asRecords(asRecord((await client.get("/api/assets?include_public=false")).body).assets)).toEqual([]);
+    expect(await listAssets(client)).toEqual([]);
     expect(await readAttempts()).toEqual(before);
     expect(await service.queryRows("SELECT job_seq FROM job_results")).toEqual([]);
-    await until("the job is removed from the runner", async () => server.queue().running === undefined);
+    await until("the job is removed from the runner", () => server.queue().running === undefined);
   });
 });
 
 describe("stored job requirements", () => {
-  let testStore: TestServiceStore;
   let database: Database;
   beforeEach(async () => {
-    testStore = await createTestServiceStore();
-    database = await testStore.open();
+    database = await (await createTestServiceStore()).open();
     await createKeys(database, Date.now).createKey("ada");
   });
   afterEach(() => database.close());

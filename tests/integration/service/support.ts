@@ -1,5 +1,6 @@
 // Helpers for the service tests: graphs, job polling and access to untyped responses.
 import { readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { type Client } from "@/tests/support/service";
@@ -34,6 +35,49 @@ export function createWaitGraph(seconds: number, color = 1): Json {
   };
 }
 
+/** Creates a graph that loads an image and saves it. */
+export function createLoadGraph(image: string, prefix = "x"): Json {
+  return {
+    "1": { class_type: "LoadImage", inputs: { image } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: prefix } },
+  };
+}
+
+export const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Creates a promise that `open` resolves. */
+export function createGate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened };
+}
+
+export async function countFiles(folder: string): Promise<number> {
+  return (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
+}
+
+export async function getRecord(client: Client, path: string): Promise<Json> {
+  return asRecord((await client.get(path)).body);
+}
+
+/** Lists the user's own assets by default. */
+export async function listAssets(client: Client, query = "include_public=false"): Promise<Json[]> {
+  return asRecords((await getRecord(client, `/api/assets?${query}`)).assets);
+}
+
+export async function listJobs(client: Client, query = ""): Promise<Json[]> {
+  return asRecords((await getRecord(client, `/api/jobs?${query}`)).jobs);
+}
+
+export async function fetchBytes(client: Client, path: string): Promise<Buffer> {
+  return Buffer.from(await (await client.raw("GET", path)).arrayBuffer());
+}
+
+/** Uploads an image for LoadImage and returns its name. */
+export async function uploadImage(client: Client, bytes: Uint8Array<ArrayBuffer>, name: string): Promise<string> {
+  return asString(asRecord((await client.upload(bytes, name, {}, "image", "/api/upload/image")).body).name);
+}
+
 export async function submitGraph(client: Client, prompt: Json, fields: Json = {}): Promise<string> {
   const response = await client.post("/api/prompt", { prompt, ...fields });
   if (response.status !== 200) throw new Error(`Submission rejected: ${response.text}`);
@@ -53,6 +97,11 @@ export async function waitForEnd(client: Client, id: string, timeoutMs = 20_000)
     },
     { timeoutMs },
   );
+}
+
+/** Submits a graph and waits until its job has ended. */
+export async function runGraph(client: Client, prompt: Json, fields: Json = {}): Promise<Json> {
+  return waitForEnd(client, await submitGraph(client, prompt, fields));
 }
 
 export async function waitForStart(client: Client, id: string): Promise<Json> {

@@ -4,9 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fillPath } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { openServiceStore } from "@/lib/service/index";
-import { type Client, startService, type TestService } from "@/tests/support/service";
-import { createTemporaryFolder } from "@/tests/support/temporary-folder";
-import { asRecord, asRecords, asString, createColorGraph, submitGraph, waitForEnd } from "./support";
+import { type Client, startService } from "@/tests/support/service";
+import { asRecord, asString, countFiles, createColorGraph, getRecord, listAssets, runGraph, submitGraph, waitForEnd } from "./support";
 
 describe("users and keys", async () => {
   const service = await startService();
@@ -25,6 +24,13 @@ describe("users and keys", async () => {
       if (method !== "HEAD" && !path.startsWith("/api/userdata"))
         expect(responses[0]?.body).toMatchObject({ code: "UNAUTHORIZED", message: expect.any(String) });
     }
+    for (const [method, path] of [
+      ["GET", "/"],
+      ["GET", "/api/nothing"],
+      ["PATCH", "/api/jobs"],
+    ] as const)
+      for (const value of [undefined, "", "ld-unknown", key])
+        expect(await service.anonymous(value).call(method, path)).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
   });
 
   it("accepts Authorization: Bearer and rejects two different keys", async () => {
@@ -35,12 +41,6 @@ describe("users and keys", async () => {
     expect(await getUserStatus({ authorization: `bearer  ${key}`, "x-api-key": key })).toBe(200);
     expect(await getUserStatus({ authorization: `Bearer ${key}`, "x-api-key": "ld-another" })).toBe(400);
     for (const authorization of [`Basic ${key}`, "Bearer", "Bearer x", key]) expect(await getUserStatus({ authorization })).toBe(401);
-  });
-
-  it("has no models", async () => {
-    const { key } = await service.service.keys.createKey("mo");
-    for (const path of ["/api/models", "/api/models/checkpoints", "/api/models/a%20b"])
-      expect(await service.anonymous(key).get(path)).toMatchObject({ status: 200, body: [] });
   });
 
   it("returns a key once, stores its hash and lists its prefix", async () => {
@@ -70,21 +70,14 @@ describe("users and keys", async () => {
     await secondStore.close();
   });
 
-  it("serves health without a key and 404 for unknown paths", async () => {
+  it("serves health without a key, and features, models and the user with one", async () => {
     expect(await service.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
     const client = service.client();
-    expect(await client.get("/api/nowhere")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
-    expect(await client.get("/api/system_stats")).toMatchObject({ status: 200, body: { devices: expect.any(Array) } });
-    expect(await client.call("PATCH", "/api/jobs")).toMatchObject({ status: 405, body: { code: "METHOD_NOT_ALLOWED" } });
     expect(await client.get("/api/features")).toMatchObject({ status: 200, body: { max_upload_size: 1e9 } });
-    expect(Object.keys(asRecord((await client.get("/api/object_info")).body))).toContain("LoadImage");
-  });
-
-  it("builds absolute URLs from the public URL when it is set", async () => {
-    const folder = createTemporaryFolder();
-    const publicService = await startService({ dataDir: folder, publicUrl: "https://service.example.com/base" });
-    const response = await publicService.client().get("/api/assets?limit=1");
-    expect(response.text).toContain('"https://service.example.com/base/api/view?');
+    for (const path of ["/api/models", "/api/models/checkpoints", "/api/models/a%20b"])
+      expect(await client.get(path)).toMatchObject({ status: 200, body: [] });
+    // Without a quota, the user has no storage.
+    expect((await client.get("/api/user")).body).not.toHaveProperty("storage");
   });
 });
 
@@ -92,21 +85,19 @@ const QUOTA = 100_000;
 const quotaError = { status: 413, body: { code: "STORAGE_QUOTA_EXCEEDED", details: { quota_bytes: QUOTA } } };
 const createText = (size: number, seed = "a") => seed.repeat(size);
 
-describe("a user's storage", () => {
-  let service: TestService;
+describe("a user's storage", async () => {
+  const service = await startService({ userQuotaBytes: QUOTA });
   let client: Client;
-  beforeEach(async () => {
-    service = await startService({ userQuotaBytes: QUOTA });
-    client = service.client();
+  let userCount = 0;
+  beforeEach(() => {
+    client = service.client(`user ${(userCount += 1)}`);
   });
-  afterEach(async () => {
-    await service.dispose();
+  afterEach(() => {
     expect(service.loggedErrors).toEqual([]);
   });
 
-  const getUsedBytes = async (user = client) => asRecord(asRecord((await user.get("/api/user")).body).storage).used_bytes;
-  const countBlobs = async () =>
-    (await readdir(join(service.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
+  const getUsedBytes = async (user = client) => asRecord((await getRecord(user, "/api/user")).storage).used_bytes;
+  const countBlobs = () => countFiles(join(service.folder, "blobs"));
 
   it("counts equal content of a user once", async () => {
     await client.upload(createText(60_000), "one.txt");
@@ -131,7 +122,7 @@ describe("a user's storage", () => {
     const size = 64 * 1024 * 1024;
     const unreadBody = new ReadableStream({ pull: () => new Promise<void>(() => undefined) });
     const headers = { "content-type": "multipart/form-data; boundary=b", "content-length": String(size) };
-    const { key } = await service.service.keys.createKey("ada");
+    const { key } = await service.service.keys.createKey("cy");
     const init = { method: "POST", headers: { ...headers, "x-api-key": key }, body: unreadBody, duplex: "half" } as RequestInit;
     expect((await service.service.fetch(new Request("http://service.test/api/assets", init))).status).toBe(413);
   });
@@ -149,7 +140,7 @@ describe("a user's storage", () => {
 
   it("rejects references and downloads when the quota is used up", async () => {
     await client.upload(createText(QUOTA), "all.txt");
-    const [shipped] = asRecords(asRecord((await client.get("/api/assets?include_tags=input")).body).assets);
+    const [shipped] = await listAssets(client, "include_tags=input");
     expect(await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"] })).toMatchObject(quotaError);
     expect(await client.post("/api/assets/download", { source_url: "https://huggingface.co/a/b.txt" })).toMatchObject(quotaError);
   });
@@ -157,13 +148,13 @@ describe("a user's storage", () => {
   it("fails a job and keeps no outputs when they exceed the quota", async () => {
     await client.upload(createText(QUOTA), "all.txt");
     const before = await countBlobs();
-    const job = await waitForEnd(client, await submitGraph(client, createColorGraph(7)));
+    const job = await runGraph(client, createColorGraph(7));
     expect(job).toMatchObject({
       status: "failed",
       execution_error: { exception_type: "StorageQuotaExceeded", exception_message: expect.stringContaining(String(QUOTA)) },
     });
     expect([await countBlobs(), await getUsedBytes()]).toEqual([before, QUOTA]);
-    expect((await client.get("/api/assets?include_public=false")).body).toMatchObject({ total: 1 });
+    expect(await listAssets(client)).toHaveLength(1);
   });
 
   it("keeps outputs that fit when a job exceeds the quota", async () => {
@@ -191,7 +182,7 @@ describe("a user's storage", () => {
       execution_meta: { "4": { node_id: "4" } },
     });
     expect(Object.keys(asRecord(job.outputs))).toEqual(["2", "6"]);
-    const outputs = asRecords(asRecord((await client.get("/api/assets?include_tags=output&include_public=false")).body).assets);
+    const outputs = await listAssets(client, "include_tags=output&include_public=false");
     expect(outputs.map(({ prompt_id }) => prompt_id)).toEqual([id, id]);
     expect([await countBlobs(), await getUsedBytes()]).toEqual([
       before + 2,
@@ -199,40 +190,16 @@ describe("a user's storage", () => {
     ]);
   });
 
-  it("applies the same quota to user data", async () => {
-    const writeFile = (name: string, size: number) =>
-      client.call("POST", `/api/userdata/${name}`, createText(size), { "content-length": String(size) });
-    expect((await writeFile("workflows%2Fa.json", 60_000)).status).toBe(200);
+  it("counts user data, and replaced files once, with or without a content length", async () => {
+    const writeFile = (name: string, size: number, { query = "", hasLength = true } = {}) =>
+      client.call("POST", `/api/userdata/${name}${query}`, createText(size), hasLength ? { "content-length": String(size) } : {});
+    expect((await writeFile("a.json", 80_000)).status).toBe(200);
     const response = await writeFile("b.json", 60_000);
-    expect([response.status, response.text]).toEqual([413, expect.stringContaining("100000")]);
-    expect((await writeFile("b.json", 40_000)).status).toBe(200);
-  });
-
-  it("counts replaced user data once, with or without a content length", async () => {
-    const writeFile = (size: number, query = "", hasLength = true) =>
-      client.call("POST", `/api/userdata/a.json${query}`, createText(size), hasLength ? { "content-length": String(size) } : {});
-    expect((await writeFile(80_000)).status).toBe(200);
-    expect((await writeFile(80_000)).status).toBe(200);
-    expect((await writeFile(QUOTA, "", false)).status).toBe(200);
-    expect([(await writeFile(QUOTA + 1)).status, (await writeFile(QUOTA + 1, "", false)).status]).toEqual([413, 413]);
-    expect((await writeFile(10, "?overwrite=false")).status).toBe(409);
+    expect([response.status, response.text]).toEqual([413, expect.stringContaining(String(QUOTA))]);
+    expect((await writeFile("a.json", 80_000)).status).toBe(200);
+    expect((await writeFile("a.json", QUOTA, { hasLength: false })).status).toBe(200);
+    for (const hasLength of [true, false]) expect((await writeFile("a.json", QUOTA + 1, { hasLength })).status).toBe(413);
+    expect((await writeFile("a.json", 10, { query: "?overwrite=false" })).status).toBe(409);
     expect((await client.get("/api/userdata?dir=/")).body).toMatchObject([{ path: "a.json", size: QUOTA }]);
   });
-});
-
-it("omits storage from the user without a quota", async () => {
-  const service = await startService();
-  expect((await service.client().get("/api/user")).body).not.toHaveProperty("storage");
-});
-
-it("stores no bytes when an upload's id is already used", async () => {
-  const service = await startService();
-  const client = service.client();
-  const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a01";
-  const countBlobs = async () =>
-    (await readdir(join(service.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
-  expect((await client.upload("first", "a.txt", { id })).status).toBe(201);
-  const before = await countBlobs();
-  expect(await client.upload("second", "b.txt", { id })).toMatchObject({ status: 200, body: { id, size: 5 } });
-  expect(await countBlobs()).toBe(before);
 });

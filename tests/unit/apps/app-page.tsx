@@ -1,8 +1,8 @@
 // Renders an app's page against a fake console that records requests.
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { act, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
-import { afterEach, beforeEach, vi } from "vitest";
+import { beforeEach, vi } from "vitest";
 import { AppScreen } from "@/components/apps/app-screen";
 import { MemberProvider } from "@/components/frame/member-context";
 import { appDefinitionSchema, type AppPicture, type AppRun, type AppView } from "@/lib/contract/apps/app";
@@ -111,11 +111,6 @@ beforeEach(() => {
     page.runs = [createRun(`run-${page.requests.length}`, {}), ...page.runs];
     return jsonResponse(202, { run: page.runs[0] });
   });
-});
-afterEach(() => {
-  cleanup();
-  sessionStorage.clear();
-  vi.unstubAllGlobals();
 });
 
 type Viewer = { role: Role; canChange?: boolean };

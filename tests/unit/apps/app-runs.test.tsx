@@ -2,7 +2,7 @@ import { act, fireEvent, screen, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { RunRefusal } from "@/components/apps/run-problems";
 import { MemberProvider } from "@/components/frame/member-context";
-import { appDefinitionSchema, type AppView } from "@/lib/contract/apps/app";
+import { appDefinitionSchema } from "@/lib/contract/apps/app";
 import { fillApp } from "@/lib/contract/apps/fill";
 import { asObject } from "@/lib/contract/json/json";
 import { type Role } from "@/lib/contract/members/roles";
@@ -164,14 +164,8 @@ it("sends each control's value to every node input it is bound to", async () => 
   expect(filled.ok && filled.graph).toMatchObject({
     "1": {
       inputs: {
-        Line: "A title",
-        Text: "Two\nlines",
-        Count: 11,
-        Share: 1.25,
-        Glow: true,
-        Mode: "b",
-        Photo: "given/my photo.png",
-        Kept: "as it was",
+        ...{ Line: "A title", Text: "Two\nlines", Count: 11, Share: 1.25, Glow: true, Mode: "b" },
+        ...{ Photo: "given/my photo.png", Kept: "as it was" },
       },
     },
     "2": { inputs: { title: "A title", picture: "given/my photo.png" } },
@@ -192,22 +186,7 @@ describe("a refused run", () => {
   type Refusal = { status: number; code: string; details?: unknown };
 
   function showRefusal(role: Role, refused: Refusal): HTMLElement {
-    const app: AppView = {
-      ...{
-        id: "app-1",
-        title: "Poster",
-        text: "",
-        tags: [],
-        hasCover: false,
-        access: "team",
-        version: 1,
-        updatedAt: 0,
-        inputs: [],
-        limits: {},
-      },
-      ...{ maker: { id: "ada", name: "Ada" }, isFavourite: false, canEdit: false, canRun: true, connectionId: "home" },
-      canSeeWorkflow: role !== "runner",
-    };
+    const app = createApp({ canSeeWorkflow: role !== "runner" });
     renderInApp(
       <MemberProvider role={role}>
         <RunRefusal app={app} failure={{ message: "said so", ...refused }} onRetry={() => undefined} />

@@ -2,6 +2,7 @@ import { act, cleanup, fireEvent, render, screen, within } from "@testing-librar
 import { hydrateRoot, type Root } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { expect, it } from "vitest";
+import { formatCurlCommand } from "@/components/apps/app-screen";
 import { type AppInput } from "@/lib/contract/apps/app";
 import { fillApp } from "@/lib/contract/apps/fill";
 import { asObject } from "@/lib/contract/json/json";
@@ -36,7 +37,7 @@ it("marks missing fields by label and sends nothing", async () => {
 it("sends the displayed values when one earlier input is changed", async () => {
   await showWithEarlierInputs();
   await typeInto("Prompt", "a red crow");
-  await act(async () => void fireEvent.change(screen.getByLabelText("Mode optional"), { target: { value: "0" } }));
+  await typeInto("Mode optional", "0");
   await pressRun();
   expect(page.requests).toMatchObject([
     {
@@ -103,16 +104,21 @@ it.each(["runner", "viewer", "operator"] as const)("offers mask drawing and the 
   expect(screen.getByRole("button", { name: role === "runner" ? "From your pictures" : "From assets" })).toBeDefined();
 });
 
-it("reuses the idempotency key when a failed request is retried", async () => {
+it("reuses the idempotency key when a failed request is retried with the same inputs", async () => {
   await showWithEarlierInputs();
-  page.responses = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
+  const outage = { status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } };
+  page.responses = [outage, outage];
   await pressRun();
   await screen.findByRole("button", { name: "Try again" });
   await press("Try again");
-  const [first, second] = page.requests;
-  expect(page.requests).toHaveLength(2);
+  await typeInto("Prompt", "an owl");
+  await screen.findByRole("button", { name: "Try again" });
+  await press("Try again");
+  const [first, second, third] = page.requests;
   expect(first?.key).toMatch(/^[0-9a-f]{32}$/);
   expect(second).toEqual(first);
+  expect(third?.body).toMatchObject({ inputs: { prompt: "an owl" } });
+  expect(third?.key).not.toBe(first?.key);
 });
 
 it("shows input problems when a run is refused after it was accepted", async () => {
@@ -130,22 +136,10 @@ it("shows input problems when a run is refused after it was accepted", async () 
   expect(second).toEqual(first);
 });
 
-it("uses a new idempotency key when inputs change before a retry", async () => {
-  await showWithEarlierInputs();
-  page.responses = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
-  await pressRun();
-  await typeInto("Prompt", "an owl");
-  await screen.findByRole("button", { name: "Try again" });
-  await press("Try again");
-  const [first, second] = page.requests;
-  expect(second?.body).toMatchObject({ inputs: { prompt: "an owl" } });
-  expect(second?.key).not.toBe(first?.key);
-});
-
 it("starts the requested number of runs, each with its own key", async () => {
   await showWithEarlierInputs();
   await act(async () => void fireEvent.click(screen.getByLabelText("New on every run")));
-  await act(async () => void fireEvent.change(screen.getByLabelText("Number of runs"), { target: { value: "4" } }));
+  await typeInto("Number of runs", "4");
   await pressRun();
   expect(page.requests).toHaveLength(4);
   expect(new Set(page.requests.map(({ key }) => key)).size).toBe(4);
@@ -162,15 +156,7 @@ it("shows the server's message next to its input", async () => {
   expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
 });
 
-it("fills the form when a preset is chosen", async () => {
-  await showApp();
-  await screen.findByRole("option", { name: "Foxes" });
-  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "p1" } }));
-  expect(screen.getByLabelText<HTMLTextAreaElement>("Prompt").value).toBe("two foxes");
-  expect(screen.queryByText(/no longer exists/)).toBeNull();
-});
-
-it("shows an error and retries when presets can't be read", async () => {
+it("retries when presets can't be read and fills the form from one", async () => {
   page.arePresetsUnavailable = true;
   await showApp();
   expect(await screen.findByText(/database does not answer/)).toBeDefined();
@@ -179,16 +165,19 @@ it("shows an error and retries when presets can't be read", async () => {
   await press("Try again");
   expect(await screen.findByRole("option", { name: "Foxes" })).toBeDefined();
   expect(screen.queryByText(/database does not answer/)).toBeNull();
+  await typeInto("Fill in from…", "p1");
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Prompt").value).toBe("two foxes");
+  expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
 
 it("reports a missing preset picture until another is chosen", async () => {
   page.missingFiles = ["fox.png"];
   await showApp();
   await screen.findByRole("option", { name: "Foxes" });
-  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "p1" } }));
+  await typeInto("Fill in from…", "p1");
   const field = within(screen.getByRole("group", { name: "Picture" }));
   expect(field.getByText("Picture: the file no longer exists. Choose another one")).toBeDefined();
-  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in from…"), { target: { value: "own" } }));
+  await typeInto("Fill in from…", "own");
   expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
 
@@ -212,4 +201,12 @@ it("restores typed values after a reload and hydrates cleanly", async () => {
   expect(hydrationErrors).toEqual([]);
   await act(async () => root?.unmount());
   container.remove();
+});
+
+it("escapes quotes and adds file fields when it writes a curl command", () => {
+  const examples = inputs.map((input) => ({ ...input, example: "it's" }));
+  expect(formatCurlCommand("https://desk.example/api/apps/x/runs", examples.slice(0, 1))).toBe(
+    String.raw`curl -H "Authorization: Bearer $LIGHTDESK_TOKEN" -H 'Content-Type: application/json' -d '{"inputs":{"prompt":"it'\''s"}}' 'https://desk.example/api/apps/x/runs'`,
+  );
+  expect(formatCurlCommand("https://desk.example/x", examples.slice(0, 2))).toContain("-F 'photo=@photo'");
 });

@@ -1,5 +1,6 @@
 // Creates an app from the workflow in Run, and edits a stored app.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { type ReactNode } from "react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { EditAppScreen, NewAppScreen } from "@/components/apps/editor/app-editor";
@@ -20,6 +21,9 @@ const graph = {
 };
 const workflowId = "0191c0de-0000-7000-8000-000000000001";
 
+const createResponse = (value: unknown, status = 200) => new Response(writeExactJson(value), { status });
+const createNotImplemented = () => createResponse({ error: { code: "NOT_IMPLEMENTED", message: "" } }, 501);
+
 let savedBodies: unknown[];
 let visitedPaths: string[];
 beforeEach(() => {
@@ -27,42 +31,52 @@ beforeEach(() => {
   visitedPaths = [];
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", async (address: string, { method = "GET", body }: RequestInit = {}) => {
-    if (method === "GET") return new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 });
+    if (method === "GET") return createNotImplemented();
     expect(address).toBe("/api/apps?connection=home");
     savedBodies.push(parseExactJson(String(body), { emptyValue: undefined }));
-    return new Response(writeExactJson({ app: { id: "app-1", title: "Fox" } }), { status: 201 });
+    return createResponse({ app: { id: "app-1", title: "Fox" } }, 201);
   });
 });
 afterEach(() => {
   act(() => tabRun.close());
 });
 
-async function showNewApp(job?: string) {
+async function renderPage(pathname: string, page: ReactNode, cache = new Map<string, never>()) {
   await act(async () => {
     renderInApp(
-      <PageProvider pathname="/apps/new" router={createFakeRouter((href) => void visitedPaths.push(href))}>
-        <SWRConfig value={{ provider: () => new Map() }}>
+      <PageProvider pathname={pathname} router={createFakeRouter((href) => void visitedPaths.push(href))}>
+        <SWRConfig value={{ provider: () => cache }}>
           <ConnectionProvider currentId="home" connections={[{ id: "home", name: "Studio", embedded: true }]}>
-            <NewAppScreen memberId="ada" job={job} />
+            {page}
           </ConnectionProvider>
         </SWRConfig>
       </PageProvider>,
     );
   });
 }
+const showNewApp = (job?: string) => renderPage("/apps/new", <NewAppScreen memberId="ada" job={job} />);
+/** Opens the workflow in Run and creates an app from it. */
+async function showNewAppOfWorkflow(pinnedInputs: [string, string][] = []) {
+  if (pinnedInputs.length > 0) storeMemory(workflowId, { pinned: pinnedInputs.map(([id, name]) => toInputKey(id, name)), randomised: [] });
+  tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
+  await showNewApp();
+}
+const setField = (name: string, value: string) =>
+  act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
 const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
 it("creates an app from Run's pinned inputs with changed order and labels", async () => {
-  storeMemory(workflowId, { pinned: [toInputKey("1", "text"), toInputKey("2", "seed")], randomised: [] });
-  tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
-  await showNewApp();
+  await showNewAppOfWorkflow([
+    ["1", "text"],
+    ["2", "seed"],
+  ]);
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe("Fox");
   const preview = within(screen.getByRole("region", { name: "Preview of the form" }));
   expect(preview.getByLabelText<HTMLTextAreaElement>(/What to draw/).value).toBe("a fox");
   await press("Move What to draw down");
   await press("Add steps of Sampler");
-  await act(async () => void fireEvent.change(screen.getByLabelText("Label"), { target: { value: "Effort" } }));
-  await act(async () => void fireEvent.change(screen.getByLabelText("Available to"), { target: { value: "team" } }));
+  await setField("Label", "Effort");
+  await setField("Available to", "team");
   await press("Create app");
   const { definition, access } = appBodySchema.parse(savedBodies[0]);
   expect(definition.inputs.map(({ label, node, input, control }) => [label, node, input, control.kind])).toEqual([
@@ -75,8 +89,7 @@ it("creates an app from Run's pinned inputs with changed order and labels", asyn
 });
 
 it("keeps the input list open and focused while inputs are added", async () => {
-  tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
-  await showNewApp();
+  await showNewAppOfWorkflow();
   const list = (await screen.findByRole("list", { name: "Add inputs of the workflow" })).closest("details");
   expect(list?.open).toBe(true);
   for (const name of ["Add steps of Sampler", "Add seed of Sampler"]) await press(name);
@@ -85,14 +98,9 @@ it("keeps the input list open and focused while inputs are added", async () => {
 });
 
 it("reports App mode widgets that a form can't show", async () => {
-  const pickedInputs = [
-    [1, "text"],
-    [2, "positive"],
-    [9, "gone"],
-  ];
+  const pickedInputs = Object.entries({ 1: "text", 2: "positive", 9: "gone" }).map(([id, name]) => [Number(id), name]);
   const workflow = { nodes: [], links: [], extra: { linearData: { inputs: pickedInputs, outputs: [3] } } };
-  const file = { name: "Fox", workflowId, order: ["1", "2", "3"], graph, extraData: { extra_pnginfo: { workflow } } };
-  tabRun.open(file);
+  tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph, extraData: { extra_pnginfo: { workflow } } });
   await showNewApp();
   expect(await screen.findByText(/App mode: positive, gone\. They are linked/)).toBeTruthy();
   await press("Create app");
@@ -100,13 +108,12 @@ it("reports App mode widgets that a form can't show", async () => {
 });
 
 it("keeps a changed default when the field type changes", async () => {
-  storeMemory(workflowId, { pinned: [toInputKey("2", "steps"), toInputKey("1", "text")], randomised: [] });
-  tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
-  await showNewApp();
+  await showNewAppOfWorkflow([
+    ["2", "steps"],
+    ["1", "text"],
+  ]);
   const steps = await screen.findByRole("button", { name: /^Steps/ });
   await act(async () => void fireEvent.click(steps));
-  const setField = (name: string, value: string) =>
-    act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
   await setField("Default", "30");
   await setField("Field type", "slider");
   expect(screen.getByLabelText<HTMLInputElement>("Default").value).toBe("30");
@@ -123,19 +130,11 @@ it.each([
   ["Fox", { workflow_name: "Fox" }],
   ["New app", {}],
 ])("takes the title from the job's workflow name, never from its id: %s", async (title, jobFields) => {
+  const job = { id: "a2216e92-0000-4000-8000-000000000000", status: "completed", workflow: { prompt: graph }, ...jobFields };
   vi.stubGlobal("fetch", async (address: string) =>
-    address.startsWith("/api/jobs/a2216e92")
-      ? new Response(
-          writeExactJson({
-            id: "a2216e92-0000-4000-8000-000000000000",
-            status: "completed",
-            workflow: { prompt: graph },
-            ...jobFields,
-          }),
-        )
-      : new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 }),
+    address.startsWith(`/api/jobs/${job.id}`) ? createResponse(job) : createNotImplemented(),
   );
-  await showNewApp("a2216e92-0000-4000-8000-000000000000");
+  await showNewApp(job.id);
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe(title);
 });
 
@@ -163,59 +162,35 @@ it("writes one choice per line and reads each back with its type", () => {
 });
 
 describe("app editor", () => {
-  const createView = (title: string, version: number) => ({
-    id: "app-1",
-    title,
-    version,
-    access: "me",
-    limits: {},
-    connectionId: "home",
-    inputs: [],
-  });
-  const createWorkflow = (version: number) => ({
-    title: version === 1 ? "Fox" : "Owl",
-    text: "",
-    tags: [],
-    inputs: [],
-    outputs: [],
-    graph,
-    version,
-  });
-  const jsonResponse = (value: unknown) => new Response(writeExactJson(value));
+  const titles = ["", "Fox", "Owl"];
 
-  /** `read` returns the stored app and workflow version at each read. */
-  async function openEditor(read: { app: () => { title: string; version: number }; workflow: () => number }, cache: Map<string, never>) {
+  /** `readAppVersion` and `readWorkflowVersion` return the stored version at each read. */
+  async function openEditor(readAppVersion: () => number, readWorkflowVersion = readAppVersion, cache = new Map<string, never>()) {
+    const view = { id: "app-1", access: "me", limits: {}, connectionId: "home", inputs: [] };
+    const workflow = { text: "", tags: [], inputs: [], outputs: [], graph };
+    const addVersion = (value: object, version: number) => ({ ...value, version, title: titles[version] });
     vi.stubGlobal("fetch", async (address: string) => {
-      if (address === "/api/apps/app-1") return jsonResponse({ app: createView(read.app().title, read.app().version) });
-      if (address === "/api/apps/app-1/workflow") return jsonResponse(createWorkflow(read.workflow()));
-      if (address === "/api/apps/app-1/versions") return jsonResponse({ versions: [] });
-      return new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 });
+      if (address === "/api/apps/app-1") return createResponse({ app: addVersion(view, readAppVersion()) });
+      if (address === "/api/apps/app-1/workflow") return createResponse(addVersion(workflow, readWorkflowVersion()));
+      return address === "/api/apps/app-1/versions" ? createResponse({ versions: [] }) : createNotImplemented();
     });
-    await act(async () => {
-      renderInApp(
-        <PageProvider pathname="/apps/app-1/edit">
-          <SWRConfig value={{ provider: () => cache }}>
-            <ConnectionProvider currentId="home" connections={[{ id: "home", name: "Studio", embedded: true }]}>
-              <EditAppScreen id="app-1" />
-            </ConnectionProvider>
-          </SWRConfig>
-        </PageProvider>,
-      );
-    });
+    await renderPage("/apps/app-1/edit", <EditAppScreen id="app-1" />, cache);
     return screen.findByLabelText<HTMLInputElement>("Title");
   }
 
   it("reloads the app each time it is opened", async () => {
     const cache = new Map<string, never>();
-    expect((await openEditor({ app: () => ({ title: "Fox", version: 1 }), workflow: () => 1 }, cache)).value).toBe("Fox");
+    expect((await openEditor(() => 1, undefined, cache)).value).toBe("Fox");
     cleanup();
-    expect((await openEditor({ app: () => ({ title: "Owl", version: 2 }), workflow: () => 2 }, cache)).value).toBe("Owl");
+    expect((await openEditor(() => 2, undefined, cache)).value).toBe("Owl");
   });
 
   it("shows one consistent version when the app is saved during the read", async () => {
     let reads = 0;
-    const currentApp = () => (reads > 0 ? { title: "Owl", version: 2 } : { title: "Fox", version: 1 });
-    const title = await openEditor({ app: currentApp, workflow: () => ((reads += 1), 2) }, new Map<string, never>());
+    const title = await openEditor(
+      () => (reads > 0 ? 2 : 1),
+      () => ((reads += 1), 2),
+    );
     expect([title.value, reads]).toEqual(["Owl", 2]);
   });
 });

@@ -5,38 +5,31 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type AssetsSource } from "@/components/assets/gallery/chunk-store";
 import { type AssetSelection, useAssetSelection, useSelectAllTilesShortcut } from "@/components/assets/gallery/use-asset-selection";
 import { dismissToast, toastStore } from "@/components/ui/toast-store";
-import { type AssetView } from "@/lib/contract/views/asset-view";
 import { wrapInApp } from "../components/render";
+import { createAsset, createAssetsSource } from "./assets-source";
 
 afterEach(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
 
-const asset = (index: number): AssetView => ({
-  ...{ id: `a${index}`, name: `${index}.png`, kind: "image", tags: [], immutable: false, metadata: {} },
-});
+const asset = (index: number) => createAsset(`a${index}`);
 type LoadedRange = { from: number; to: number };
 type ListControl = { pendingReads: (() => void)[]; signals: AbortSignal[]; isDelayed: boolean };
 
 /** A partially loaded list. `range` reads the rows before `readable`. */
 function createList(count: number, loaded: LoadedRange, readableCount = count): AssetsSource & ListControl {
   const isLoaded = (index: number) => index >= loaded.from && index < loaded.to;
-  const list = {
-    pendingReads: [] as (() => void)[],
-    signals: [] as AbortSignal[],
-    isDelayed: false,
-    ...{ version: 1, count, total: count, newCount: 0, failure: undefined, atMs: 0, offset: 0, isEmpty: false },
-    at: (index: number) => (isLoaded(index) ? asset(index) : undefined),
-    indexOf: (id: string) => Number(id.slice(1)),
-    getRows: () => Array.from({ length: loaded.to - loaded.from }, (_, at) => asset(loaded.from + at)),
-    async loadRange(from: number, to: number, signal: AbortSignal) {
-      list.signals.push(signal);
-      if (list.isDelayed) await new Promise<void>((resolve) => list.pendingReads.push(resolve));
-      return Array.from({ length: Math.max(0, Math.min(to, readableCount) - from) }, (_, at) => asset(from + at));
+  const createRows = (from: number, to: number) => Array.from({ length: Math.max(0, to - from) }, (_, at) => asset(from + at));
+  const control: ListControl = { pendingReads: [], signals: [], isDelayed: false };
+  const source = createAssetsSource(createRows(loaded.from, loaded.to), {
+    ...{ count, total: count, isEmpty: false },
+    at: (index) => (isLoaded(index) ? asset(index) : undefined),
+    indexOf: (id) => Number(id.slice(1)),
+    async loadRange(from, to, signal) {
+      control.signals.push(signal);
+      if (control.isDelayed) await new Promise<void>((resolve) => control.pendingReads.push(resolve));
+      return createRows(from, Math.min(to, readableCount));
     },
-    request: () => undefined,
-    refresh: () => undefined,
-    patch: () => undefined,
-  };
-  return list;
+  });
+  return Object.assign(control, source);
 }
 function createPicking(source: AssetsSource): AssetSelection {
   const states: AssetSelection[] = [];
@@ -48,6 +41,14 @@ function createPicking(source: AssetsSource): AssetSelection {
   const [first] = states;
   if (!first) throw new Error("The component did not render.");
   return first;
+}
+/** Selects the first tile of a list whose further reads wait. */
+function createDelayedPicking() {
+  const list = createList(1000, { from: 0, to: 60 });
+  const picking = createPicking(list);
+  act(() => picking.toggle(0));
+  list.isDelayed = true;
+  return { list, picking };
 }
 const getSelectedIndexes = (picking: AssetSelection) => [...picking.store.getIds()].map((id) => Number(id.slice(1))).sort((a, b) => a - b);
 const resolveReads = (list: ListControl, read?: Promise<unknown>) =>
@@ -72,10 +73,7 @@ describe("range selection", () => {
   });
 
   it("ignores a late range when a newer range or a clear replaced it", async () => {
-    const list = createList(1000, { from: 0, to: 60 });
-    const picking = createPicking(list);
-    act(() => picking.toggle(0));
-    list.isDelayed = true;
+    const { list, picking } = createDelayedPicking();
     const [firstExtend, secondExtend] = [picking.extendTo(900), picking.extendTo(3)];
     await act(async () => {
       list.pendingReads.reverse().forEach((go) => go());
@@ -94,25 +92,16 @@ describe("range selection", () => {
     list.isDelayed = false;
     await act(() => picking.extendTo(20));
     expect(getSelectedIndexes(picking)).toEqual([20]);
-  });
-
-  it("ignores a late range when another tile was selected after a clear", async () => {
-    const list = createList(1000, { from: 0, to: 60 });
-    const picking = createPicking(list);
-    act(() => picking.toggle(0));
     list.isDelayed = true;
-    const lateExtend = picking.extendTo(900);
+    const extendBeforeToggle = picking.extendTo(900);
     act(() => picking.store.clear());
     act(() => picking.toggle(7));
-    await resolveReads(list, lateExtend);
+    await resolveReads(list, extendBeforeToggle);
     expect(getSelectedIndexes(picking)).toEqual([7]);
   });
 
   it("ignores a late range when a band or all matching was selected", async () => {
-    const list = createList(1000, { from: 0, to: 60 });
-    const picking = createPicking(list);
-    act(() => picking.toggle(0));
-    list.isDelayed = true;
+    const { list, picking } = createDelayedPicking();
     const beforeBand = picking.extendTo(900);
     act(() => picking.updateBand([20, 21], new Set()));
     await resolveReads(list, beforeBand);
@@ -141,10 +130,7 @@ describe("range selection", () => {
   });
 
   it("aborts a read when a newer range replaces it", async () => {
-    const list = createList(1000, { from: 0, to: 60 });
-    const picking = createPicking(list);
-    act(() => picking.toggle(0));
-    list.isDelayed = true;
+    const { list, picking } = createDelayedPicking();
     const all = [picking.extendTo(700), picking.extendTo(800), picking.extendTo(900)];
     expect(list.signals.map(({ aborted }) => aborted)).toEqual([true, true, false]);
     await resolveReads(list, Promise.all(all));

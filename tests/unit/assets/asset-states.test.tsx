@@ -6,7 +6,6 @@ import { AssetPanel } from "@/components/assets/asset-panel";
 import { AssetsCompare } from "@/components/assets/assets-viewer";
 import { AssetPreview } from "@/components/assets/detail/asset-preview";
 import { JobSiblings } from "@/components/assets/detail/job-siblings";
-import { type AssetsSource } from "@/components/assets/gallery/chunk-store";
 import { Gallery } from "@/components/assets/gallery/gallery";
 import { type AssetSelection } from "@/components/assets/gallery/use-asset-selection";
 import { useEndlessAssets } from "@/components/assets/gallery/use-assets-source";
@@ -15,13 +14,13 @@ import { assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { stubResizeObserver } from "@/tests/support/stub-resize-observer";
 import { renderInApp, wrapInApp } from "../components/render";
-
-const listedAsset: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
+import { createAsset, createAssetsSource } from "./assets-source";
 
 function showPanel(id: string, respond: () => Response, canChange = false) {
   vi.stubGlobal("fetch", async () => respond());
   const handlers = { onClose: vi.fn(), onPatch: vi.fn(), onDeleted: vi.fn() };
-  renderInApp(<AssetPanel id={id} listedAsset={{ ...listedAsset, id }} connectionId={`of-${id}`} canChange={canChange} {...handlers} />);
+  const listedAsset = createAsset(id, { name: "hero.png" });
+  renderInApp(<AssetPanel id={id} listedAsset={listedAsset} connectionId={`of-${id}`} canChange={canChange} {...handlers} />);
 }
 
 it("shows an error above the listed asset when its details fail to load", async () => {
@@ -52,7 +51,7 @@ describe("asset preview", () => {
       if (input.includes("/capabilities")) return Response.json({ "tags.list": canReadFiles });
       return canReadFiles ? new Response("some words") : Response.json({ code: "NOT_FOUND", message: "Not Found" }, { status: 404 });
     });
-    const asset: AssetView = { id: "a", name, kind, tags: [], immutable: false, metadata: {}, sizeBytes: 10, hash: "blake3:00" };
+    const asset = createAsset("a", { name, kind, sizeBytes: 10, hash: "blake3:00" });
     renderInApp(<AssetPreview asset={asset} connectionId={`c${++connections}`} isLarge />);
   }
 
@@ -145,46 +144,18 @@ describe("assets list during an outage", () => {
 });
 
 describe("gallery", () => {
-  beforeEach(() => {
-    vi.stubGlobal(
-      "ResizeObserver",
-      class {
-        observe = () => undefined;
-        disconnect = () => undefined;
-      },
-    );
-  });
+  beforeEach(stubResizeObserver);
 
-  const assets = [0, 1, 2].map((index): AssetView => ({
-    id: `a${index}`,
-    name: `${index}.png`,
-    kind: "image",
-    tags: [],
-    immutable: false,
-    metadata: {},
-  }));
-
-  function createList(loaded: readonly AssetView[], version: number): AssetsSource {
-    return {
-      ...{ version, count: 3, total: 3, newCount: 0, failure: undefined, atMs: 0, offset: 0, isEmpty: false },
-      at: (index) => loaded[index],
-      indexOf: (id) => loaded.findIndex((asset) => asset.id === id),
-      getRows: () => [...loaded],
-      loadRange: () => Promise.resolve([]),
-      request: () => undefined,
-      refresh: () => undefined,
-      patch: () => undefined,
-    };
-  }
+  const assets = ["0", "1", "2"].map((id) => createAsset(id));
+  const createList = (loaded: readonly AssetView[]) =>
+    createAssetsSource(loaded, { version: loaded.length, count: 3, total: 3, isEmpty: false });
 
   function renderGallery() {
     const handlers = { toggle: vi.fn(), extendTo: vi.fn(), updateBand: vi.fn(), finishBand: vi.fn(), selectAll: vi.fn() };
     const picking: AssetSelection = { ...handlers, store: createSelection(), getSelectedAssets: () => [], isLoading: false };
     const otherHandlers = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onScrollEnd: vi.fn(), onReady: vi.fn() };
     const look = { size: "medium", fit: "cover", startIndex: 0 } as const;
-    const part = (loaded: readonly AssetView[]) => (
-      <Gallery {...look} {...otherHandlers} selection={picking} source={createList(loaded, loaded.length)} />
-    );
+    const part = (loaded: readonly AssetView[]) => <Gallery {...look} {...otherHandlers} selection={picking} source={createList(loaded)} />;
     return { part, ...handlers, ...otherHandlers };
   }
 
@@ -232,27 +203,19 @@ function showSiblings(responses: Readonly<Record<string, ResponseSpec>>, asset: 
   });
   renderInApp(<JobSiblings jobId={jobId} asset={asset} connectionId="c" />);
 }
-const createOutput = (at: number) => ({ id: `a${at}`, name: `out_${at}.png`, mime_type: "image/png" });
 
-it("links to the job when it has more outputs than fit", async () => {
-  expect.hasAssertions();
-  showSiblings(
-    { "/assets": { status: 200, body: { assets: Array.from({ length: 62 }, (_, at) => createOutput(at)) } } },
-    { id: "a3", name: "out_3.png" },
-  );
+it.each([
+  [62, true],
+  [61, false],
+])("lists the other outputs of %i and links to the job only when they don't fit", async (outputCount, hasLink) => {
+  const createOutput = (at: number) => ({ id: `a${at}`, name: `out_${at}.png`, mime_type: "image/png" });
+  const assets = Array.from({ length: outputCount }, (_, at) => createOutput(at));
+  showSiblings({ "/assets": { status: 200, body: { assets } } }, { id: "a3", name: "out_3.png" });
   expect(screen.getByRole("status", { name: "Loading the other outputs" })).toBeDefined();
   expect(await screen.findAllByRole("listitem")).toHaveLength(60);
   expect(screen.queryByRole("img", { name: "out_3.png" })).toBeNull();
-  expect(screen.getByRole("link", { name: /Show all outputs/ }).getAttribute("href")).toBe(`/jobs/job-${jobCount}`);
-});
-
-it("shows no link to the job when all its outputs fit", async () => {
-  showSiblings(
-    { "/assets": { status: 200, body: { assets: Array.from({ length: 61 }, (_, at) => createOutput(at)) } } },
-    { id: "a3", name: "out_3.png" },
-  );
-  expect(await screen.findAllByRole("listitem")).toHaveLength(60);
-  expect(screen.queryByRole("link", { name: /Show all outputs/ })).toBeNull();
+  const href = screen.queryByRole("link", { name: /Show all outputs/ })?.getAttribute("href");
+  expect(href).toBe(hasLink ? `/jobs/job-${jobCount}` : undefined);
 });
 
 it("recognizes the asset by hash when the job lists only files", async () => {

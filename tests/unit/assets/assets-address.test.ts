@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { parseAssetsQuery } from "@/app/(console)/params";
 import {
   emptyFilters,
@@ -11,13 +11,14 @@ import {
   withNextTagState,
 } from "@/components/assets/assets-urls";
 import { findSameContent, type ReadSorted } from "@/components/assets/detail/asset-facts";
-import { type AssetsSource, createChunkStore } from "@/components/assets/gallery/chunk-store";
+import { createChunkStore } from "@/components/assets/gallery/chunk-store";
 import { getNextTileIndex } from "@/components/assets/gallery/use-asset-selection";
 import { combinePageWithList } from "@/components/assets/gallery/use-assets-source";
 import { assetsResponseSchema } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
+import { createAsset, createAssetsSource } from "./assets-source";
 
 const { query: defaultQuery } = parseAssetsQuery({});
 
@@ -144,10 +145,7 @@ describe("gallery keys", () => {
   });
 });
 
-const allAssets = Array.from({ length: 100 }, (_, index): AssetView => {
-  const id = `a${index}`;
-  return { id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} };
-});
+const allAssets = Array.from({ length: 100 }, (_, index) => createAsset(`a${index}`));
 const offsets: number[] = [];
 const store = createChunkStore(
   async ({ offset, limit }) => {
@@ -156,12 +154,7 @@ const store = createChunkStore(
   },
   { hidesNewRows: false },
 );
-const list: AssetsSource = {
-  ...{ version: 0, count: store.getCount(), total: undefined, newCount: 0, failure: undefined, atMs: undefined, offset: 0 },
-  ...{ at: store.at, indexOf: store.indexOf, getRows: store.getRows, request: store.request, patch: store.patch, refresh: store.refresh },
-  loadRange: async (from, to) => allAssets.slice(from, to),
-  isEmpty: true,
-};
+const list = createAssetsSource([], { ...store, version: 0, count: store.getCount(), total: undefined });
 /** The third page of 25. */
 const rows = allAssets.slice(50, 75);
 const page = { count: 25, total: 100, at: (index: number) => rows[index], indexOf: (id: string) => rows.findIndex((row) => row.id === id) };
@@ -185,54 +178,43 @@ it("ends the list with its page when the total is unknown", () => {
 });
 
 describe("same content search", () => {
-  const asset = (id: string, sizeBytes: number | undefined, hash: string): AssetView => ({
-    ...{ id, name: id, kind: "image", tags: [], immutable: false, metadata: {}, hash },
-    ...(sizeBytes !== undefined && { sizeBytes }),
+  const asset = (id: string, sizeBytes: number | undefined, hash: string) =>
+    createAsset(id, { hash, ...(sizeBytes !== undefined && { sizeBytes }) });
+
+  const createAssetList = (assets: readonly AssetView[]) =>
+    vi.fn<ReadSorted>(async ({ offset, limit }) => ok({ assets: assets.slice(offset, offset + limit), total: assets.length }));
+
+  it("finds assets among 100,000 in fewer than 25 requests", async () => {
+    const manyAssets = Array.from({ length: 100_000 }, (_, at) =>
+      asset(`a${at}`, 1000 + Math.floor(at / 5), at % 5 < 2 ? `h${Math.floor(at / 5)}` : `x${at}`),
+    );
+    const readPage = createAssetList(manyAssets);
+    const sameContentResult = await findSameContent(manyAssets[50_000] ?? asset("", 0, ""), readPage);
+    expect(sameContentResult).toMatchObject({ ok: true, value: { kind: "all", assets: [{ id: "a50001" }] } });
+    expect(readPage.mock.calls.length).toBeLessThan(25);
   });
 
-  function createAssetList(assets: readonly AssetView[], total: number | undefined = assets.length) {
-    let requestCount = 0;
-    const readPage: ReadSorted = async ({ offset, limit }) => {
-      requestCount += 1;
-      return ok({ assets: assets.slice(offset, offset + limit), ...(total !== undefined && { total }) });
-    };
-    return { readPage, countRequests: () => requestCount };
-  }
+  it("returns an empty list when no other asset has the same hash", async () => {
+    const readPage = createAssetList([asset("a", 1, "h1"), asset("b", 2, "h2"), asset("c", 2, "h3")]);
+    expect(await findSameContent(asset("b", 2, "h2"), readPage)).toEqual(ok({ kind: "all", assets: [] }));
+  });
 
-  describe("findSameContent", () => {
-    it("finds assets among 100,000 in fewer than 25 requests", async () => {
-      const manyAssets = Array.from({ length: 100_000 }, (_, at) =>
-        asset(`a${at}`, 1000 + Math.floor(at / 5), at % 5 < 2 ? `h${Math.floor(at / 5)}` : `x${at}`),
-      );
-      const { readPage, countRequests } = createAssetList(manyAssets);
-      const sameContentResult = await findSameContent(manyAssets[50_000] ?? asset("", 0, ""), readPage);
-      expect(sameContentResult).toMatchObject({ ok: true, value: { kind: "all", assets: [{ id: "a50001" }] } });
-      expect(countRequests()).toBeLessThan(25);
-    });
+  it("returns a minimum count when too many assets have the same size", async () => {
+    const readPage = createAssetList(Array.from({ length: 5_000 }, (_, at) => asset(`a${at}`, 7, "h")));
+    const sameContentResult = await findSameContent(asset("a0", 7, "h"), readPage);
+    expect(sameContentResult.ok && sameContentResult.value.kind).toBe("atLeast");
+  });
 
-    it("returns an empty list when no other asset has the same hash", async () => {
-      const { readPage } = createAssetList([asset("a", 1, "h1"), asset("b", 2, "h2"), asset("c", 2, "h3")]);
-      expect(await findSameContent(asset("b", 2, "h2"), readPage)).toEqual(ok({ kind: "all", assets: [] }));
-    });
+  it.each([
+    ["the asset has no size", asset("a", undefined, "h"), 1],
+    ["the list has no total", asset("a", 1, "h"), undefined],
+  ])("returns no result when %s", async (_why, asset, total) => {
+    const readPage: ReadSorted = async () => ok({ assets: [asset], ...(total !== undefined && { total }) });
+    expect(await findSameContent(asset, readPage)).toEqual(ok({ kind: "cannot" }));
+  });
 
-    it("returns a minimum count when too many assets have the same size", async () => {
-      const { readPage } = createAssetList(Array.from({ length: 5_000 }, (_, at) => asset(`a${at}`, 7, "h")));
-      const sameContentResult = await findSameContent(asset("a0", 7, "h"), readPage);
-      expect(sameContentResult.ok && sameContentResult.value.kind).toBe("atLeast");
-    });
-
-    it.each([
-      ["the asset has no size", asset("a", undefined, "h"), [asset("a", undefined, "h")], 1],
-      ["the list has no total", asset("a", 1, "h"), [asset("a", 1, "h")], undefined],
-    ])("returns no result when %s", async (_why, asset, all, total) => {
-      const readPage: ReadSorted = async ({ offset, limit }) =>
-        ok({ assets: all.slice(offset, offset + limit), ...(total !== undefined && { total }) });
-      expect(await findSameContent(asset, readPage)).toEqual(ok({ kind: "cannot" }));
-    });
-
-    it("returns the failure when the service refuses", async () => {
-      const refusal = { code: "RATE_LIMITED", message: "", status: 429 };
-      expect(await findSameContent(asset("a", 1, "h"), async () => failed(refusal))).toEqual(failed(refusal));
-    });
+  it("returns the failure when the service refuses", async () => {
+    const refusal = { code: "RATE_LIMITED", message: "", status: 429 };
+    expect(await findSameContent(asset("a", 1, "h"), async () => failed(refusal))).toEqual(failed(refusal));
   });
 });

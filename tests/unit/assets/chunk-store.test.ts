@@ -4,8 +4,7 @@ import { type ApiFailure } from "@/lib/browser/api-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-
-const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} });
+import { createAsset } from "./assets-source";
 
 /** A fake service whose responses can be held back and whose list can grow at the top. */
 function createService(length: number) {
@@ -20,10 +19,10 @@ function createService(length: number) {
     await gate;
     if (refusal) return failed(refusal);
     const page = ids.slice(offset, offset + limit);
-    return ok({ assets: page.map(asset), total: ids.length, hasMore: offset + page.length < ids.length });
+    return ok({ assets: page.map((id) => createAsset(id)), total: ids.length, hasMore: offset + page.length < ids.length });
   };
   return {
-    ...{ readPage, offsets, aborted, ids },
+    ...{ readPage, offsets, aborted, ids, store: createChunkStore(readPage, { hidesNewRows: true }) },
     refuse: (failure: ApiFailure | undefined) => (refusal = failure),
     hold() {
       let releaseResponses = () => undefined as void;
@@ -38,8 +37,7 @@ const waitForRow = (store: { at: (index: number) => AssetView | undefined }, ind
 
 describe("chunk store", () => {
   it("reads each chunk once where scrolling stops", async () => {
-    const { readPage, offsets } = createService(1_000_000);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store, offsets } = createService(1_000_000);
     store.request(412_000, 412_070);
     store.request(412_005, 412_075);
     await waitForRow(store, 412_060);
@@ -50,8 +48,7 @@ describe("chunk store", () => {
   });
 
   it("aborts a read when its rows are scrolled past", async () => {
-    const { readPage, offsets, aborted, hold } = createService(100_000);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store, offsets, aborted, hold } = createService(100_000);
     const releaseResponses = hold();
     store.request(0, 60);
     store.request(60_000, 60_060);
@@ -63,8 +60,7 @@ describe("chunk store", () => {
   });
 
   it("aborts the slideshow's reads but not the gallery's when it closes", async () => {
-    const { readPage, offsets, aborted, hold } = createService(1_000);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store, offsets, aborted, hold } = createService(1_000);
     const releaseResponses = hold();
     store.request(70, 150);
     store.request(88, 112, "full view");
@@ -96,8 +92,7 @@ describe("chunk store", () => {
   });
 
   it("keeps a limited number of chunks while scrolling", async () => {
-    const { readPage } = createService(100_000);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store } = createService(100_000);
     for (let index = 0; index < 100 * ASSETS_PER_CHUNK; index += ASSETS_PER_CHUNK) {
       store.request(index, index + ASSETS_PER_CHUNK);
       await waitForRow(store, index);
@@ -108,8 +103,7 @@ describe("chunk store", () => {
   });
 
   it("keeps offsets when rows are added until the list is refreshed", async () => {
-    const { readPage, ids } = createService(1_000);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store, ids } = createService(1_000);
     store.request(0, 60);
     await waitForRow(store, 0);
     ids.unshift("new0", "new1", "new2");
@@ -117,15 +111,14 @@ describe("chunk store", () => {
     await waitForRow(store, 600);
     expect(store.at(600)?.id).toBe("a600");
     expect(store.getCount()).toBe(1_000);
-    store.replaceList({ assets: ids.slice(0, 60).map(asset), total: ids.length });
+    store.replaceList({ assets: ids.slice(0, 60).map((id) => createAsset(id)), total: ids.length });
     expect(store.at(0)?.id).toBe("new0");
     expect(store.getCount()).toBe(1_003);
     await until("the row at its new index", () => store.at(603)?.id === "a600");
   });
 
   it("reads a range by the original offsets when rows are added", async () => {
-    const { readPage, ids } = createService(2_000);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store, ids } = createService(2_000);
     store.request(0, 60);
     await waitForRow(store, 0);
     ids.unshift("new0", "new1", "new2");
@@ -153,8 +146,7 @@ describe("chunk store", () => {
   });
 
   it("returns no rows beyond the loaded ones when the service refuses", async () => {
-    const { readPage, refuse } = createService(2_000);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store, refuse } = createService(2_000);
     store.request(0, 60);
     await waitForRow(store, 0);
     refuse({ status: 503, code: "X", message: "down" });
@@ -163,8 +155,7 @@ describe("chunk store", () => {
   });
 
   it("stops loading a range when it is aborted", async () => {
-    const { readPage, offsets, aborted, hold } = createService(5_000);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store, offsets, aborted, hold } = createService(5_000);
     const releaseResponses = hold();
     const control = new AbortController();
     const range = store.loadRange(0, 3_000, control.signal);
@@ -175,8 +166,7 @@ describe("chunk store", () => {
   });
 
   it("keeps rows while they are reloaded and accepts a shorter list", async () => {
-    const { readPage, ids } = createService(300);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store, ids } = createService(300);
     store.request(0, 60);
     await waitForRow(store, 0);
     ids.splice(0, 2);
@@ -203,7 +193,7 @@ describe("chunk store", () => {
 
   it("extends the list past the loaded rows when the total is unknown", async () => {
     const readPage: ReadPage = async ({ offset, limit }) => {
-      const assets = Array.from({ length: Math.max(0, Math.min(limit, 70 - offset)) }, (_, at) => asset(`a${offset + at}`));
+      const assets = Array.from({ length: Math.max(0, Math.min(limit, 70 - offset)) }, (_, at) => createAsset(`a${offset + at}`));
       return ok({ assets, hasMore: offset + assets.length < 70 });
     };
     const store = createChunkStore(readPage, { hidesNewRows: false });
@@ -216,15 +206,14 @@ describe("chunk store", () => {
   });
 
   it("is empty when the first response has no rows", () => {
-    const store = createChunkStore(createService(0).readPage, { hidesNewRows: true });
+    const { store } = createService(0);
     expect(store.getLoadedChunkCount()).toBe(0);
     store.seed({ assets: [], total: 0, hasMore: false }, 0);
     expect([store.getLoadedChunkCount(), store.getCount(), store.getTotal()]).toEqual([1, 0, 0]);
   });
 
   it("updates a row in place", async () => {
-    const { readPage } = createService(100);
-    const store = createChunkStore(readPage, { hidesNewRows: true });
+    const { store } = createService(100);
     store.request(0, 60);
     await waitForRow(store, 5);
     store.patch("a5", (current) => ({ ...current, tags: ["approved"] }));

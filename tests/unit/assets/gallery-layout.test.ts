@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { computeGalleryLayout, getRowsAround, getRowsToDraw, MAX_TILES, tileSizes } from "@/components/assets/gallery/gallery-layout";
 import { MAX_PX, toFullScroll, toPageHeight, toScroll, updatePosition } from "@/components/assets/gallery/gallery-scroll";
 import { findTilesUnder } from "@/components/assets/gallery/rubber-band";
@@ -44,19 +44,6 @@ describe("gallery layout", () => {
     const view = { atPx: 155_000, screenPx: 900, rowPx: 155, columns: 7, rows: 142_858 };
     expect(getRowsAround({ ...view, isVisibleOnly: true })).toEqual({ from: 1000, to: 1006 });
     expect(getRowsAround(view)).toEqual({ from: 997, to: 1009 });
-  });
-
-  it("draws the view and one extra row within the tile limit", () => {
-    for (const size of tileSizes) {
-      for (let widthPx = 280; widthPx < 8_000; widthPx += 97) {
-        for (let screenPx = 400; screenPx < 4_400; screenPx += 211) {
-          const { columns, rowPx } = computeGalleryLayout({ widthPx, screenPx, size });
-          const { from, to } = getRowsAround({ atPx: 100.6 * rowPx, screenPx, rowPx, columns, rows: 1_000 });
-          expect(from).toBeLessThan(100);
-          if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
-        }
-      }
-    }
   });
 
   it("keeps drawn rows near the view and adds the rows in view", () => {
@@ -106,93 +93,95 @@ describe("scrolling a list that exceeds the browser's height limit", () => {
   });
 });
 
-describe("rest listener", () => {
-  it("calls the listener once when scrolling stops", async () => {
-    let ms = 0;
-    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => act() });
+describe("a settle listener", () => {
+  /** Frames run immediately, or when the test calls `runFrame`. */
+  function createMotion(frameMode: "immediate" | "manual" = "immediate") {
+    const clock = { ms: 0 };
+    const frames: (() => void)[] = [];
+    const nextFrame = (act: () => void) => void (frameMode === "immediate" ? act() : frames.push(act));
+    const motion = createScrollMotion({ now: () => clock.ms, nextFrame });
+    onTestFinished(motion.stop);
+    function scrollTo(...offsets: number[]) {
+      for (const px of offsets) {
+        clock.ms += 16;
+        motion.recordPosition(px);
+      }
+    }
+    const waitForFrame = () => until("the settle timer", () => frames.length > 0);
+    return { motion, clock, scrollTo, waitForFrame, runFrame: () => frames.shift()?.() };
+  }
+
+  it("is called once when scrolling stops unless it was cancelled", async () => {
+    const { motion, clock, scrollTo } = createMotion();
     const called: string[] = [];
-    for (let px = 0; px < 50_000; px += 5_000) motion.recordPosition((ms += 16) && px);
+    scrollTo(0, 5_000, 10_000, 15_000);
     expect(motion.isScrollingFast()).toBe(true);
     motion.onSettle(() => called.push("stays"));
-    const cancel = motion.onSettle(() => called.push("left"));
-    cancel();
+    motion.onSettle(() => called.push("left"))();
     expect(called).toEqual([]);
-    ms += SETTLE_MS * 2;
+    clock.ms += SETTLE_MS * 2;
     await until("the call", () => called.length > 0);
     expect(called).toEqual(["stays"]);
     expect(motion.isScrollingFast()).toBe(false);
-    motion.stop();
   });
 
-  it("calls the listener during slow scrolling", async () => {
-    let ms = 0;
-    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => act() });
+  it("is called during slow scrolling", async () => {
+    const { motion, scrollTo } = createMotion();
     let isCalled = false;
     motion.onSettle(() => (isCalled = true));
-    for (let px = 0; px < 40; px += 4) motion.recordPosition((ms += 16) && px);
+    scrollTo(0, 4, 8, 12, 16, 20, 24, 28, 32, 36);
     await until("the call", () => isCalled);
     expect(motion.isScrollingFast()).toBe(false);
-    motion.stop();
   });
-});
 
-describe("rest time", () => {
-  it("is measured per tile", async () => {
-    let ms = 0;
-    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => act() });
+  it("is called when its own tile has settled", async () => {
+    const { motion, clock } = createMotion();
     const called: string[] = [];
     motion.onSettle(() => called.push("first"));
-    ms += SETTLE_MS - 10;
+    clock.ms += SETTLE_MS - 10;
     motion.onSettle(() => called.push("later"));
-    ms += 10;
+    clock.ms += 10;
     await until("the first call", () => called.length > 0);
     expect(called).toEqual(["first"]);
-    ms += SETTLE_MS;
+    clock.ms += SETTLE_MS;
     await until("the second call", () => called.length === 2);
-    motion.stop();
   });
 
-  it("restarts when scrolling fast, also for waiting tiles", async () => {
-    let ms = 0;
-    const frames: (() => void)[] = [];
-    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
+  it("waits for the second frame after fast scrolling, also while frames are slow", async () => {
+    const { motion, clock, scrollTo, waitForFrame, runFrame } = createMotion("manual");
     let calls = 0;
     motion.onSettle(() => (calls += 1));
-    for (let px = 0; px <= 100; px += 20) motion.recordPosition((ms += 16) && px);
-    expect(motion.isScrollingFast()).toBe(true);
-    ms += SETTLE_MS * 2;
-    // The rest timer fires after the timer of `until`.
-    await until("the rest timer", () => frames.length > 0);
-    expect(calls).toBe(0);
-    frames.shift()?.();
-    frames.shift()?.();
+    scrollTo(0, 20, 40, 60, 80, 100);
+    clock.ms += SETTLE_MS * 2;
+    await waitForFrame();
+    runFrame();
+    // Scrolling during one long frame is reported in the next one.
+    scrollTo(90_000);
+    runFrame();
+    expect([calls, motion.isScrollingFast()]).toEqual([0, true]);
+    clock.ms += SETTLE_MS * 2;
+    await waitForFrame();
+    runFrame();
+    runFrame();
     expect(calls).toBe(1);
-    motion.stop();
   });
 });
 
-describe("slow frame", () => {
-  it("doesn't call the listener when scrolling is fast", async () => {
-    let ms = 0;
-    const frames: (() => void)[] = [];
-    const runFrame = () => frames.shift()?.();
-    const motion = createScrollMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
-    let calls = 0;
-    motion.recordPosition((ms += 16) && 5_000);
-    motion.onSettle(() => (calls += 1));
-    ms += SETTLE_MS * 2;
-    await until("the rest timer", () => frames.length > 0);
-    runFrame();
-    motion.recordPosition((ms += 16) && 90_000);
-    runFrame();
-    expect(motion.isScrollingFast()).toBe(true);
-    expect(calls).toBe(0);
-    ms += SETTLE_MS * 2;
-    await until("the rest timer", () => frames.length > 0);
-    runFrame();
-    runFrame();
-    expect(calls).toBe(1);
-    motion.stop();
+describe("rubber band", () => {
+  const grid = { columns: 3, rowPx: 100, picturePx: 65, widthPx: 320, count: 8 };
+
+  it("selects the tiles that it touches in list order", () => {
+    const [a, b] = [
+      { x: 150, y: 20 },
+      { x: 300, y: 120 },
+    ];
+    expect(findTilesUnder(a, b, grid)).toEqual([1, 2, 4, 5]);
+    expect(findTilesUnder(b, a, grid)).toEqual([1, 2, 4, 5]);
+  });
+
+  it("selects nothing in gaps or beyond the end", () => {
+    expect(findTilesUnder({ x: 102, y: 5 }, { x: 108, y: 90 }, grid)).toEqual([]);
+    expect(findTilesUnder({ x: 0, y: 210 }, { x: 320, y: 900 }, grid)).toEqual([6, 7]);
   });
 });
 

@@ -2,17 +2,17 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { beforeEach, expect, it, vi } from "vitest";
 import { JobSelectionActions } from "@/components/jobs/list/selection-actions";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
-import { advanceTime, chooseJobs, mockFetch, parseQuery, press, query, rows, showSelectionActions } from "./jobs/render-selection-actions";
+import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { chooseJobs, mockFetch, parseQuery, press, query, rows, showSelectionActions } from "./jobs/render-selection-actions";
 import { renderInApp, wrapInApp } from "./render";
+import { advanceTime } from "./render-screen";
 
 beforeEach(() => void vi.useFakeTimers());
 
 const openResultLines = async () => {
   await press("Show results");
-  return within(screen.getByRole("dialog"))
-    .getAllByRole("row")
-    .slice(1)
-    .map(({ textContent }) => textContent);
+  const rows = within(screen.getByRole("dialog")).getAllByRole("row").slice(1);
+  return rows.map(({ textContent }) => textContent);
 };
 
 it("cancels jobs when the Undo window ends and lists the result of each", async () => {
@@ -47,7 +47,7 @@ it("selects all matching jobs and announces it when the button is pressed", asyn
   expect(onChoose).toHaveBeenCalledTimes(1);
   rerender(wrapInApp(<JobSelectionActions {...bar} selection={{ kind: "matching", query, total: 1284 }} />));
   expect(screen.getByRole("status").textContent).toBe("all matching");
-  expect(screen.queryByRole("button", { name: /that match/ })).toBeNull();
+  expect(screen.queryByRole("button", { name: /^Select all/ })).toBeNull();
 });
 
 it("shows the title and id of each job in the results", async () => {
@@ -63,7 +63,7 @@ it("shows the title and id of each job in the results", async () => {
   await advanceTime(UNDO_WINDOW_MS);
   expect(await openResultLines()).toEqual(["poster · seed 7 · Mar 1, 2026, 9:05 AMmade-1Removed from history"]);
   cleanup();
-  showSelectionActions({ kind: "matching", query, total: 1 });
+  showMatching(1);
   await press("Remove from history");
   await press("Remove 1 job from history");
   await advanceTime(0);
@@ -89,6 +89,9 @@ it("offers only actions that apply to a selected job and the role", () => {
   expect(screen.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toContain("ids=wait-1%2Cdone-1");
 });
 
+/** Opens the actions for all jobs that match the filters. */
+const showMatching = (total: number, filters: Partial<JobsQuery> = {}) =>
+  showSelectionActions({ kind: "matching", query: { ...query, ...filters }, total });
 const graph = { "1": { class_type: "Wait", inputs: { seconds: 1 } } };
 const createDetailResponse = (workflow: unknown) => Response.json({ id: "x", status: "completed", workflow });
 
@@ -108,13 +111,8 @@ it("runs jobs again one by one and skips those that can't be resubmitted", async
   const posts = requests.filter(({ method }) => method === "POST");
   expect(posts).toMatchObject([{ path: "/api/prompt?connection=c1", json: { prompt: graph, extra_data: { extra_pnginfo: {} } } }]);
   expect(posts[0]?.idempotencyKey).toMatch(/^[0-9a-f]{32}$/);
-  expect(requests.map(({ path }) => path.split("?")[0])).toEqual([
-    "/api/jobs/wait-1",
-    "/api/prompt",
-    "/api/jobs/wait-2",
-    "/api/jobs/runs-1",
-    "/api/jobs/done-1",
-  ]);
+  const [first, ...otherPaths] = ["wait-1", "wait-2", "runs-1", "done-1"].map((id) => `/api/jobs/${id}`);
+  expect(requests.map(({ path }) => path.split("?")[0])).toEqual([first, "/api/prompt", ...otherPaths]);
   expect((await openResultLines()).map((line) => line?.slice(6, 46))).toEqual([
     "Run again as new-1",
     "Not run: open it and enter its masked in",
@@ -177,7 +175,7 @@ it("cancels all matching jobs in batches when confirmed", async () => {
     if (method === "POST") return Response.json({ deleted: Object(json).delete, cleared: false });
     return limit === "1" ? createPageResponse(0, 1, 1200) : createPageResponse(Number(offset ?? 0), offset === "1000" ? 200 : 1000, 1200);
   });
-  showSelectionActions({ kind: "matching", query: { ...query, status: ["pending", "completed"] }, total: 1284 });
+  showMatching(1284, { status: ["pending", "completed"] });
   await press("Cancel");
   await advanceTime(0);
   expect(parseQuery(requests[0]?.path ?? "")).toMatchObject({ status: "pending", limit: "1", connection: "c1" });
@@ -191,7 +189,7 @@ it("cancels all matching jobs in batches when confirmed", async () => {
 
 it("limits an action to 10,000 jobs and explains the limit", async () => {
   mockFetch(() => createPageResponse(0, 1, 25_000));
-  showSelectionActions({ kind: "matching", query, total: 25_000 });
+  showMatching(25_000);
   await press("Run again");
   await advanceTime(0);
   expect(screen.getByRole("button", { name: "Run 10,000 jobs again" })).toBeDefined();
@@ -200,7 +198,7 @@ it("limits an action to 10,000 jobs and explains the limit", async () => {
 
 it("changes nothing and shows an error when the list can't be read", async () => {
   const requests = mockFetch(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
-  showSelectionActions({ kind: "matching", query, total: 12 });
+  showMatching(12);
   await press("Remove from history");
   await advanceTime(0);
   expect(screen.getByText(/^The service cannot be reached/)).toBeDefined();
@@ -208,14 +206,8 @@ it("changes nothing and shows an error when the list can't be read", async () =>
 });
 
 it("exports all matching jobs with filters and without paging", () => {
-  showSelectionActions({ kind: "matching", query: { ...query, status: ["failed"], workflow_id: "w1" }, total: 1284 });
+  showMatching(1284, { status: ["failed"], workflow_id: "w1" });
   const href = screen.getByRole("link", { name: "Export JSON" }).getAttribute("href") ?? "";
-  expect(parseQuery(href)).toEqual({
-    status: "failed",
-    workflow_id: "w1",
-    sort_by: "create_time",
-    sort_order: "desc",
-    format: "json",
-    connection: "c1",
-  });
+  const order = { sort_by: "create_time", sort_order: "desc" };
+  expect(parseQuery(href)).toEqual({ status: "failed", workflow_id: "w1", ...order, format: "json", connection: "c1" });
 });

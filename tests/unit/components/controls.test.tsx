@@ -1,23 +1,37 @@
 import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { useState } from "react";
-import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
+import { hydrateRoot } from "react-dom/client";
+import { renderToString } from "react-dom/server";
+import { beforeEach, describe, expect, it, onTestFinished, test, vi } from "vitest";
 import { TagsDialog } from "@/components/assets/tags-dialog";
 import { useDayFormat } from "@/components/overview/overview-card";
 import { AssetPicker } from "@/components/run/form/controls/asset-picker";
 import { type RunApi } from "@/components/run/run-actions";
 import { StartDialog } from "@/components/transfers/uploads/start-dialog";
-import { SearchField } from "@/components/ui/controls/fields";
+import { Checkbox, SearchField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { ok } from "@/lib/shared/result";
 import { createApi } from "../run/run-page";
 import { renderInApp } from "./render";
+import { advanceTime } from "./render-screen";
+
+it("shows the actual state of a checkbox that was clicked before hydration", async () => {
+  const element = <Checkbox aria-label="all" checked={false} onChange={() => undefined} />;
+  const container = document.body.appendChild(document.createElement("div"));
+  container.innerHTML = renderToString(element);
+  const checkbox = screen.getByRole<HTMLInputElement>("checkbox");
+  checkbox.checked = true;
+  const root = await act(() => hydrateRoot(container, element));
+  onTestFinished(() => act(() => root.unmount()));
+  expect(checkbox.checked).toBe(false);
+});
 
 describe("search field", () => {
-  const searches: string[] = [];
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => {
-    searches.length = 0;
+  let searches: string[];
+  beforeEach(() => {
+    vi.useFakeTimers();
+    searches = [];
   });
 
   function Page() {
@@ -39,7 +53,7 @@ describe("search field", () => {
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field(), value);
     fireEvent(field(), new InputEvent("input", { bubbles: true, isComposing }));
   }
-  const waitForPause = () => act(() => vi.advanceTimersByTimeAsync(1000));
+  const waitForPause = () => advanceTime(1000);
 
   test("searches once with trimmed text when typing pauses", async () => {
     render(<Page />);

@@ -1,18 +1,12 @@
-import { act, fireEvent, screen } from "@testing-library/react";
+import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
-import { getPageRange, Paging } from "@/components/data-table/paging";
-import { reuseRows } from "@/components/data-table/paused-rows";
-import { createSelection } from "@/components/data-table/selection";
+import { getLastOffset, getPageRange, Paging } from "@/components/data-table/paging";
 import { createColumns } from "@/components/data-table/table-columns";
-import { createRowWindow, groupRows, ROWS_PER_GROUP, toView, type View } from "@/components/data-table/table-rows";
-import { createListState } from "@/components/frame/list/list-state";
-import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
-import { type JobRow } from "@/components/jobs/job-row";
-import { JobListTable } from "@/components/jobs/list/job-list-table";
-import { parseListQuery } from "@/components/jobs/list/list-urls";
-import { createJobListAddress } from "@/components/jobs/list/use-job-list";
+import { createRowWindow, groupRows, ROWS_PER_GROUP, toView } from "@/components/data-table/table-rows";
+import { createJobTable, createRows, stubAnimationFrames } from "./jobs/render-job-table";
 import { renderInApp, wrapInApp } from "./render";
+import { getRowIds, stubScreenWidth } from "./render-screen";
 
 type Fruit = { id: string; name: string; count: number };
 const column = createColumns<Fruit>();
@@ -62,40 +56,19 @@ describe("table", () => {
 
 describe("paging", () => {
   it.each([
-    [
-      { offset: 0, limit: 100, count: 100, total: 1284 },
-      { from: 1, to: 100, next: 100 },
-    ],
-    [
-      { offset: 1200, limit: 100, count: 84, total: 1284 },
-      { from: 1201, to: 1284, previous: 1100 },
-    ],
-    [
-      { offset: 50, limit: 100, count: 100, total: 1284 },
-      { from: 51, to: 150, previous: 0, next: 150 },
-    ],
-    [
-      { offset: 0, limit: 100, count: 100 },
-      { from: 1, to: 100, next: 100 },
-    ],
-    [
-      { offset: 0, limit: 100, count: 100, hasMore: false },
-      { from: 1, to: 100 },
-    ],
-    [
-      { offset: 100, limit: 100, count: 20, nextOffset: 120, total: 150 },
-      { from: 101, to: 120, previous: 0, next: 120 },
-    ],
-    [
-      { offset: 0, limit: 100, count: 20, nextOffset: 20, hasMore: false },
-      { from: 1, to: 20, next: 20 },
-    ],
-    [
-      { offset: 0, limit: 100, count: 0, total: 0 },
-      { from: 0, to: 0 },
-    ],
-  ])("converts %o to %o", (page, range) => {
-    expect(getPageRange(page)).toEqual(range);
+    ["offers no page after the last one", { offset: 1200, count: 84, total: 1284 }, { from: 1201, to: 1284, previous: 1100 }],
+    ["starts the previous page at 0 at the earliest", { offset: 50, count: 50 }, { from: 51, to: 100, previous: 0 }],
+    ["offers a next page when the total is unknown", { offset: 0, count: 100 }, { from: 1, to: 100, next: 100 }],
+    ["offers no next page when the service has no more", { offset: 0, count: 100, hasMore: false }, { from: 1, to: 100 }],
+    ["continues after a shortened page", { offset: 0, count: 20, nextOffset: 20, hasMore: false }, { from: 1, to: 20, next: 20 }],
+    ["shows an empty list", { offset: 0, count: 0, total: 0 }, { from: 0, to: 0 }],
+    ["links the last page when the offset is beyond the end", { offset: 900, count: 0, total: 306 }, { from: 900, to: 900, previous: 300 }],
+  ])("%s", (_, page, range) => {
+    expect(getPageRange({ limit: 100, ...page })).toEqual(range);
+  });
+
+  it("returns the offset of the last page", () => {
+    expect([getLastOffset(306, 100), getLastOffset(300, 100), getLastOffset(0, 100)]).toEqual([300, 200, 0]);
   });
 
   it("shows the range and links adjacent pages", () => {
@@ -121,36 +94,17 @@ describe("long table", () => {
     expect(screen.getByRole("table").getAttribute("aria-rowcount")).toBe("1001");
   });
 
-  const geometry = { rowPx: 50, screenPx: 1000, count: 1000, base: 0 };
-  const getCompleteRows = (rowWindow: ReturnType<typeof createRowWindow>, { first, last }: View) =>
-    Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((index) => {
-      const key = Math.floor(index / ROWS_PER_GROUP);
-      const { from, to } = rowWindow.getSpan(key);
-      return index - key * ROWS_PER_GROUP >= from && index - key * ROWS_PER_GROUP < to;
-    });
-
   it("computes the rows in view from the scroll offset", () => {
-    expect(toView({ top: 100, ...geometry })).toEqual({ from: 0, to: 18, first: 0, last: 999 });
-    expect(toView({ top: -25_000, ...geometry })).toMatchObject({ from: 500, to: 520 });
-    expect(toView({ top: -99_000, ...geometry })).toMatchObject({ from: 999, to: 999 });
+    const geometry = { rowPx: 50, screenPx: 1000, count: 1000 };
+    expect(toView({ top: -99_000, ...geometry, base: 0 })).toMatchObject({ from: 999, to: 999 });
     expect(toView({ top: -25_000, ...geometry, base: -3 })).toEqual({ from: 497, to: 517, first: -3, last: 996 });
-  });
-
-  it("renders rows one by one, first in view and then around it", () => {
-    const rowWindow = createRowWindow(0);
-    const view = { from: 505, to: 514, first: 0, last: 999 };
-    for (let count = 0; count < 10; count += 1) expect(rowWindow.completeNextRow(view)).toBe(true);
-    expect(getCompleteRows(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 505 + at));
-    while (rowWindow.completeNextRow(view));
-    expect([getCompleteRows(rowWindow, view)[0], getCompleteRows(rowWindow, view).at(-1)]).toEqual([490, 529]);
-    expect(rowWindow.dropFarGroup(view, () => false)).toBe(false);
   });
 
   it("removes rows far from the view unless they are in use", () => {
     const rowWindow = createRowWindow(4);
-    const view = { from: 505, to: 514, first: 0, last: 999 };
-    while (rowWindow.dropFarGroup(view, (key) => key === 2));
-    expect(getCompleteRows(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 20 + at));
+    while (rowWindow.dropFarGroup({ from: 505, to: 514, first: 0, last: 999 }, (key) => key === 2));
+    const completeGroups = Array.from({ length: 100 }, (_, key) => key).filter((key) => rowWindow.getSpan(key).to > 0);
+    expect(completeGroups).toEqual([2]);
   });
 
   it("adds new rows above the list without replacing groups", () => {
@@ -165,51 +119,19 @@ describe("long table", () => {
     expect(rowWindow.getSpan(-1)).toEqual({ from: 0, to: ROWS_PER_GROUP });
     expect(rowWindow.getSpan(50)).toEqual({ from: 0, to: 0 });
   });
-
-  it("replaces only the group of a changed row", () => {
-    const before = groupRows(items, ({ id }) => id);
-    const changedItems = items.map((item, at) => (at === 15 ? { ...item } : item));
-    const after = groupRows(changedItems, ({ id }) => id, before);
-    expect(after.groups.filter((group, at) => group !== before.groups[at]).map(({ key }) => key)).toEqual([1]);
-  });
-
-  it("reuses rows that have not changed", () => {
-    const before = [
-      { id: "a", preview: { name: "x" } },
-      { id: "b", preview: { name: "y" } },
-    ];
-    const after = reuseRows(before, [
-      { id: "b", preview: { name: "z" } },
-      { id: "a", preview: { name: "x" } },
-    ]);
-    expect(after[1]).toBe(before[0]);
-    expect(after[0]).not.toBe(before[1]);
-    expect(reuseRows(before, structuredClone(before))).toBe(before);
-  });
 });
 
 describe("row rendering", () => {
   const ROW_PX = 46;
-  const rows: JobRow[] = Array.from({ length: 400 }, (_, at) => ({
-    id: `job-${String(at).padStart(4, "0")}`,
-    rawStatus: "completed",
-    state: "completed",
-    workflow: "Portraits",
-    createdMs: 1_767_225_600_000,
-    startedMs: 1_767_225_600_000,
-    endedMs: 1_767_225_601_000,
-    outputs: 1,
-    preview: { filename: "a.png", subfolder: "", type: "output" },
-  }));
-
-  let frames: ((atMs: number) => void)[] = [];
+  const rows = createRows(400);
+  let runNextFrame: (atMs: number) => void;
   let nowMs = 0;
   let scrolledPx = 0;
-  let rowDurationMs = 9;
+  let rowDurationMs = 0;
   /** Runs one frame, `gapMs` after the previous one. */
   function runFrame(gapMs: number): void {
     nowMs += gapMs;
-    act(() => frames.splice(0).forEach((callback) => callback(nowMs)));
+    runNextFrame(nowMs);
   }
   function scrollTo(px: number): void {
     scrolledPx = px;
@@ -217,80 +139,46 @@ describe("row rendering", () => {
   }
 
   beforeEach(() => {
-    [frames, nowMs, scrolledPx] = [[], 1_000, 0];
-    vi.stubGlobal("requestAnimationFrame", (callback: (atMs: number) => void) => frames.push(callback));
-    vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
-    // On a slow machine, one row takes longer than the time budget of a frame.
-    rowDurationMs = 9;
+    [nowMs, scrolledPx, rowDurationMs] = [1_000, 0, 0];
+    runNextFrame = stubAnimationFrames();
+    stubScreenWidth(true);
     let elapsedMs = 0;
     vi.spyOn(performance, "now").mockImplementation(() => (elapsedMs += rowDurationMs));
     vi.spyOn(Element.prototype, "getBoundingClientRect").mockImplementation(function (this: Element) {
       const bodies = [...document.querySelectorAll("tbody")];
       const at = bodies.findIndex((body) => body === this);
-      return new DOMRect(0, Math.max(0, at) * ROW_PX * 10 - scrolledPx, 1440, ROW_PX * 10);
+      return new DOMRect(0, Math.max(0, at) * ROW_PX * ROWS_PER_GROUP - scrolledPx, 1440, ROW_PX * ROWS_PER_GROUP);
     });
   });
 
-  function show(): void {
-    const noPanel = { subscribe: () => () => undefined, get: () => undefined, has: () => false, open: () => false, close: () => undefined };
-    renderInApp(
-      <JobListTable
-        caption="Jobs"
-        rows={rows}
-        state={createListState(parseListQuery("jobs", new URLSearchParams()).query, createJobListAddress("jobs", {}))}
-        connection="c1"
-        selection={createSelection()}
-        choice={DEFAULT_CHOICE}
-        onChoiceChange={() => undefined}
-        openPanel={{ ...noPanel, syncWithUrl: () => undefined }}
-      />,
-    );
-  }
-  const getRenderedIds = () => [...document.querySelectorAll<HTMLElement>("tr[data-row]")].map((row) => row.dataset.row);
-  const getGroupText = (index: number) => [...document.querySelectorAll("tbody")][Math.floor(index / 10)]?.textContent;
-
-  describe("slow machine", () => {
-    it("renders one row per frame, starting with rows in view", () => {
-      show();
-      scrollTo(200 * ROW_PX);
-      const counts: number[] = [];
-      for (let at = 0; at < 17; at += 1) {
-        const before = new Set(getRenderedIds());
-        runFrame(100);
-        counts.push(getRenderedIds().filter((id) => !before.has(id)).length);
-      }
-      expect(Math.max(...counts)).toBe(1);
-      expect(getRenderedIds()).toEqual(expect.arrayContaining(["job-0200", "job-0216"]));
-    });
-
-    it("shows the text of rows that are not rendered yet", () => {
-      show();
-      scrollTo(150 * ROW_PX);
-      runFrame(30);
-      expect(getRenderedIds()).not.toContain("job-0160");
-      expect(getGroupText(160)).toContain("job-0160");
-    });
-  });
-
-  describe("fast machine", () => {
-    const expectCompleteRows = (rowsPerFrame: number, gapMs: number) => {
-      rowDurationMs = 0;
-      show();
-      const visibleCount = Math.floor(window.innerHeight / ROW_PX);
-      for (let at = 0; at < 20; at += 1) {
-        scrollTo(at * rowsPerFrame * ROW_PX);
-        runFrame(gapMs);
-        const first = at * rowsPerFrame;
-        expect(getRenderedIds()).toEqual(expect.arrayContaining(rows.slice(first, first + visibleCount).map(({ id }) => id)));
-      }
+  it("renders one row per frame on a slow machine and the text of the others", () => {
+    // One row takes longer than the time budget of a frame.
+    rowDurationMs = 9;
+    renderInApp(createJobTable(rows));
+    scrollTo(200 * ROW_PX);
+    const runSlowFrame = () => {
+      const before = new Set(getRowIds());
+      runFrame(100);
+      expect(getRowIds().filter((id) => !before.has(id)).length).toBeLessThanOrEqual(1);
     };
+    runSlowFrame();
+    expect(getRowIds()).not.toContain("job-0210");
+    expect(document.querySelectorAll("tbody")[21]?.textContent).toContain("job-0210");
+    for (let count = 1; count < 17; count += 1) runSlowFrame();
+    expect(getRowIds()).toEqual(expect.arrayContaining(["job-0200", "job-0216"]));
+  });
 
-    it("renders all rows in view when scrolling fast at a normal frame rate", () => {
-      expectCompleteRows(6, 17);
-    });
-
-    it("renders all rows in view when scrolling slowly at a low frame rate", () => {
-      expectCompleteRows(1, 60);
-    });
+  it.each([
+    ["fast at a normal frame rate", 6, 17],
+    ["slowly at a low frame rate", 1, 60],
+  ])("renders all rows in view when scrolling %s", (_, rowsPerFrame, gapMs) => {
+    renderInApp(createJobTable(rows));
+    const visibleCount = Math.floor(window.innerHeight / ROW_PX);
+    for (let at = 0; at < 20; at += 1) {
+      const first = at * rowsPerFrame;
+      scrollTo(first * ROW_PX);
+      runFrame(gapMs);
+      expect(getRowIds()).toEqual(expect.arrayContaining(rows.slice(first, first + visibleCount).map(({ id }) => id)));
+    }
   });
 });

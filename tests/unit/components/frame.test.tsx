@@ -1,5 +1,5 @@
 import "@/components/ui/toast-stack";
-import { act, fireEvent, render, renderHook, screen, waitFor } from "@testing-library/react";
+import { act, render, renderHook, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { SignOutButton } from "@/components/frame/account/sign-out-button";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
@@ -12,6 +12,7 @@ import { notifyResponse } from "@/lib/browser/api";
 import { PageProvider } from "@/tests/support/page-provider";
 import { until } from "@/tests/support/until";
 import { renderInApp } from "./render";
+import { press } from "./render-screen";
 
 it.each([
   ["Ada Lovelace", "AL"],
@@ -27,8 +28,8 @@ it.each([
   expect(container.firstElementChild?.getAttribute("aria-hidden")).toBe("true");
 });
 
-const home = { id: "home", name: "Studio", embedded: true };
-const renderFrame = (pathname: string, search: string, connections = [home]) =>
+const renderGuard = (pathname: string, search: string, hasConnection = true) => {
+  const connections = hasConnection ? [{ id: "home", name: "Studio", embedded: true }] : [];
   renderInApp(
     <PageProvider pathname={pathname} search={new URLSearchParams(search)}>
       <ConnectionProvider currentId={connections[0]?.id} connections={connections}>
@@ -36,25 +37,25 @@ const renderFrame = (pathname: string, search: string, connections = [home]) =>
       </ConnectionProvider>
     </PageProvider>,
   );
+};
 
 it("explains an unknown connection and links to the current one", async () => {
-  renderFrame("/jobs", "status=failed&connection=ghost");
+  renderGuard("/jobs", "status=failed&connection=ghost");
   expect(await screen.findByRole("heading", { name: "You have no access to this connection" })).toBeDefined();
   expect(screen.getByRole("link", { name: "Open on Studio" }).getAttribute("href")).toBe("/jobs?status=failed");
   expect(screen.queryByText("the page")).toBeNull();
 });
 
 it("links to Settings when there is no connection", async () => {
-  renderFrame("/queue", "connection=ghost", []);
+  renderGuard("/queue", "connection=ghost", false);
   expect((await screen.findByRole("link", { name: "Open settings" })).getAttribute("href")).toBe("/settings");
 });
 
 it.each([
-  ["/jobs", ""],
   ["/jobs", "connection=home"],
   ["/settings/members", "connection=ghost"],
 ])("shows the page at %s?%s", (pathname, search) => {
-  renderFrame(pathname, search);
+  renderGuard(pathname, search);
   expect(screen.getByText("the page")).toBeDefined();
 });
 
@@ -81,8 +82,7 @@ describe("sign out", () => {
       </>
     );
   }
-  const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
-  const isSignedOut = () => requests.some((path) => path.endsWith("/signout"));
+  const waitForSignOut = () => until("the sign-out request", () => requests.some((path) => path.endsWith("/signout")));
 
   test("asks for confirmation when signing out would end running work", async () => {
     renderInApp(<Frame isUnfinished />);
@@ -90,7 +90,7 @@ describe("sign out", () => {
     expect(requests).toEqual([]);
     expect(screen.getByText(/^Unfinished work/)).toBeTruthy();
     await press("Sign out anyway");
-    await until("the sign-out request", isSignedOut);
+    await waitForSignOut();
     const hasCloseWarning = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
     expect(hasCloseWarning()).toBe(false);
     // Signing out failed, so the page warns about unsaved work again.
@@ -102,7 +102,7 @@ describe("sign out", () => {
   test("signs out without confirmation when nothing would be lost", async () => {
     renderInApp(<Frame isUnfinished={false} />);
     await press("Sign out");
-    await until("the sign-out request", isSignedOut);
+    await waitForSignOut();
   });
 });
 

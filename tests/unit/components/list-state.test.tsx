@@ -1,164 +1,137 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { Profiler, useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
 import { ViewsDialog } from "@/components/frame/list/list-dialogs";
 import { createListState } from "@/components/frame/list/list-state";
-import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
-import { type JobRow } from "@/components/jobs/job-row";
-import { JobListTable } from "@/components/jobs/list/job-list-table";
 import { JobsFilters } from "@/components/jobs/list/jobs-filters";
 import { getListApiPath, getListHref, noFilters, parseListQuery, toRequestQuery } from "@/components/jobs/list/list-urls";
 import { createJobListAddress } from "@/components/jobs/list/use-job-list";
 import { type SavedView } from "@/lib/contract/console";
+import { createJobTable, createRows, stubAnimationFrames } from "./jobs/render-job-table";
 import { renderInApp } from "./render";
+import { press, stubScreenWidth } from "./render-screen";
 
-describe("list state", () => {
-  const defaultQuery = parseListQuery("jobs", new URLSearchParams()).query;
-  let frameCallbacks: (() => void)[] = [];
-  const runFrame = () => act(() => frameCallbacks.splice(0).forEach((act) => act()));
+const defaultQuery = parseListQuery("jobs", new URLSearchParams()).query;
+const address = createJobListAddress("jobs", {});
 
+it("reads the filters of the history and requests only ended jobs", () => {
+  const search = "status=failed&workflow_id=w1&text= sea &within=24&max_items=20&offset=x";
+  const { query, ignored } = parseListQuery("history", new URLSearchParams(search));
+  expect(query).toMatchObject({ status: ["failed"], workflow_id: "w1", text: "sea", within: 24, limit: 20, offset: 0 });
+  expect(ignored).toEqual(["offset=x"]);
+  expect(getListHref("history", query, { connection: "c1" })).toBe(
+    "/history?status=failed&workflow_id=w1&text=sea&within=24&max_items=20&connection=c1",
+  );
+  const pendingJobs = parseListQuery("history", new URLSearchParams("status=pending"));
+  expect([pendingJobs.query.status, pendingJobs.ignored]).toEqual([undefined, ["status=pending"]]);
+  const unfilteredQuery = { ...query, ...noFilters };
+  expect(getListApiPath("history", unfilteredQuery, "c1")).toBe("/api/history_v2?offset=0&max_items=20&connection=c1");
+  expect(getListApiPath("history", { ...unfilteredQuery, output_type: "image" }, "c1")).toContain(
+    "/api/jobs?status=completed%2Cfailed%2Ccancelled&",
+  );
+  expect(toRequestQuery("history", unfilteredQuery).status).toEqual(["completed", "failed", "cancelled"]);
+});
+
+describe("filter change", () => {
+  let runFrame: () => void;
   beforeEach(() => {
-    frameCallbacks = [];
     window.history.replaceState(null, "", "/jobs");
-    vi.stubGlobal("requestAnimationFrame", (act: () => void) => frameCallbacks.push(act));
+    runFrame = stubAnimationFrames();
     vi.stubGlobal("setTimeout", (act: () => void) => (act(), 0));
     vi.stubGlobal("scrollTo", () => undefined);
-    vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+    stubScreenWidth(true);
   });
   const getUrl = () => window.location.pathname + window.location.search;
 
-  describe("list URL", () => {
-    it("reads the filters of the history and requests only ended jobs", () => {
-      const search = "status=failed&workflow_id=w1&text= sea &within=24&max_items=20&offset=x";
-      const { query, ignored } = parseListQuery("history", new URLSearchParams(search));
-      expect(query).toMatchObject({ status: ["failed"], workflow_id: "w1", text: "sea", within: 24, limit: 20, offset: 0 });
-      expect(ignored).toEqual(["offset=x"]);
-      expect(getListHref("history", query, { connection: "c1" })).toBe(
-        "/history?status=failed&workflow_id=w1&text=sea&within=24&max_items=20&connection=c1",
-      );
-      expect(parseListQuery("history", new URLSearchParams("status=pending"))).toMatchObject({
-        query: { status: undefined },
-        ignored: ["status=pending"],
-      });
-      const unfilteredQuery = { ...query, ...noFilters };
-      expect(getListApiPath("history", unfilteredQuery, "c1")).toBe("/api/history_v2?offset=0&max_items=20&connection=c1");
-      expect(getListApiPath("history", { ...unfilteredQuery, output_type: "image" }, "c1")).toContain(
-        "/api/jobs?status=completed%2Cfailed%2Ccancelled&",
-      );
-      expect(toRequestQuery("history", unfilteredQuery).status).toEqual(["completed", "failed", "cancelled"]);
-    });
+  it("applies to the list immediately and updates the URL in the next frame", () => {
+    const state = createListState(defaultQuery, createJobListAddress("jobs", { connection: "c1" }));
+    state.navigate({ status: ["failed"] });
+    expect([state.query().status, state.isLoading(), getUrl()]).toEqual([["failed"], true, "/jobs"]);
+    runFrame();
+    expect(getUrl()).toBe("/jobs?status=failed&connection=c1");
+    const query = state.query();
+    state.syncWithUrl(
+      parseListQuery("jobs", new URLSearchParams("status=failed")).query,
+      createJobListAddress("jobs", { connection: "c1" }),
+    );
+    expect([state.query(), state.isLoading()]).toEqual([query, true]);
+    state.markShown(query);
+    expect(state.isLoading()).toBe(false);
   });
 
-  describe("filter change", () => {
-    it("applies to the list immediately and updates the URL in the next frame", () => {
-      const state = createListState(defaultQuery, createJobListAddress("jobs", { connection: "c1" }));
-      state.navigate({ status: ["failed"] });
-      expect([state.query().status, state.isLoading(), getUrl()]).toEqual([["failed"], true, "/jobs"]);
-      runFrame();
-      expect(getUrl()).toBe("/jobs?status=failed&connection=c1");
-      const query = state.query();
-      state.syncWithUrl(
-        parseListQuery("jobs", new URLSearchParams("status=failed")).query,
-        createJobListAddress("jobs", { connection: "c1" }),
-      );
-      expect([state.query(), state.isLoading()]).toEqual([query, true]);
-      state.markShown(query);
-      expect(state.isLoading()).toBe(false);
-    });
+  it("adds one history entry for quick changes and none for reverted ones", () => {
+    const state = createListState({ ...defaultQuery, offset: 300 }, address);
+    const before = window.history.length;
+    state.navigate({ status: ["failed"] });
+    state.navigate({ output_type: "image" });
+    runFrame();
+    expect([getUrl(), window.history.length]).toEqual(["/jobs?status=failed&output_type=image", before + 1]);
+    state.syncWithUrl(state.query(), address);
+    state.navigate({ status: undefined });
+    state.navigate({ status: ["failed"] });
+    runFrame();
+    expect([window.history.length, state.query().status]).toEqual([before + 1, ["failed"]]);
+  });
 
-    it("adds one history entry for quick changes and none for reverted ones", () => {
-      const state = createListState({ ...defaultQuery, offset: 300 }, createJobListAddress("jobs", {}));
-      const before = window.history.length;
-      state.navigate({ status: ["failed"] });
-      state.navigate({ output_type: "image" });
-      runFrame();
-      expect([getUrl(), window.history.length]).toEqual(["/jobs?status=failed&output_type=image", before + 1]);
-      state.syncWithUrl(state.query(), createJobListAddress("jobs", {}));
-      state.navigate({ status: undefined });
-      state.navigate({ status: ["failed"] });
-      runFrame();
-      expect([window.history.length, state.query().status]).toEqual([before + 1, ["failed"]]);
-    });
+  it("follows the URL when Back changes it", () => {
+    const state = createListState(defaultQuery, address);
+    state.navigate({ status: ["failed"] });
+    runFrame();
+    state.syncWithUrl(defaultQuery, address);
+    expect([getListHref("jobs", state.query()), state.isLoading()]).toEqual(["/jobs", false]);
+  });
 
-    it("follows the URL when Back changes it", () => {
-      const state = createListState(defaultQuery, createJobListAddress("jobs", {}));
-      state.navigate({ status: ["failed"] });
-      runFrame();
-      state.syncWithUrl(defaultQuery, createJobListAddress("jobs", {}));
-      expect([getListHref("jobs", state.query()), state.isLoading()]).toEqual(["/jobs", false]);
-    });
+  it("returns to the first list when another one is loading", () => {
+    const pushed: string[] = [];
+    const address = { ...createJobListAddress("jobs", {}), push: (href: string) => void pushed.push(href) };
+    const state = createListState(defaultQuery, address);
+    state.navigate({ status: ["failed"] });
+    runFrame();
+    state.navigate({ status: undefined });
+    runFrame();
+    expect([pushed, state.isLoading()]).toEqual([["/jobs?status=failed", "/jobs"], false]);
+  });
 
-    it("returns to the first list when another one is loading", () => {
-      const pushed: string[] = [];
-      const address = { ...createJobListAddress("jobs", {}), push: (href: string) => void pushed.push(href) };
-      const state = createListState(defaultQuery, address);
-      state.navigate({ status: ["failed"] });
+  it("adds one history entry while typing and another after Back", () => {
+    const historySteps: string[] = [];
+    const address = {
+      ...createJobListAddress("jobs", {}),
+      push: (href: string, isReplacing: boolean) => void historySteps.push(`${isReplacing ? "replaces" : "adds"} ${href}`),
+    };
+    const state = createListState(defaultQuery, address);
+    const type = (text: string) => {
+      state.navigate({ text }, true);
       runFrame();
-      state.navigate({ status: undefined });
-      runFrame();
-      expect([pushed, state.isLoading()]).toEqual([["/jobs?status=failed", "/jobs"], false]);
-    });
+      state.syncWithUrl(state.query(), address);
+    };
+    type("s");
+    type("sea");
+    state.syncWithUrl(defaultQuery, address);
+    type("sky");
+    expect(historySteps).toEqual(["adds /jobs?text=s", "replaces /jobs?text=sea", "adds /jobs?text=sky"]);
+  });
 
-    it("adds one history entry while typing and another after Back", () => {
-      const historySteps: string[] = [];
-      const address = {
-        ...createJobListAddress("jobs", {}),
-        push: (href: string, isReplacing: boolean) => void historySteps.push(`${isReplacing ? "replaces" : "adds"} ${href}`),
-      };
-      const state = createListState(defaultQuery, address);
-      const type = (text: string) => {
-        state.navigate({ text }, true);
-        runFrame();
-        state.syncWithUrl(state.query(), address);
-      };
-      type("s");
-      type("sea");
-      state.syncWithUrl(defaultQuery, address);
-      type("sky");
-      expect(historySteps).toEqual(["adds /jobs?text=s", "replaces /jobs?text=sea", "adds /jobs?text=sky"]);
-    });
-
-    it("rerenders only its chip, not the table", () => {
-      const rows: JobRow[] = Array.from({ length: 30 }, (_, at) => ({ id: `job-${at}`, rawStatus: "completed", state: "completed" }));
-      const state = createListState(defaultQuery, createJobListAddress("jobs", {}));
-      const rendered: string[] = [];
-      const noPanel = {
-        subscribe: () => () => undefined,
-        get: () => undefined,
-        has: () => false,
-        open: () => false,
-        close: () => undefined,
-      };
-      renderInApp(
-        <>
-          <JobsFilters list="jobs" state={state} rows={rows} total={30} connection="c1" />
-          <Profiler id="table" onRender={(id) => void rendered.push(id)}>
-            <JobListTable
-              caption="Jobs"
-              rows={rows}
-              state={state}
-              connection="c1"
-              selection={createSelection()}
-              choice={DEFAULT_CHOICE}
-              onChoiceChange={() => undefined}
-              openPanel={{ ...noPanel, syncWithUrl: () => undefined }}
-            />
-          </Profiler>
-        </>,
-      );
-      rendered.splice(0);
-      act(() => state.navigate({ status: ["failed"] }));
-      expect(screen.getByRole("link", { name: /^Failed/ }).getAttribute("aria-current")).toBe("true");
-      expect(rendered).toEqual([]);
-      // The table header shows the sort order, so the table renders once.
-      fireEvent.click(screen.getByRole("button", { name: "Submitted" }));
-      expect([rendered.length, screen.getByRole("columnheader", { name: "Submitted" }).getAttribute("aria-sort")]).toEqual([
-        1,
-        "ascending",
-      ]);
-    });
+  it("rerenders only its chip, not the table", () => {
+    const rows = createRows(30);
+    const state = createListState(defaultQuery, address);
+    const rendered: string[] = [];
+    renderInApp(
+      <>
+        <JobsFilters list="jobs" state={state} rows={rows} total={30} connection="c1" />
+        <Profiler id="table" onRender={(id) => void rendered.push(id)}>
+          {createJobTable(rows, { state, onChoiceChange: () => undefined })}
+        </Profiler>
+      </>,
+    );
+    rendered.splice(0);
+    act(() => state.navigate({ status: ["failed"] }));
+    expect(screen.getByRole("link", { name: /^Failed/ }).getAttribute("aria-current")).toBe("true");
+    expect(rendered).toEqual([]);
+    // The table header shows the sort order, so the table renders once.
+    fireEvent.click(screen.getByRole("button", { name: "Submitted" }));
+    expect(rendered).toHaveLength(1);
+    expect(screen.getByRole("columnheader", { name: "Submitted" }).getAttribute("aria-sort")).toBe("ascending");
   });
 });
 
@@ -176,25 +149,18 @@ function FilterBar() {
 
 const getButton = () => screen.getByRole("button", { name: /^Filters/ });
 const queryPanel = () => screen.queryByRole("dialog", { name: "Filters" });
-async function openPanel() {
-  await act(async () => void fireEvent.click(getButton()));
-  return screen.findByRole("dialog", { name: "Filters" });
-}
 
-it("takes the focus when opened and returns it on Esc", async () => {
+it("focuses the filters when opened and closes on Esc or a press outside", async () => {
   renderInApp(<FilterBar />);
   expect([queryPanel(), getButton().getAttribute("aria-expanded")]).toEqual([null, "false"]);
-  const element = await openPanel();
-  expect(document.activeElement).toBe(element);
+  await press(/^Filters/);
+  const panel = await screen.findByRole("dialog", { name: "Filters" });
+  expect(document.activeElement).toBe(panel);
   expect(getButton().getAttribute("aria-expanded")).toBe("true");
   fireEvent.keyDown(screen.getByRole("textbox", { name: "Person" }), { key: "Escape" });
   expect(queryPanel()).toBeNull();
   expect(document.activeElement).toBe(getButton());
-});
-
-it("closes on a press outside but not inside", async () => {
-  renderInApp(<FilterBar />);
-  await openPanel();
+  await press(/^Filters/);
   fireEvent.pointerDown(screen.getByRole("textbox", { name: "Person" }));
   expect(queryPanel()).not.toBeNull();
   fireEvent.pointerDown(document.body);
@@ -209,33 +175,21 @@ it("shows the number of active filters until they are cleared", () => {
   expect(screen.queryByRole("button", { name: "Clear filters" })).toBeNull();
 });
 
-describe("views dialog", () => {
+it("marks the current view in any parameter order", async () => {
   const createView = (id: string, query: string): SavedView => ({ id, name: id, query, team: false, isDefault: false, canChange: true });
-
-  it("marks the current view in any parameter order", async () => {
-    const views = [
-      createView("searched first", "status=failed&text=red+cat&within=24&sort_by=execution_time&limit=25"),
-      createView("sorted first", "status=failed&sort_by=execution_time&limit=25&text=red+cat&within=24"),
-      createView("another", "status=failed&text=red+cat&within=24&sort_by=execution_time&limit=50"),
-    ];
-    vi.stubGlobal("fetch", async () => Response.json({ views }));
-    const href = getListHref("jobs", {
-      ...{ status: ["failed"], text: "red cat", within: 24 },
-      ...{ sort_by: "execution_time", sort_order: "desc", offset: 0, limit: 25 },
-    });
-    renderInApp(
-      <ViewsDialog
-        screen="jobs"
-        query={href.split("?")[1] ?? ""}
-        getHref={(query) => `/jobs?${query}`}
-        canShare
-        onClose={() => undefined}
-      />,
-    );
-    await screen.findByRole("link", { name: "another" });
-    expect(screen.getAllByRole("link", { current: true }).map(({ textContent }) => textContent)).toEqual([
-      "searched first",
-      "sorted first",
-    ]);
+  const views = [
+    createView("searched first", "status=failed&text=red+cat&within=24&sort_by=execution_time&limit=25"),
+    createView("sorted first", "status=failed&sort_by=execution_time&limit=25&text=red+cat&within=24"),
+    createView("another", "status=failed&text=red+cat&within=24&sort_by=execution_time&limit=50"),
+  ];
+  vi.stubGlobal("fetch", async () => Response.json({ views }));
+  const href = getListHref("jobs", {
+    ...{ status: ["failed"], text: "red cat", within: 24 },
+    ...{ sort_by: "execution_time", sort_order: "desc", offset: 0, limit: 25 },
   });
+  const query = href.split("?")[1] ?? "";
+  renderInApp(<ViewsDialog screen="jobs" query={query} getHref={(query) => `/jobs?${query}`} canShare onClose={() => undefined} />);
+  await screen.findByRole("link", { name: "another" });
+  const currentLinks = screen.getAllByRole("link", { current: true });
+  expect(currentLinks.map(({ textContent }) => textContent)).toEqual(["searched first", "sorted first"]);
 });

@@ -1,5 +1,5 @@
 import "@/components/ui/toast-stack";
-import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { ConfirmGate } from "@/components/frame/account/confirm-gate";
 import { JobStatus } from "@/components/frame/job-status";
@@ -8,18 +8,17 @@ import { StatusBadge, tones } from "@/components/ui/status-badge";
 import { dismissToast, showToast, toastStore } from "@/components/ui/toast-store";
 import { Toasts } from "@/components/ui/toasts";
 import { callApi } from "@/lib/browser/api";
-import { PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "./render";
+import { advanceTime, renderScreen } from "./render-screen";
 
 describe("toasts", () => {
-  const LONG_MS = 60_000;
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => {
     act(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
   });
 
   const showText = (text: string) => act(async () => showToast({ tone: "ok", text }));
-  const advanceTime = () => act(() => void vi.advanceTimersByTime(LONG_MS));
+  const waitLong = () => advanceTime(60_000);
 
   it("announces a toast in the live region and removes it after a while", async () => {
     renderInApp(<Toasts />);
@@ -27,7 +26,7 @@ describe("toasts", () => {
     expect(region.textContent).toBe("");
     await showText("3 cancelled");
     expect(region.textContent).toContain("3 cancelled");
-    advanceTime();
+    await waitLong();
     expect(region.textContent).toBe("");
   });
 
@@ -36,22 +35,22 @@ describe("toasts", () => {
     await showText("first");
     fireEvent.pointerEnter(screen.getByText("first"));
     await showText("second");
-    advanceTime();
+    await waitLong();
     expect(screen.getByRole("status").textContent).toContain("first");
     expect(screen.getByRole("status").textContent).toContain("second");
     fireEvent.pointerLeave(screen.getByText("first"));
-    advanceTime();
+    await waitLong();
     expect(screen.getByRole("status").textContent).toBe("");
 
     await showText("third");
     const button = screen.getByRole("button", { name: "Dismiss" });
     act(() => button.focus());
-    advanceTime();
+    await waitLong();
     expect(screen.getByRole("status").textContent).toContain("third");
     // The toast was dismissed while the focus paused the timers. The next one still disappears.
     fireEvent.click(button);
     await showText("fourth");
-    advanceTime();
+    await waitLong();
     expect(screen.getByRole("status").textContent).toBe("");
   });
 
@@ -61,10 +60,9 @@ describe("toasts", () => {
       bar: [400, 672, 800, 712],
       tray: [964, 300, 1424, 712],
     };
-    const toRect = ([left, top, right, bottom]: [number, number, number, number]) => new DOMRect(left, top, right - left, bottom - top);
     vi.spyOn(Element.prototype, "getBoundingClientRect").mockImplementation(function (this: Element) {
-      const box = boxesById[this.id];
-      return toRect(box ?? [500, 700, 900, 736]);
+      const [left, top, right, bottom] = boxesById[this.id] ?? [500, 700, 900, 736];
+      return new DOMRect(left, top, right - left, bottom - top);
     });
     vi.stubGlobal("innerHeight", 768);
     renderInApp(
@@ -82,44 +80,28 @@ describe("toasts", () => {
   });
 });
 
-const createIds = (count: number) => Array.from({ length: count }, (_, index) => `job-${index}`);
-
-const renderClearResult = (requestedCount: number, outcome: Parameters<typeof ClearResult>[0]["outcome"], waiting = 0) => {
-  renderInApp(<ClearResult requestedCount={requestedCount} outcome={outcome} waitingCount={waiting} onDismiss={() => undefined} />);
-  const text = screen.getByRole("status").textContent;
-  cleanup();
-  return text;
+const confirmed = (deleted: number | undefined) => {
+  const ids = deleted === undefined ? undefined : Array.from({ length: deleted }, (_, index) => `job-${index}`);
+  return { kind: "confirmed" as const, response: { deleted: ids, cleared: false } };
 };
-const createAnsweredOutcome = (deleted: string[] | undefined) => ({ kind: "confirmed" as const, response: { deleted, cleared: false } });
+const unconfirmed = (remainingCount: number) => ({ kind: "unconfirmed" as const, remainingCount });
 
-describe("clear queue result", () => {
-  it.each([
-    [10, 8, "8 cancelled, 2 had already started"],
-    [3, 3, "3 cancelled"],
-    [2, 3, "3 cancelled"],
-    [9, 7, "7 cancelled, 2 had already started"],
-  ])("shows the result for %i requested and %i cancelled: %s", (requestedCount, cancelled, text) => {
-    expect(renderClearResult(requestedCount, createAnsweredOutcome(createIds(cancelled)))).toBe(text);
-  });
-
-  it.each([
-    [3, 0, "None of the 3 jobs is waiting. The service's response was lost"],
-    [3, 3, "3 jobs are still waiting. The service's response was lost"],
-  ])("shows %i requested and %i waiting after a lost response: %s", (requestedCount, waiting, text) => {
-    expect(renderClearResult(requestedCount, { kind: "unconfirmed", remainingCount: waiting }, waiting)).toBe(text);
-  });
-
-  it.each([
-    [1, 0, "The job is no longer waiting. The service does not report which it cancelled"],
-    [3, 0, "None of the 3 jobs is waiting. The service does not report which it cancelled"],
-    [3, 2, "2 jobs are still waiting. The service does not report which it cancelled"],
-  ])("shows %i requested and %i waiting when no ids are returned: %s", (requestedCount, waiting, text) => {
-    for (const deleted of [undefined, []]) expect(renderClearResult(requestedCount, createAnsweredOutcome(deleted), waiting)).toBe(text);
-  });
+it.each([
+  [10, confirmed(8), 0, "8 cancelled, 2 had already started"],
+  [3, confirmed(3), 0, "3 cancelled"],
+  [2, confirmed(3), 0, "3 cancelled"],
+  [3, unconfirmed(0), 0, "None of the 3 jobs is waiting. The service's response was lost"],
+  [3, unconfirmed(3), 3, "3 jobs are still waiting. The service's response was lost"],
+  [1, confirmed(undefined), 0, "The job is no longer waiting. The service does not report which it cancelled"],
+  [3, confirmed(0), 0, "None of the 3 jobs is waiting. The service does not report which it cancelled"],
+  [3, confirmed(undefined), 2, "2 jobs are still waiting. The service does not report which it cancelled"],
+])("shows the result of clearing %i jobs: %j, %i waiting", (requestedCount, outcome, waitingCount, text) => {
+  renderInApp(<ClearResult requestedCount={requestedCount} outcome={outcome} waitingCount={waitingCount} onDismiss={() => undefined} />);
+  expect(screen.getByRole("status").textContent).toBe(text);
 });
 
 describe("confirmation", () => {
-  const requests: { path: string; body?: unknown }[] = [];
+  const bodies: unknown[] = [];
   let responses: Response[] = [];
   const createRefusal = (code: string, status: number, message = "") => Response.json({ code, message }, { status });
   const createdResponse = () => Response.json({ id: "made" }, { status: 201 });
@@ -127,20 +109,14 @@ describe("confirmation", () => {
   // The page loads the dialog at the first refusal. The test loads it beforehand.
   beforeAll(() => import("@/components/frame/account/confirm-dialog"));
   beforeEach(() => {
-    requests.length = 0;
-    vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
-      requests.push({ path, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
+    bodies.length = 0;
+    vi.stubGlobal("fetch", async (_path: string, { body }: RequestInit = {}) => {
+      if (typeof body === "string") bodies.push(JSON.parse(body));
       return responses.shift() ?? new Response(null, { status: 204 });
     });
   });
 
-  const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
-  const show = () =>
-    renderInApp(
-      <PageProvider router={router}>
-        <ConfirmGate email="ana@example.com" methods={{ password: true, providers: [] }} />
-      </PageProvider>,
-    );
+  const show = () => renderScreen(<ConfirmGate email="ana@example.com" methods={{ password: true, providers: [] }} />);
   const invite = (email: string) => callApi("/api/console/members/invitations", { method: "POST", json: { email } });
   const findDialog = async () => within(await waitFor(() => screen.getByRole("dialog", { name: "Confirm it's you" }), { timeout: 10_000 }));
   async function enterPassword(password: string) {
@@ -151,7 +127,7 @@ describe("confirmation", () => {
 
   test("asks for the password once and repeats every waiting request", async () => {
     responses = [createRefusal("SIGN_IN_AGAIN", 403), createRefusal("SIGN_IN_AGAIN", 403)];
-    show();
+    await show();
     const results = Promise.all([invite("one@example.com"), invite("two@example.com")]);
     responses.push(createRefusal("INVALID_BODY", 400, "password: is not your current password"));
     await enterPassword("guess");
@@ -160,7 +136,7 @@ describe("confirmation", () => {
     await enterPassword("the right one");
     expect((await results).map(({ ok }) => ok)).toEqual([true, true]);
     expect(screen.queryByRole("dialog")).toBeNull();
-    expect(requests.map(({ body }) => body)).toEqual([
+    expect(bodies).toEqual([
       { email: "one@example.com" },
       { email: "two@example.com" },
       { password: "guess" },
@@ -172,12 +148,12 @@ describe("confirmation", () => {
 
   test("returns the refusal when the dialog is closed", async () => {
     responses = [createRefusal("SIGN_IN_AGAIN", 403)];
-    show();
+    await show();
     const result = invite("one@example.com");
     const confirmation = await findDialog();
     await act(async () => fireEvent.click(confirmation.getByRole("button", { name: "Cancel" })));
     expect(await result).toMatchObject({ ok: false, failure: { code: "SIGN_IN_AGAIN" } });
-    expect(requests).toHaveLength(1);
+    expect(bodies).toHaveLength(1);
   });
 
   test("returns the refusal when no dialog is shown", async () => {
@@ -186,37 +162,25 @@ describe("confirmation", () => {
   });
 });
 
-describe("status badge", () => {
-  it.each(tones)("shows the tone %s with an icon, text and a colour", (tone) => {
-    renderInApp(<StatusBadge tone={tone} label="Some word" />);
-    const badge = screen.getByText("Some word");
-    expect(badge.querySelector("svg[aria-hidden=true] > *")).not.toBeNull();
-    expect(badge.className).toMatch(/\bbg-\w+-soft\b/);
-  });
-
-  it("shows a different icon for each tone", () => {
-    const { container } = renderInApp(tones.map((tone) => <StatusBadge key={tone} tone={tone} label={tone} />));
-    const icons = [...container.querySelectorAll("svg")].map((svg) => svg.innerHTML);
-    expect(new Set(icons).size).toBe(tones.length);
-  });
+it("shows each tone of a badge with its own icon, text and a colour", () => {
+  renderInApp(tones.map((tone) => <StatusBadge key={tone} tone={tone} label={tone} />));
+  const badges = tones.map((tone) => screen.getByText(tone));
+  for (const badge of badges) expect(badge.className).toMatch(/\bbg-\w+-soft\b/);
+  const icons = badges.map((badge) => badge.querySelector("svg[aria-hidden=true]")?.innerHTML ?? "");
+  expect(icons).not.toContain("");
+  expect(new Set(icons).size).toBe(tones.length);
 });
 
-describe("job status", () => {
-  it.each([
-    ["executing", "Running", "run"],
-    ["queued_waiting", "Pending", "wait"],
-    ["success", "Completed", "ok"],
-    ["lost", "Failed", "bad"],
-    ["canceled", "Cancelled", "off"],
-  ])("shows the service's status %s as %s", (word, expected, tone) => {
-    renderInApp(<JobStatus word={word} />);
-    const badge = screen.getByText(expected);
-    expect(badge.dataset.tone).toBe(tone);
-    expect(badge.title).toContain(word);
-  });
-
-  it("shows an unknown status unchanged", () => {
-    renderInApp(<JobStatus word="simmering" />);
-    expect(screen.getByText("simmering").dataset.tone).toBe("unknown");
-  });
+it.each([
+  ["executing", "Running", "run"],
+  ["queued_waiting", "Pending", "wait"],
+  ["success", "Completed", "ok"],
+  ["lost", "Failed", "bad"],
+  ["canceled", "Cancelled", "off"],
+  ["simmering", "simmering", "unknown"],
+])("shows the service's status %s as %s", (word, expected, tone) => {
+  renderInApp(<JobStatus word={word} />);
+  const badge = screen.getByText(expected);
+  expect(badge.dataset.tone).toBe(tone);
+  expect(`${badge.title} ${badge.textContent}`).toContain(word);
 });

@@ -1,7 +1,5 @@
-// @vitest-environment jsdom
-import { act, cleanup, screen } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { act, screen } from "@testing-library/react";
+import { beforeEach, expect, it, vi } from "vitest";
 import { notificationChoice, OwnJobs } from "@/components/frame/own-jobs";
 import { Toasts } from "@/components/ui/toasts";
 import { notifyResponse } from "@/lib/browser/api";
@@ -9,8 +7,7 @@ import { liveState } from "@/lib/browser/live/live-state";
 import { liveModule } from "@/lib/browser/live/use-live";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { LIVE_INTERVAL_MS } from "@/tests/support/mock-live";
-import { PageProvider } from "@/tests/support/page-provider";
-import { renderInApp } from "./render";
+import { advanceTime, press, renderScreen } from "./render-screen";
 
 type Row = Pick<JobListItem, "id" | "status" | "progress" | "expected_run">;
 let running: Row[];
@@ -24,8 +21,6 @@ beforeEach(() => {
   vi.useFakeTimers();
   liveState.setState({ isLive: true });
   [running, runs, endStates, notifications, visibility, queueTotal] = [[], [], {}, [], "visible", undefined];
-  sessionStorage.clear();
-  localStorage.clear();
   document.title = "Jobs";
   // jsdom has no window.focus.
   window.focus = () => undefined;
@@ -45,12 +40,6 @@ beforeEach(() => {
   });
   vi.stubGlobal("Notification", createNotificationClass("granted"));
 });
-afterEach(() => {
-  cleanup();
-  liveState.setState({ isLive: false });
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-});
 
 function createNotificationClass(permission: NotificationPermission) {
   return class {
@@ -64,21 +53,15 @@ function createNotificationClass(permission: NotificationPermission) {
   };
 }
 
-const advanceTime = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 const push = vi.fn();
-
-async function show() {
-  await act(async () =>
-    renderInApp(
-      <PageProvider router={{ push }}>
-        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-          <OwnJobs />
-          <Toasts />
-        </ConnectionProvider>
-      </PageProvider>,
-    ),
+const show = () =>
+  renderScreen(
+    <>
+      <OwnJobs />
+      <Toasts />
+    </>,
+    { connectionId: "c1", router: { push } },
   );
-}
 async function submit(ids: string[], batch?: string) {
   await act(async () => {
     for (const id of ids) notifyResponse({ path: "/api/prompt", method: "POST", status: 200, action: batch, value: { prompt_id: id } });
@@ -197,7 +180,7 @@ it("offers notifications when a job runs for more than 10 seconds", async () => 
   await advanceTime(10_000 + 2 * LIVE_INTERVAL_MS);
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText("Get notified when your jobs end?")).toBeDefined();
-  await act(async () => screen.getByRole("button", { name: "Notify me" }).click());
+  await press("Notify me");
   expect(notificationChoice.get()).toBe("all");
   expect(Notification.permission).toBe("granted");
 });

@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { type ReactNode } from "react";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { MemberProvider } from "@/components/frame/member-context";
 import { CommandPalette } from "@/components/frame/palette/command-palette";
@@ -8,36 +8,25 @@ import { findItems, type PaletteItem, parseJobId } from "@/components/frame/pale
 import { Shortcuts } from "@/components/frame/shortcuts";
 import { usePageKey } from "@/components/ui/hooks/page-events";
 import { type Role } from "@/lib/contract/members/roles";
-import { PageProvider } from "@/tests/support/page-provider";
+import { createFakeRouter } from "@/tests/support/page-provider";
 import { renderInApp } from "./render";
+import { wrapInScreen } from "./render-screen";
+
+const visitedPaths: string[] = [];
+const router = createFakeRouter((href) => void visitedPaths.push(href));
+beforeEach(() => void visitedPaths.splice(0));
 
 describe("palette", () => {
-  const createItem = (key: string, group: PaletteItem["group"], label: string, overrides: Partial<PaletteItem> = {}): PaletteItem => ({
-    key,
-    group,
-    label,
-    run: () => undefined,
-    ...overrides,
-  });
-
-  const visitedPaths: string[] = [];
-  const router = {
-    push: (href: string) => void visitedPaths.push(href),
-    replace: () => undefined,
-    refresh: () => undefined,
-    bfcacheId: "test",
-    back: () => undefined,
-    forward: () => undefined,
-    prefetch: () => undefined,
-  };
-
   beforeAll(() => {
     // jsdom doesn't implement scrolling, which returns a promise in browsers.
     Object.assign(Element.prototype, { scrollIntoView: () => Promise.resolve() });
   });
-  beforeEach(() => void visitedPaths.splice(0));
 
   it("finds commands by label or search term, with prefix matches first", () => {
+    const createItem = (key: string, group: PaletteItem["group"], label: string, overrides: Partial<PaletteItem> = {}): PaletteItem => ({
+      ...{ key, group, label, run: () => undefined },
+      ...overrides,
+    });
     const items = [
       createItem("1", "pages", "Queue"),
       createItem("2", "actions", "Theme: dark"),
@@ -61,29 +50,26 @@ describe("palette", () => {
     }
   });
 
-  const connections = [{ id: "studio", name: "Studio", embedded: false }];
-
-  function renderPalette(role: Role = "owner") {
-    let isClosed = false;
-    renderInApp(
-      <PageProvider router={router}>
-        <ConnectionProvider currentId={undefined} connections={[]}>
-          <MemberProvider role={role}>
-            <CommandPalette onClose={() => (isClosed = true)} />
-          </MemberProvider>
-        </ConnectionProvider>
-      </PageProvider>,
+  function renderPalette({ role = "owner", connectionId }: { role?: Role; connectionId?: string } = {}) {
+    const onClose = vi.fn();
+    const palette = (
+      <MemberProvider role={role}>
+        <CommandPalette onClose={onClose} />
+      </MemberProvider>
     );
+    renderInApp(wrapInScreen(palette, { router, connectionId }));
     const field = screen.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
     return {
       field,
+      onClose,
       getSelectedText: () => document.getElementById(field.getAttribute("aria-activedescendant") ?? "")?.textContent,
-      isClosed: () => isClosed,
+      type: (value: string) => fireEvent.change(field, { target: { value } }),
     };
   }
+  const isOffered = (name: string | RegExp) => screen.queryByRole("option", { name }) !== null;
 
   it("keeps the focus in the field and runs the selected item on Enter", () => {
-    const { field, getSelectedText, isClosed } = renderPalette();
+    const { field, getSelectedText, onClose } = renderPalette();
     expect(document.activeElement).toBe(field);
     expect(getSelectedText()).toBe("Overview");
     fireEvent.keyDown(field, { key: "ArrowUp" });
@@ -91,87 +77,73 @@ describe("palette", () => {
     for (let press = 0; press < 3; press++) fireEvent.keyDown(field, { key: "ArrowDown" });
     expect(getSelectedText()).toContain("Queue");
     expect(screen.getByRole("option", { name: "Queue" }).getAttribute("aria-selected")).toBe("true");
+    fireEvent.keyDown(field, { key: "Enter", isComposing: true });
+    expect(onClose).not.toHaveBeenCalled();
     fireEvent.keyDown(field, { key: "Enter" });
     expect(visitedPaths).toEqual(["/queue"]);
-    expect(isClosed()).toBe(true);
+    expect(onClose).toHaveBeenCalled();
   });
 
   it("ignores Enter when nothing is found", () => {
-    const { field, isClosed } = renderPalette();
-    fireEvent.change(field, { target: { value: "zzz" } });
+    const { field, onClose, type } = renderPalette();
+    type("zzz");
     expect(screen.getByRole("status").textContent).toMatch(/^Nothing found\.$/);
     expect(screen.queryAllByRole("option")).toEqual([]);
     fireEvent.keyDown(field, { key: "Enter" });
     fireEvent.keyDown(field, { key: "ArrowDown" });
-    expect(isClosed()).toBe(false);
+    expect(onClose).not.toHaveBeenCalled();
   });
 
-  it("ignores Enter when an input method is active", () => {
-    const { field, isClosed } = renderPalette();
-    fireEvent.keyDown(field, { key: "Enter", isComposing: true });
-    expect(isClosed()).toBe(false);
-  });
-
-  it("offers other languages only when they are searched for", () => {
-    const { field } = renderPalette();
-    expect(screen.queryByRole("option", { name: /^简体中文/ })).toBeNull();
-    fireEvent.change(field, { target: { value: "language" } });
-    expect(screen.getByRole("option", { name: /^简体中文/ })).toBeDefined();
-  });
-
-  it("opens a sample, and an invitation form when the role allows it", () => {
-    const { field } = renderPalette();
-    expect(screen.queryByRole("option", { name: /^Invert/ })).toBeNull();
-    fireEvent.change(field, { target: { value: "invert" } });
+  it("opens lists, and languages and samples only when they are searched for", () => {
+    const { type } = renderPalette();
+    expect([isOffered(/^简体中文/), isOffered(/^Invert/)]).toEqual([false, false]);
+    type("language");
+    expect(isOffered(/^简体中文/)).toBe(true);
+    type("invert");
     fireEvent.click(screen.getByRole("option", { name: /^Invert/ }));
-    expect(visitedPaths).toEqual(["/run?sample=01-invert"]);
-    fireEvent.change(field, { target: { value: "invite" } });
-    fireEvent.click(screen.getByRole("option", { name: "Invite a member" }));
-    expect(visitedPaths[1]).toBe("/settings/members?invite=1");
-    cleanup();
-    renderPalette("operator");
-    expect(screen.queryByRole("option", { name: "Invite a member" })).toBeNull();
+    type("failed");
+    fireEvent.click(screen.getByRole("option", { name: "Show failed jobs" }));
+    expect(visitedPaths).toEqual(["/run?sample=01-invert", "/jobs?status=failed"]);
   });
 
-  async function search(query: string, respond: () => Response) {
+  it.each<[string, string, string, Role, Role]>([
+    ["invite", "Invite a member", "/settings/members?invite=1", "owner", "operator"],
+    ["cancel", "Cancel waiting jobs…", "/queue?clear=1", "operator", "viewer"],
+  ])("finds %s only when the role allows it", (query, name, path, allowedRole, otherRole) => {
+    renderPalette({ role: allowedRole }).type(query);
+    fireEvent.click(screen.getByRole("option", { name }));
+    expect(visitedPaths).toEqual([path]);
+    cleanup();
+    renderPalette({ role: otherRole }).type(query);
+    expect(isOffered(name)).toBe(false);
+  });
+
+  function search(query: string, respondToAssets: () => Response) {
     const requests: string[] = [];
     vi.stubGlobal("fetch", async (path: string) => {
       requests.push(path);
       return path.startsWith("/api/assets")
-        ? respond()
+        ? respondToAssets()
         : Response.json({ jobs: [], pagination: { offset: 0, limit: 100, total: 0, has_more: false } });
     });
-    renderInApp(
-      <PageProvider router={router}>
-        <ConnectionProvider currentId="studio" connections={connections}>
-          <CommandPalette onClose={() => undefined} />
-        </ConnectionProvider>
-      </PageProvider>,
-    );
-    fireEvent.change(screen.getByRole("combobox"), { target: { value: query } });
+    renderPalette({ connectionId: "studio" }).type(query);
     return requests;
   }
 
   it("finds assets by part of their name", async () => {
-    const asset = {
-      id: "a-1",
-      name: "poster-07.png",
-      size: 1,
-      tags: [],
-      created_at: "2026-01-01T00:00:00Z",
-      updated_at: "2026-01-01T00:00:00Z",
-    };
-    const requests = await search("poster-0", () => Response.json({ assets: [asset], total: 1, has_more: false }));
+    const times = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" };
+    const asset = { id: "a-1", name: "poster-07.png", size: 1, tags: [], ...times };
+    const requests = search("poster-0", () => Response.json({ assets: [asset], total: 1, has_more: false }));
     fireEvent.click(await screen.findByRole("option", { name: "poster-07.png" }));
     expect(visitedPaths).toEqual(["/assets/a-1"]);
     expect(requests.find((path) => path.startsWith("/api/assets"))).toContain("name_contains=poster-0");
   });
 
   it("reports that assets were not searched when the service is unreachable", async () => {
-    await search("zzz", () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
+    search("zzz", () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
     expect(await screen.findByText(/^Assets could not be searched:/)).toBeDefined();
     cleanup();
-    const requests = await search("zzz", () => Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 }));
+    const requests = search("zzz", () => Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 }));
     await waitFor(() => expect(requests.some((path) => path.startsWith("/api/assets"))).toBe(true));
     expect(screen.queryByText(/^Assets could not be searched:/)).toBeNull();
   });
@@ -187,109 +159,68 @@ describe("palette", () => {
         ? Response.json({ jobs, pagination: { offset: 0, limit: 100, total: 2, has_more: false } })
         : Response.json({ jobs: [], assets: [], pagination: { offset: 0, limit: 12, total: 0, has_more: false } }),
     );
-    renderInApp(
-      <PageProvider router={router}>
-        <ConnectionProvider currentId="studio" connections={connections}>
-          <CommandPalette onClose={() => undefined} />
-        </ConnectionProvider>
-      </PageProvider>,
-    );
+    const { type } = renderPalette({ connectionId: "studio" });
     expect((await screen.findByRole("option", { name: /^Poster.*Feb 28.*9:05.*Failed$/ })).textContent).toContain("Failed");
-    fireEvent.change(screen.getByRole("combobox"), { target: { value: "0191beef" } });
+    type("0191beef");
     fireEvent.click(screen.getByRole("option", { name: /^Job 0191beef/ }));
     expect(visitedPaths).toEqual(["/jobs/0191beef-0000-7000-8000-000000000002"]);
   });
-
-  it("offers to cancel waiting jobs only when the role allows it", () => {
-    renderPalette("operator");
-    fireEvent.click(screen.getByRole("option", { name: "Cancel waiting jobs…" }));
-    fireEvent.click(screen.getByRole("option", { name: "Show failed jobs" }));
-    expect(visitedPaths).toEqual(["/queue?clear=1", "/jobs?status=failed"]);
-    cleanup();
-    renderPalette("viewer");
-    expect(screen.queryByRole("option", { name: "Cancel waiting jobs…" })).toBeNull();
-  });
 });
 
-it("focuses the filter field or the first filter when / is pressed", () => {
-  const { unmount } = renderInApp(
-    <>
-      <Shortcuts />
-      <ToolBar label="Filters">
-        <a href="#all">All</a>
-        <input type="search" aria-label="Name" />
-      </ToolBar>
-    </>,
-  );
-  fireEvent.keyDown(document.body, { key: "/" });
-  expect(document.activeElement).toBe(screen.getByRole("searchbox", { name: "Name" }));
-  unmount();
+const renderShortcuts = (children: ReactNode) =>
   renderInApp(
     <>
       <Shortcuts />
       <ToolBar label="Filters">
         <a href="#all">All</a>
+        {children}
       </ToolBar>
     </>,
   );
+
+it.each([
+  ["the filter field", <input type="search" aria-label="Name" />, "searchbox"],
+  ["the first filter", null, "link"],
+])("focuses %s when / is pressed", (_, field, role) => {
+  renderShortcuts(field);
   fireEvent.keyDown(document.body, { key: "/" });
-  expect(document.activeElement).toBe(screen.getByRole("link", { name: "All" }));
+  expect(document.activeElement).toBe(screen.getByRole(role));
 });
 
-it("ignores / and ? in text fields or with a modifier key", () => {
-  renderInApp(
-    <>
-      <Shortcuts />
-      <ToolBar label="Filters">
-        <a href="#all">All</a>
-      </ToolBar>
-      <textarea aria-label="Text" />
-    </>,
-  );
+it("ignores / and ? while typing, with a modifier key and in an input method", () => {
+  renderShortcuts(<textarea aria-label="Text" />);
   const text = screen.getByRole("textbox", { name: "Text" });
   text.focus();
   expect(fireEvent.keyDown(text, { key: "/" })).toBe(true);
   expect(fireEvent.keyDown(text, { key: "?" })).toBe(true);
   expect(fireEvent.keyDown(document.body, { key: "/", ctrlKey: true })).toBe(true);
+  expect(fireEvent.keyDown(document.body, { key: "/", isComposing: true })).toBe(true);
+  expect(fireEvent.keyDown(document.body, { key: "/", keyCode: 229 })).toBe(true);
   expect(document.activeElement).toBe(text);
   expect(screen.queryByRole("dialog", { hidden: true })).toBeNull();
 });
 
-it("ignores keys when an input method is open", () => {
-  const { container } = renderInApp(
-    <>
-      <Shortcuts />
-      <ToolBar label="Filters">
-        <a href="#all">All</a>
-      </ToolBar>
-    </>,
-  );
-  fireEvent.keyDown(container, { key: "/", isComposing: true });
-  fireEvent.keyDown(container, { key: "/", keyCode: 229 });
-  expect(document.activeElement).toBe(document.body);
-});
-
 it("opens a page when g and its letter are pressed in sequence", () => {
-  const openedPaths: string[] = [];
   const onRowKey = vi.fn();
   function Page() {
     usePageKey((event) => void onRowKey(event.key));
     return <input aria-label="Name" />;
   }
-  renderInApp(
-    <PageProvider router={{ push: (href) => void openedPaths.push(href) }}>
+  const page = (
+    <>
       <Page />
       <Shortcuts />
-    </PageProvider>,
+    </>
   );
+  renderInApp(wrapInScreen(page, { router }));
   for (const letter of ["j", "q", "h", "a", "f", "r", "s", "z"]) {
     fireEvent.keyDown(document.body, { key: "g" });
     fireEvent.keyDown(document.body, { key: letter });
   }
-  expect(openedPaths).toEqual(["/jobs", "/queue", "/history", "/assets", "/files", "/run", "/settings"]);
+  expect(visitedPaths).toEqual(["/jobs", "/queue", "/history", "/assets", "/files", "/run", "/settings"]);
   fireEvent.keyDown(document.body, { key: "j" });
   fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "g" });
   fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "j" });
-  expect(openedPaths).toHaveLength(7);
+  expect(visitedPaths).toHaveLength(7);
   expect(onRowKey.mock.calls.map(([key]) => key).filter((key) => key !== "g")).toEqual(["z", "j", "j"]);
 });

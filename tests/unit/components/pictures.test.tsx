@@ -1,12 +1,13 @@
 // Pictures load a few at a time, pause on hidden pages, and are retried after an outage.
 import "@/components/ui/pictures/picture-retries";
-import { act, fireEvent, render as renderBare, renderHook, screen } from "@testing-library/react";
+import { fireEvent, renderHook, screen } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { notifyStoredAssets, useStoredAssets } from "@/components/frame/stored-assets";
 import { Picture } from "@/components/ui/pictures/picture";
 import { queueImage, renderPlainPicture } from "@/components/ui/pictures/plain-picture";
-import { wrapInApp } from "./render";
+import { renderInApp, wrapInApp } from "./render";
+import { advanceTime } from "./render-screen";
 
 describe("pictures", () => {
   let networkResponses: Record<string, () => Response>;
@@ -15,23 +16,24 @@ describe("pictures", () => {
   beforeEach(() => {
     vi.useFakeTimers();
     [networkResponses, requests, cachedResponses] = [{}, [], {}];
-    vi.stubGlobal("fetch", (address: string, { cache }: RequestInit = {}) => {
+    vi.stubGlobal("fetch", async (address: string, { cache }: RequestInit = {}) => {
       const { pathname, search } = new URL(address, "http://localhost");
       // Reads the image's response from the browser's cache.
-      if (cache === "only-if-cached")
-        return Promise.resolve((cachedResponses[pathname + search] ?? (() => new Response(null, { status: 504 })))());
+      if (cache === "only-if-cached") return cachedResponses[pathname + search]?.() ?? new Response(null, { status: 504 });
       requests.push(pathname + search);
-      return Promise.resolve((networkResponses[pathname + search] ?? (() => new Response(null, { status: 500 })))());
+      return networkResponses[pathname + search]?.() ?? new Response(null, { status: 500 });
     });
   });
 
-  const render = (element: ReactNode) => renderBare(element, { wrapper: ({ children }) => wrapInApp(children) });
+  function render(element: ReactNode) {
+    const { container, rerender } = renderInApp(element);
+    return { container, rerender: (other: ReactNode) => rerender(wrapInApp(other)) };
+  }
   const createPicture = (name: string) => (
     <Picture key={name} src={`/${name}?connection=${name[0]}`} alt={name} width={10} height={10} eager />
   );
   const getSources = () => screen.getAllByRole("img").flatMap((image) => image.getAttribute("src") ?? []);
   const getImage = (name: string) => screen.getByRole("img", { name });
-  const advanceTime = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
   /** Fires the error event of a failed image. */
   const failImage = (name: string) => fireEvent.error(getImage(name));
 
@@ -144,9 +146,7 @@ describe("pictures", () => {
 describe("picture queue", () => {
   beforeEach(() => void vi.useFakeTimers());
   const cancelCallbacks: (() => void)[] = [];
-  afterEach(() => {
-    cancelCallbacks.splice(0).forEach((end) => end());
-  });
+  afterEach(() => cancelCallbacks.splice(0).forEach((cancel) => cancel()));
 
   function createPictures(count: number, observeNear?: Parameters<typeof queueImage>[1]): HTMLImageElement[] {
     return Array.from({ length: count }, (_, at) => {
@@ -170,9 +170,9 @@ describe("picture queue", () => {
   test("loads 24 pictures at once while pictures arrive", () => {
     const images = createPictures(40);
     expect(loadingImages(images)).toHaveLength(24);
-    for (let index = 0; index < 10; index += 1) {
+    for (const image of images.slice(0, 3)) {
       vi.advanceTimersByTime(900);
-      finishLoading(images[index]);
+      finishLoading(image);
       expect(loadingImages(images)).toHaveLength(24);
     }
   });
@@ -183,10 +183,11 @@ describe("picture queue", () => {
     expect(loadingImages(images)).toEqual(images.slice(0, 4));
     // A failing picture doesn't affect the others.
     images[0]?.dispatchEvent(new Event("error"));
-    expect(loadingImages(images).filter((image) => image !== images[0])).toHaveLength(4);
+    const otherImages = images.slice(1);
+    expect(loadingImages(otherImages)).toHaveLength(4);
     finishLoading(images[1]);
     // The order is unchanged.
-    expect(loadingImages(images).filter((image) => image !== images[0])).toEqual(images.slice(2, 26));
+    expect(loadingImages(otherImages)).toEqual(images.slice(2, 26));
   });
 
   test("loads a picture when it comes near the view", () => {

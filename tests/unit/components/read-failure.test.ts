@@ -3,27 +3,16 @@ import { getCurrentStatus } from "@/components/frame/counts-context";
 import { toAgo, toDuration } from "@/components/ui/time";
 import { toFailure } from "@/lib/browser/api-failure";
 import { parseFailureResponse } from "@/lib/browser/parse-response";
-import { createThumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { toSafeReturnPath } from "@/lib/shared/console-paths";
 
 describe("readFailure", () => {
-  it("keeps code, message, request id and the requested wait", () => {
-    const body = JSON.stringify({ code: "RATE_LIMITED", message: "Slow down", request_id: "r-9" });
+  it("keeps the fields of a JSON failure and the requested wait", () => {
+    const node_errors = { 3: { class_type: "LoadImage", errors: [{ type: "t", message: "no file" }] } };
+    const body = JSON.stringify({ code: "RATE_LIMITED", message: "Slow down", request_id: "r-9", node_errors });
     expect(parseFailureResponse(429, "3", body)).toMatchObject({
-      code: "RATE_LIMITED",
-      message: "Slow down",
-      requestId: "r-9",
-      retryAfterMs: 3000,
+      ...{ code: "RATE_LIMITED", message: "Slow down", requestId: "r-9", retryAfterMs: 3000 },
+      nodeErrors: { 3: { errors: [{ message: "no file" }] } },
     });
-  });
-
-  it("keeps the node errors", () => {
-    const body = JSON.stringify({
-      code: "X",
-      message: "m",
-      node_errors: { 3: { class_type: "LoadImage", errors: [{ type: "t", message: "no file" }] } },
-    });
-    expect(parseFailureResponse(400, null, body).nodeErrors?.["3"]?.errors[0]?.message).toBe("no file");
   });
 
   it.each([
@@ -38,20 +27,6 @@ describe("readFailure", () => {
   it("distinguishes an aborted request from a lost network", () => {
     expect(toFailure(new DOMException("x", "AbortError")).code).toBe("ABORTED");
     expect(toFailure(new TypeError("Failed to fetch")).code).toBe("CONSOLE_UNREACHABLE");
-  });
-});
-
-describe("URLs", () => {
-  it("omits empty values and joins lists with commas", () => {
-    expect(withQuery("/api/jobs", { status: ["failed", "pending"], workflow_id: undefined, offset: 0 })).toBe(
-      "/api/jobs?status=failed%2Cpending&offset=0",
-    );
-  });
-
-  it("encodes any file name", () => {
-    expect(createThumbnailUrl({ connection: "c", file: { filename: "a&b=c #1.png" }, edge: 128 })).toBe(
-      "/api/console/thumbnail?filename=a%26b%3Dc+%231.png&edge=128&connection=c",
-    );
   });
 });
 
@@ -71,11 +46,9 @@ describe("redirects after sign-in", () => {
 describe("connection status", () => {
   it.each([
     ["active", undefined, "active"],
-    ["active", "answer", "active"],
     ["unreachable", "answer", "active"],
     ["waitlisted", "answer", "waitlisted"],
     ["active", "UPSTREAM_UNREACHABLE", "unreachable"],
-    ["active", "UPSTREAM_REFUSED_KEY", "refused"],
     ["waitlisted", "UPSTREAM_UNREADABLE", "strange"],
     ["active", "CONSOLE_UNREACHABLE", "unknown"],
     ["refused", "API_KEY_MISSING", "refused"],
@@ -86,14 +59,11 @@ describe("connection status", () => {
 
 describe("durations", () => {
   it.each([
-    [0, { unit: "seconds", seconds: "0.0" }],
-    [412, { unit: "seconds", seconds: "0.4" }],
     [59_949, { unit: "seconds", seconds: "59.9" }],
     [59_950, { unit: "minutes", minutes: "1", seconds: "00" }],
     [67_000, { unit: "minutes", minutes: "1", seconds: "07" }],
     [3_599_999, { unit: "hours", hours: "1", minutes: "00" }],
     [7_500_000, { unit: "hours", hours: "2", minutes: "05" }],
-    [47 * 3_600_000, { unit: "hours", hours: "47", minutes: "00" }],
     [52 * 3_600_000, { unit: "days", days: "2", hours: "04" }],
     [324.6 * 86_400_000, { unit: "manyDays", days: "324" }],
     [-5, { unit: "seconds", seconds: "0.0" }],
@@ -102,7 +72,6 @@ describe("durations", () => {
   });
 
   it.each([
-    [46_900, { unit: "seconds", seconds: "46" }],
     [59_999, { unit: "seconds", seconds: "59" }],
     [60_000, { unit: "minutes", minutes: "1", seconds: "00" }],
   ])("formats %d ms of a running job in whole seconds as %j", (ms, parts) => {

@@ -1,5 +1,6 @@
 // One banner explains why the session ended and what to do.
 import { act, screen } from "@testing-library/react";
+import { type ReactNode } from "react";
 import { SWRConfig } from "swr";
 import { beforeEach, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
@@ -9,8 +10,7 @@ import { callApi, notifyResponse } from "@/lib/browser/api";
 import { type LiveMessage } from "@/lib/browser/live/live-client";
 import { liveModule, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
-import { PageProvider } from "@/tests/support/page-provider";
-import { renderInApp } from "./render";
+import { advanceTime, renderScreen } from "./render-screen";
 
 const liveSession = { state: "live", memberId: "ada", role: "operator", canChange: true } as const;
 let session: SessionState;
@@ -20,19 +20,16 @@ beforeEach(() => {
   vi.stubGlobal("fetch", async () => Response.json(session));
 });
 
+const showUncached = (children: ReactNode, refresh: () => undefined = () => undefined) =>
+  renderScreen(<SWRConfig value={{ provider: () => new Map() }}>{children}</SWRConfig>, { router: { refresh } });
+const createWatch = (children: ReactNode) => (
+  <SessionWatch memberId="ada" role="operator">
+    {children}
+  </SessionWatch>
+);
 const showBanner = () =>
-  act(async () =>
-    renderInApp(
-      <PageProvider>
-        <SWRConfig value={{ provider: () => new Map() }}>
-          <SessionWatch memberId="ada" role="operator">
-            <FailureMessage failure={{ code: "UNAUTHORIZED", message: "" }} onRetry={() => undefined} />
-          </SessionWatch>
-        </SWRConfig>
-      </PageProvider>,
-    ),
-  );
-const advanceFiveSeconds = () => act(() => vi.advanceTimersByTimeAsync(5_000));
+  showUncached(createWatch(<FailureMessage failure={{ code: "UNAUTHORIZED", message: "" }} onRetry={() => undefined} />));
+const advanceFiveSeconds = () => advanceTime(5_000);
 
 it.each<[SessionState, string, string | undefined]>([
   [{ state: "ended", cause: "expired" }, "Your session has expired", "Sign in again"],
@@ -64,26 +61,23 @@ it("links to sign-in in a new tab when the session has ended", async () => {
   expect([link.getAttribute("href"), link.getAttribute("target")]).toEqual(["/sign-in?callbackUrl=%2Fconfirmed", "_blank"]);
 });
 
+const showMember = (canChange: boolean, refresh: () => undefined) =>
+  showUncached(
+    <MemberProvider role="operator" canChange={canChange}>
+      {createWatch(null)}
+    </MemberProvider>,
+    refresh,
+  );
+
 it("refreshes the page when read-only mode starts or ends", async () => {
   const refresh = vi.fn();
-  const page = (canChange: boolean) => (
-    <PageProvider router={{ refresh }}>
-      <SWRConfig value={{ provider: () => new Map() }}>
-        <MemberProvider role="operator" canChange={canChange}>
-          <SessionWatch memberId="ada" role="operator">
-            {null}
-          </SessionWatch>
-        </MemberProvider>
-      </SWRConfig>
-    </PageProvider>
-  );
-  const { unmount } = await act(async () => renderInApp(page(true)));
+  const { unmount } = await showMember(true, refresh);
   expect(refresh).not.toHaveBeenCalled();
   session = { ...liveSession, canChange: false };
   await act(async () => notifyResponse({ path: "/api/prompt", method: "POST", status: 403 }));
   expect(refresh).toHaveBeenCalledOnce();
   unmount();
-  await act(async () => renderInApp(page(false)));
+  await showMember(false, refresh);
   await advanceFiveSeconds();
   expect(refresh).toHaveBeenCalledOnce();
   session = liveSession;
@@ -99,32 +93,14 @@ function fetchOnce<Data>(path: `/${string}`, receive: (message: LiveMessage<Data
 it("refreshes the page when only its read-only mode is outdated", async () => {
   vi.spyOn(liveModule, "load").mockResolvedValue({ watchLive: fetchOnce, restartLive: () => undefined });
   const refresh = vi.fn();
-  await act(async () =>
-    renderInApp(
-      <PageProvider router={{ refresh }}>
-        <SWRConfig value={{ provider: () => new Map() }}>
-          <MemberProvider role="operator" canChange={false}>
-            <SessionWatch memberId="ada" role="operator">
-              {null}
-            </SessionWatch>
-          </MemberProvider>
-        </SWRConfig>
-      </PageProvider>,
-    ),
-  );
+  await showMember(false, refresh);
   await advanceFiveSeconds();
   expect(refresh.mock.calls.length).toBeGreaterThan(1);
 });
 
 it("offers a reload when an embedded session has ended", async () => {
   session = { state: "ended", cause: "expired" };
-  await act(async () =>
-    renderInApp(
-      <SWRConfig value={{ provider: () => new Map() }}>
-        <SessionWatch role="operator">{null}</SessionWatch>
-      </SWRConfig>,
-    ),
-  );
+  await showUncached(<SessionWatch role="operator">{null}</SessionWatch>);
   expect(await screen.findByRole("button", { name: "Reload" })).toBeDefined();
 });
 
@@ -148,22 +124,14 @@ it("pauses requests and the stream while the session has ended", async () => {
     return Response.json(session);
   });
   const takeOtherPaths = () => paths.splice(0).filter((path) => path !== "/api/console/session");
-  await act(async () =>
-    renderInApp(
-      <SWRConfig value={{ provider: () => new Map() }}>
-        <SessionWatch memberId="ada" role="operator">
-          <LiveJobs />
-        </SessionWatch>
-      </SWRConfig>,
-    ),
-  );
+  await showUncached(createWatch(<LiveJobs />));
   await advanceFiveSeconds();
   expect(takeOtherPaths().length).toBeGreaterThan(0);
   session = { state: "ended", cause: "expired" };
   await advanceFiveSeconds();
   await screen.findByRole("alert");
   takeOtherPaths();
-  await act(() => vi.advanceTimersByTimeAsync(30_000));
+  await advanceTime(30_000);
   expect(takeOtherPaths()).toEqual([]);
   // The console would refuse the stream with 401.
   expect([[...watchedPaths], restartLive.mock.calls]).toEqual([[], []]);

@@ -11,7 +11,6 @@ import {
   queueListSchema,
   queueResponseSchema,
 } from "@/lib/contract/schemas/job";
-import { toMilliseconds } from "@/lib/contract/times";
 
 const file = { filename: "3ac9e1.png", subfolder: "", type: "output" };
 const detail = {
@@ -31,30 +30,15 @@ describe("a list of jobs", () => {
   const parseJob = (job: object) =>
     jobsResponseSchema.parse({ jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } }).jobs[0];
 
-  it("reads creation in seconds and in milliseconds as the same moment", () => {
-    const times = [1767225600, 1767225600000].map((time) =>
-      toMilliseconds(parseJob({ id: "a", status: "pending", create_time: time })?.create_time),
-    );
-    expect(times).toEqual([1767225600000, 1767225600000]);
-  });
-
   it("keeps unknown fields and unknown statuses unchanged", () => {
     const job = { id: "a", status: "teleporting", create_time: 1, priority: 7, queue_reason: "capacity" };
     expect(parseJob(job)).toEqual(job);
   });
 
   it("reads null as absent in every optional field", () => {
-    const optionalFields = [
-      "create_time",
-      "execution_error",
-      "preview_output",
-      "outputs_count",
-      "workflow_id",
-      "execution_start_time",
-      "execution_end_time",
-      "progress",
-    ];
-    const job = parseJob({ id: "a", status: "pending", ...Object.fromEntries(optionalFields.map((name) => [name, null])) });
+    const times = { create_time: null, execution_start_time: null, execution_end_time: null };
+    const content = { execution_error: null, preview_output: null, outputs_count: null, workflow_id: null, progress: null };
+    const job = parseJob({ id: "a", status: "pending", ...times, ...content });
     expect(JSON.parse(JSON.stringify(job))).toEqual({ id: "a", status: "pending" });
   });
 
@@ -66,20 +50,12 @@ describe("a list of jobs", () => {
     expect(response.pagination).toMatchObject({ offset: 0, total: 0, has_more: false, next_cursor: "x" });
   });
 
-  it.each([[{ status: "pending" }], [{ id: "a" }], [{ id: 7, status: "pending" }], ["text"]])("omits the invalid job %j", (job) => {
+  it.each([[{ status: "pending" }], [{ id: 7, status: "pending" }], ["text"]])("omits the invalid job %j", (job) => {
     expect(jobsResponseSchema.parse({ jobs: [job], pagination: {} }).jobs).toEqual([]);
   });
 
   it.each(["<html>", [], {}, { jobs: [] }, { jobs: {}, pagination: {} }])("rejects the invalid list %j", (body) => {
     expect(jobsResponseSchema.safeParse(body).success).toBe(false);
-  });
-
-  it("accepts any value in a job's free-form fields", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (execution_error, preview_output, progress) => {
-        expect(parseJob({ id: "a", status: "failed", create_time: 1, execution_error, preview_output, progress })?.id).toBe("a");
-      }),
-    );
   });
 });
 
@@ -92,7 +68,7 @@ describe("a job's details", () => {
   });
 
   it("accepts any value in a free-form field", () => {
-    const names = ["workflow", "outputs", "execution_status", "execution_meta", "execution_error", "preview_output"];
+    const names = ["workflow", "outputs", "execution_status", "execution_meta", "execution_error", "preview_output", "progress"];
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.jsonValue(), (name, value) => {
         expect(jobDetailSchema.parse({ ...detail, [name]: value }).id).toBe(detail.id);
@@ -101,24 +77,9 @@ describe("a job's details", () => {
   });
 
   it("reads an execution error in the cloud's and a local server's format", () => {
-    const cloud = {
-      node_id: "3",
-      node_type: "KSampler",
-      exception_type: "OOMError",
-      exception_message: "no memory",
-      traceback: [],
-      current_inputs: {},
-      current_outputs: {},
-    };
-    const local = {
-      ...cloud,
-      node_id: 3,
-      current_inputs: { seed: [1] },
-      current_outputs: ["4"],
-      executed: ["4"],
-      prompt_id: "p",
-      timestamp: 1767225501900,
-    };
+    const error = { node_type: "KSampler", exception_type: "OOMError", exception_message: "no memory", traceback: [] };
+    const cloud = { ...error, node_id: "3", current_inputs: {}, current_outputs: {} };
+    const local = { ...error, node_id: 3, current_inputs: { seed: [1] }, current_outputs: ["4"], executed: ["4"], timestamp: 1 };
     expect(jobDetailSchema.parse({ ...detail, execution_error: cloud }).execution_error).toEqual(cloud);
     expect(jobDetailSchema.parse({ ...detail, execution_error: local }).execution_error).toEqual({ ...local, node_id: "3" });
   });
@@ -129,18 +90,9 @@ describe("a job's details", () => {
   });
 });
 
-describe("a job's status", () => {
-  it("reads null fields and a raw status", () => {
-    const status = {
-      id: "a",
-      status: "executing",
-      created_at: "2026-01-01T00:00:00Z",
-      updated_at: "2026-01-01T00:00:05Z",
-      assigned_inference: null,
-      error_message: null,
-    };
-    expect(jobStatusSchema.parse(status)).toMatchObject({ id: "a", status: "executing" });
-  });
+it("reads a job's status with a raw word and null fields", () => {
+  const status = { id: "a", status: "executing", created_at: "2026-01-01T00:00:00Z", assigned_inference: null, error_message: null };
+  expect(jobStatusSchema.parse(status)).toMatchObject({ id: "a", status: "executing" });
 });
 
 describe("a submission", () => {
@@ -164,7 +116,6 @@ describe("a submission", () => {
 describe("queue and history", () => {
   it("rejects unknown properties", () => {
     expect(manageBodySchema.safeParse({ delete: ["a"], purge: true }).success).toBe(false);
-    expect(manageBodySchema.safeParse({ delete: "a" }).success).toBe(false);
     expect(manageBodySchema.parse({ clear: true, delete: null })).toEqual({ clear: true });
   });
 

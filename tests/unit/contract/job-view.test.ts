@@ -62,31 +62,20 @@ describe("a job view", () => {
   });
 
   it("reads creation time and slot from the status view", () => {
-    const view = toJobView(
-      parseItem({ create_time: null }),
-      createStatus({ created_at: "2026-01-01T00:00:00Z", assigned_inference: "slot-1" }),
-    );
-    expect(view).toMatchObject({ createdAtMs, assignedTo: "slot-1" });
+    const status = createStatus({ created_at: "2026-01-01T00:00:00Z", assigned_inference: "slot-1" });
+    expect(toJobView(parseItem({ create_time: null }), status)).toMatchObject({ createdAtMs, assignedTo: "slot-1" });
   });
 
   it("reads the start time from progress when reported", () => {
-    const running = parseItem({
-      status: "in_progress",
-      execution_start_time: undefined,
-      progress: { value: 0.1, start_time: 1767225604120 },
-    });
-    expect(toJobView(running)).toMatchObject({ startedAtMs: 1767225604120 });
-    expect(toJobView(running)).not.toHaveProperty("runMs");
+    const view = toJobView(parseItem({ status: "in_progress", progress: { value: 0.1, start_time: 1767225604120 } }));
+    expect(view).toMatchObject({ startedAtMs: 1767225604120 });
+    expect(view).not.toHaveProperty("runMs");
   });
 
   it("returns progress from 0 to 1 while running and none after the end", () => {
     const progress = { value: 1.7, nodes_done: 2, nodes_total: 5, current_node: 9, step: null };
-    expect(toJobView(parseItem({ status: "in_progress", progress })).progress).toEqual({
-      value: 1,
-      nodesDone: 2,
-      nodesTotal: 5,
-      currentNode: "9",
-    });
+    const view = { value: 1, nodesDone: 2, nodesTotal: 5, currentNode: "9" };
+    expect(toJobView(parseItem({ status: "in_progress", progress })).progress).toEqual(view);
     expect(toJobView(parseItem({ progress })).progress).toBeUndefined();
     expect(toJobView(parseItem({ status: "in_progress", progress: {} })).progress).toBeUndefined();
     expect(toJobView(parseItem({ status: "in_progress", progress: 0.5 })).progress).toBeUndefined();
@@ -94,12 +83,8 @@ describe("a job view", () => {
 
   it("returns a preview when the job has one", () => {
     const preview_output = { filename: "3ac9.png", subfolder: "", type: "temp", nodeId: "9", mediaType: "images", display_name: "cat.png" };
-    expect(toJobView(parseItem({ preview_output })).preview).toMatchObject({
-      kind: "image",
-      name: "cat.png",
-      nodeId: "9",
-      temporary: true,
-    });
+    const preview = { kind: "image", name: "cat.png", nodeId: "9", temporary: true };
+    expect(toJobView(parseItem({ preview_output })).preview).toMatchObject(preview);
     expect(toJobView(parseItem({ preview_output: null }))).not.toHaveProperty("preview");
   });
 

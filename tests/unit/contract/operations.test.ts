@@ -35,12 +35,6 @@ describe("the operations table", () => {
     expect(changing.filter((operation) => !hasRole("operator", operation.role)).map(signature)).toEqual([]);
   });
 
-  it("documents only success and redirect statuses for every operation", () => {
-    const statuses = allOperations.flatMap((operation) => Object.keys(operation.responses).map(Number));
-    expect(statuses.every((status) => status >= 200 && status < 400)).toBe(true);
-    expect(allOperations.every((operation) => Object.keys(operation.responses).length > 0)).toBe(true);
-  });
-
   it("encodes each path parameter as one segment", () => {
     expect(fillPath("/api/userdata/{file}/move/{dest}", { file: "workflows/a b.json", dest: "ü?#/.." })).toBe(
       "/api/userdata/workflows%2Fa%20b.json/move/%C3%BC%3F%23%2F..",
@@ -73,56 +67,30 @@ it("lists exactly the table's operations in docs/interface.md", () => {
   expect(extensions.sort()).toEqual(extensionOperations.map((operation) => [signature(operation), operation.capability]).sort());
 });
 
-it("maps every status as documented in docs/interface.md", () => {
+/** Returns the cells of each documented state except "unknown". */
+function getStateRows(): string[][] {
   const rows = page.split("## Job states")[1]?.split("##")[0]?.split("\n") ?? [];
-  const cells = rows
+  return rows
     .map((row) => row.split("|").map((cell) => cell.trim()))
     .filter((row) => /^(yes|no)$/.test(row[3] ?? "") && row[1] !== "unknown");
-  expect(cells).toHaveLength(6);
-  for (const [, state, words, terminal] of cells) {
+}
+
+it("maps every status as documented in docs/interface.md", () => {
+  const rows = getStateRows();
+  expect(rows).toHaveLength(6);
+  for (const [, state, words, terminal] of rows) {
     for (const word of words?.split(", ") ?? [])
       expect([word, toJobState(word), isTerminalStatus(word)]).toEqual([word, state, terminal === "yes"]);
   }
 });
 
-const statusTable: [word: string, state: string, terminal: boolean][] = [
-  ["waiting_to_dispatch", "pending", false],
-  ["submitted", "pending", false],
-  ["queued_limited", "pending", false],
-  ["queued_waiting", "pending", false],
-  ["allocated", "pending", false],
-  ["preparing", "pending", false],
-  ["pending_execution", "pending", false],
-  ["pending", "pending", false],
-  ["in_progress", "in_progress", false],
-  ["executing", "in_progress", false],
-  ["executed", "in_progress", false],
-  ["erroring", "in_progress", false],
-  ["completed", "completed", true],
-  ["success", "completed", true],
-  ["failed", "failed", true],
-  ["error", "failed", true],
-  ["non_retryable_error", "failed", true],
-  ["lost", "failed", true],
-  ["retryable_error", "failed", true],
-  ["cancelled", "cancelled", true],
-  ["canceled", "cancelled", true],
-  ["cancel_requested", "cancelled", false],
-  ["cancel_pending", "cancelled", false],
-  ["cancelling_preparing", "cancelled", false],
-];
-
 describe("job states", () => {
-  it.each(statusTable)("maps %s to %s, terminal: %s", (word, state, terminal) => {
-    expect(toJobState(word)).toBe(state);
-    expect(isTerminalStatus(word)).toBe(terminal);
-  });
+  const documentedWords = new Set(getStateRows().flatMap(([, , words = ""]) => words.split(", ")));
 
   it("maps an unknown status to unknown and not terminal", () => {
-    const knownWords = new Set(statusTable.map(([word]) => word));
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.constantFrom("constructor", "__proto__", "toString", "expired", "")), (word) => {
-        fc.pre(!knownWords.has(word));
+        fc.pre(!documentedWords.has(word));
         expect([toJobState(word), isTerminalStatus(word)]).toEqual(["unknown", false]);
       }),
     );

@@ -18,12 +18,8 @@ const getFailure = (text: string) => {
 };
 
 describe("reading a workflow file", () => {
-  it("reads a bare graph", () => {
-    expect(readWorkflow(JSON.stringify(graph))).toEqual({ ok: true, value: { graph } });
-  });
-
-  it("skips a byte order mark and whitespace", () => {
-    expect(readWorkflow(`\uFEFF\n ${JSON.stringify(graph)}`).ok).toBe(true);
+  it("reads a bare graph after a byte order mark and whitespace", () => {
+    expect(readWorkflow(`\uFEFF\n ${JSON.stringify(graph)}`)).toEqual({ ok: true, value: { graph } });
   });
 
   it("reads a submission and drops its partner key", () => {
@@ -97,17 +93,13 @@ describe("reading a workflow file", () => {
 
 describe("reading an invalid file", () => {
   it.each([
-    ["", { code: "empty" }],
     [" \n", { code: "empty" }],
     ["{}", { code: "no_nodes" }],
-    ['{"prompt": {}}', { code: "no_nodes" }],
     ['{"input": {"workflow": {}}}', { code: "no_nodes" }],
     ['{"nodes": [], "links": [], "version": 0.4}', { code: "no_nodes" }],
     ["[]", { code: "no_graph", found: "list" }],
     ['{"a": 1,\n "b": oops}', { code: "not_json", line: 2, column: 7 }],
     ['{"a": 1', { code: "not_json", line: 1, column: 8 }],
-    ["hello", { code: "not_json", line: 1, column: 1 }],
-    ["[1]", { code: "no_graph", found: "list" }],
     ["null", { code: "no_graph", found: "null" }],
     ['"x"', { code: "no_graph", found: "text" }],
     ["7", { code: "no_graph", found: "number" }],
@@ -163,11 +155,8 @@ describe("the workflow of a job", () => {
 
 describe("finding a JSON error", () => {
   it.each([
-    ["{", 1],
     ['{"a"}', 4],
     ['{"a":1,}', 7],
-    ["[1,]", 3],
-    ["[1 2]", 3],
     ['"abc', 4],
     ['"a\nb"', 2],
     ['"a\\x"', 2],
@@ -176,7 +165,6 @@ describe("finding a JSON error", () => {
     ["", 0],
     ["{'a':1}", 1],
     ["[tru]", 1],
-    ['{"a":"b" "c":1}', 9],
   ])("finds the error in %j at offset %d", (text, offset) => {
     expect(findJsonError(text)).toBe(offset);
   });
@@ -204,7 +192,6 @@ describe("finding a JSON error", () => {
   });
 
   it("finds an error in very large texts", () => {
-    expect(findJsonError(`"${"a".repeat(4_999_990)}`)).toBe(4_999_991);
     expect(findJsonError(`"${"\\n".repeat(2_000_000)}`)).toBe(4_000_001);
     expect(findJsonError("[".repeat(2_000_000))).toBe(2_000_000);
   });

@@ -11,10 +11,11 @@ import { type LiveMessage } from "@/lib/browser/live/live-client";
 import { liveModule } from "@/lib/browser/live/use-live";
 import { renderInApp } from "../components/render";
 
-describe("host page", () => {
-  const HOST_ORIGIN = "https://app.example.com";
-  const hostWindow = { postMessage: vi.fn() };
+const HOST_ORIGIN = "https://app.example.com";
+const hostWindow = { postMessage: vi.fn() };
 
+/** Shows the page in a host window. */
+function embedInHostPage() {
   beforeEach(() => {
     vi.useFakeTimers();
     hostWindow.postMessage.mockReset();
@@ -23,139 +24,131 @@ describe("host page", () => {
   afterEach(() => {
     Object.defineProperty(window, "parent", { value: window, configurable: true });
   });
+}
 
-  function dispatchMessage(data: unknown, origin = HOST_ORIGIN, source: unknown = hostWindow): void {
-    const event = new MessageEvent("message", { data, origin });
-    Object.defineProperty(event, "source", { value: source });
-    window.dispatchEvent(event);
-  }
+function dispatchMessage(data: unknown, origin = HOST_ORIGIN, source: unknown = hostWindow): void {
+  const event = new MessageEvent("message", { data, origin });
+  Object.defineProperty(event, "source", { value: source });
+  window.dispatchEvent(event);
+}
 
-  describe("a host message", () => {
-    const collectMessages = (data: unknown, origin?: string, source?: unknown) => {
-      const hostMessages: HostMessage[] = [];
-      const stop = onHostMessage([HOST_ORIGIN], (message) => hostMessages.push(message));
-      dispatchMessage(data, origin, source);
-      stop();
-      return hostMessages;
-    };
+describe("a host message", () => {
+  embedInHostPage();
 
-    it("accepts a valid message from the parent window of a framing origin", () => {
-      expect(collectMessages({ lightdesk: 1, type: "navigate", to: "/jobs?status=failed" })).toEqual([
-        { type: "navigate", to: "/jobs?status=failed" },
-      ]);
-    });
+  const collectMessages = (data: unknown, origin?: string, source?: unknown) => {
+    const hostMessages: HostMessage[] = [];
+    const stop = onHostMessage([HOST_ORIGIN], (message) => hostMessages.push(message));
+    dispatchMessage(data, origin, source);
+    stop();
+    return hostMessages;
+  };
 
-    it.each([
-      ["from another origin", { lightdesk: 1, type: "end" }, "https://evil.example.com"],
-      ["from another window", { lightdesk: 1, type: "end" }, HOST_ORIGIN, {}],
-      ["without a version", { type: "end" }],
-      ["that is not an object", "end"],
-      ["that navigates to another site", { lightdesk: 1, type: "navigate", to: "//evil.example.com" }],
-      ["that navigates to a page hosts can't show", { lightdesk: 1, type: "navigate", to: "/sign-in" }],
-      ["with an encoded path traversal", { lightdesk: 1, type: "navigate", to: "/jobs/%2e%2e/sign-in" }],
-      ["with a path traversal", { lightdesk: 1, type: "navigate", to: "/jobs/../../../jobs" }],
-      ["with a script URL", { lightdesk: 1, type: "navigate", to: "javascript:alert(1)" }],
-      ["with an invalid theme", { lightdesk: 1, type: "theme", theme: "<b>" }],
-      ["from its own window", { lightdesk: 1, type: "end" }, HOST_ORIGIN, window],
-      ["with a path that is too long", { lightdesk: 1, type: "navigate", to: `/jobs?q=${"x".repeat(2000)}` }],
-      ["with an invalid language", { lightdesk: 1, type: "language", language: { toString: "en" } }],
-      ["with an invalid version", { lightdesk: "1", type: "end" }],
-      ["with a ticket that is too long", { lightdesk: 1, type: "ticket", ticket: "x".repeat(8001) }],
-    ])("ignores a message %s", (_name, data, origin = HOST_ORIGIN, source: unknown = hostWindow) => {
-      expect(collectMessages(data, origin, source)).toEqual([]);
-    });
-
-    it("posts a message to the host's exact origin", () => {
-      postToHost([HOST_ORIGIN], { type: "want-ticket" });
-      expect(hostWindow.postMessage.mock.calls).toEqual([[{ lightdesk: 1, type: "want-ticket" }, HOST_ORIGIN]]);
-    });
+  it("accepts a valid message from the parent window of a framing origin", () => {
+    expect(collectMessages({ lightdesk: 1, type: "navigate", to: "/jobs?status=failed" })).toEqual([
+      { type: "navigate", to: "/jobs?status=failed" },
+    ]);
   });
 
-  describe("session renewal", () => {
-    const MINUTE_MS = 60_000;
-    function startTestRenewal(
-      createSession: () => Promise<
-        { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" } | { ok: false; reason: "ticket" | "unreachable" | "console" }
-      >,
-    ) {
-      const reports: string[] = [];
-      const renewal = startRenewal(15 * MINUTE_MS, {
-        requestTicket: () => reports.push("request ticket"),
-        createSession,
-        onRenewed: (isSame) => reports.push(`renewed ${isSame}`),
-        onEnded: (reason) => reports.push(`ended ${reason}`),
-      });
-      return { reports, renewal, ticket: { type: "ticket", ticket: "x" } as const };
-    }
-    const createSession = async () => ({ ok: true, leftMs: 15 * MINUTE_MS, isSame: true, keeps: "cookie" }) as const;
+  it.each([
+    ["from another origin", { lightdesk: 1, type: "end" }, "https://evil.example.com"],
+    ["from another window", { lightdesk: 1, type: "end" }, HOST_ORIGIN, {}],
+    ["without a version", { type: "end" }],
+    ["that is not an object", "end"],
+    ["that navigates to another site", { lightdesk: 1, type: "navigate", to: "//evil.example.com" }],
+    ["that navigates to a page hosts can't show", { lightdesk: 1, type: "navigate", to: "/sign-in" }],
+    ["with an encoded path traversal", { lightdesk: 1, type: "navigate", to: "/jobs/%2e%2e/sign-in" }],
+    ["with a path traversal", { lightdesk: 1, type: "navigate", to: "/jobs/../../../jobs" }],
+    ["with a script URL", { lightdesk: 1, type: "navigate", to: "javascript:alert(1)" }],
+    ["with an invalid theme", { lightdesk: 1, type: "theme", theme: "<b>" }],
+    ["from its own window", { lightdesk: 1, type: "end" }, HOST_ORIGIN, window],
+    ["with a path that is too long", { lightdesk: 1, type: "navigate", to: `/jobs?q=${"x".repeat(2000)}` }],
+    ["with an invalid language", { lightdesk: 1, type: "language", language: { toString: "en" } }],
+    ["with an invalid version", { lightdesk: "1", type: "end" }],
+    ["with a ticket that is too long", { lightdesk: 1, type: "ticket", ticket: "x".repeat(8001) }],
+  ])("ignores a message %s", (_name, data, origin = HOST_ORIGIN, source: unknown = hostWindow) => {
+    expect(collectMessages(data, origin, source)).toEqual([]);
+  });
 
-    it("renews the session before it ends, only with requested tickets", async () => {
-      const { reports, renewal, ticket } = startTestRenewal(createSession);
-      await renewal.receive(ticket);
-      expect(reports).toEqual([]);
-      vi.advanceTimersByTime(12 * MINUTE_MS);
-      expect(reports).toEqual(["request ticket"]);
-      await renewal.receive(ticket);
-      vi.advanceTimersByTime(12 * MINUTE_MS);
-      expect(reports).toEqual(["request ticket", "renewed true", "request ticket"]);
-      renewal.stop();
-    });
+  it("posts a message to the host's exact origin", () => {
+    postToHost([HOST_ORIGIN], { type: "want-ticket" });
+    expect(hostWindow.postMessage.mock.calls).toEqual([[{ lightdesk: 1, type: "want-ticket" }, HOST_ORIGIN]]);
+  });
+});
 
-    it("requests a ticket immediately when the console returns 401", () => {
-      const { reports, renewal } = startTestRenewal(createSession);
-      notifyResponse({ path: "/api/jobs", method: "GET", status: 401 });
-      notifyResponse({ path: "/api/queue", method: "GET", status: 401 });
-      expect(reports).toEqual(["request ticket"]);
-      renewal.stop();
-    });
+describe("session renewal", () => {
+  embedInHostPage();
 
-    it("renews the session once per ticket when it arrives several times", async () => {
-      const startSession = vi.fn(createSession);
-      const { reports, renewal, ticket } = startTestRenewal(startSession);
-      vi.advanceTimersByTime(12 * MINUTE_MS);
-      await Promise.all([renewal.receive(ticket), renewal.receive(ticket), renewal.receive(ticket)]);
-      expect([startSession.mock.calls.length, reports]).toEqual([1, ["request ticket", "renewed true"]]);
-      renewal.stop();
+  const MINUTE_MS = 60_000;
+  function startTestRenewal(createSession: Parameters<typeof startRenewal>[1]["createSession"] = createTestSession) {
+    const reports: string[] = [];
+    const renewal = startRenewal(15 * MINUTE_MS, {
+      requestTicket: () => reports.push("request ticket"),
+      createSession,
+      onRenewed: (isSame) => reports.push(`renewed ${isSame}`),
+      onEnded: (reason) => reports.push(`ended ${reason}`),
     });
+    return { reports, renewal, ticket: { type: "ticket", ticket: "x" } as const };
+  }
+  const createTestSession = async () => ({ ok: true, leftMs: 15 * MINUTE_MS, isSame: true, keeps: "cookie" }) as const;
 
-    it("requests another ticket when the console can't create a session", async () => {
-      const { reports, renewal, ticket } = startTestRenewal(async () => ({ ok: false, reason: "console" }));
-      vi.advanceTimersByTime(12 * MINUTE_MS);
-      await renewal.receive(ticket);
-      vi.advanceTimersByTime(20_000);
-      expect(reports).toEqual(["request ticket", "request ticket"]);
-      renewal.stop();
-    });
+  it("renews the session before it ends, only with requested tickets", async () => {
+    const { reports, renewal, ticket } = startTestRenewal();
+    await renewal.receive(ticket);
+    expect(reports).toEqual([]);
+    vi.advanceTimersByTime(12 * MINUTE_MS);
+    expect(reports).toEqual(["request ticket"]);
+    await renewal.receive(ticket);
+    vi.advanceTimersByTime(12 * MINUTE_MS);
+    expect(reports).toEqual(["request ticket", "renewed true", "request ticket"]);
+    renewal.stop();
+  });
 
-    it("ends the session when a ticket is rejected", async () => {
-      const { reports, renewal, ticket } = startTestRenewal(async () => ({ ok: false, reason: "ticket" }));
-      vi.advanceTimersByTime(12 * MINUTE_MS);
-      await renewal.receive(ticket);
-      expect(reports).toEqual(["request ticket", "ended refused"]);
-    });
+  it("requests a ticket immediately when the console returns 401", () => {
+    const { reports, renewal } = startTestRenewal();
+    notifyResponse({ path: "/api/jobs", method: "GET", status: 401 });
+    notifyResponse({ path: "/api/queue", method: "GET", status: 401 });
+    expect(reports).toEqual(["request ticket"]);
+    renewal.stop();
+  });
 
-    it("retries ticket requests and ends the session when it expires", () => {
-      const { reports } = startTestRenewal(createSession);
-      vi.advanceTimersByTime(15 * MINUTE_MS);
-      expect(reports.filter((value) => value === "request ticket").length).toBeGreaterThan(5);
-      expect(reports.at(-1)).toBe("ended expired");
-    });
+  it("renews the session once per ticket when it arrives several times", async () => {
+    const startSession = vi.fn(createTestSession);
+    const { reports, renewal, ticket } = startTestRenewal(startSession);
+    vi.advanceTimersByTime(12 * MINUTE_MS);
+    await Promise.all([renewal.receive(ticket), renewal.receive(ticket), renewal.receive(ticket)]);
+    expect([startSession.mock.calls.length, reports]).toEqual([1, ["request ticket", "renewed true"]]);
+    renewal.stop();
+  });
+
+  it("requests another ticket when the console can't create a session", async () => {
+    const { reports, renewal, ticket } = startTestRenewal(async () => ({ ok: false, reason: "console" }));
+    vi.advanceTimersByTime(12 * MINUTE_MS);
+    await renewal.receive(ticket);
+    vi.advanceTimersByTime(20_000);
+    expect(reports).toEqual(["request ticket", "request ticket"]);
+    renewal.stop();
+  });
+
+  it("ends the session when a ticket is rejected", async () => {
+    const { reports, renewal, ticket } = startTestRenewal(async () => ({ ok: false, reason: "ticket" }));
+    vi.advanceTimersByTime(12 * MINUTE_MS);
+    await renewal.receive(ticket);
+    expect(reports).toEqual(["request ticket", "ended refused"]);
+  });
+
+  it("retries ticket requests and ends the session when it expires", () => {
+    const { reports } = startTestRenewal();
+    vi.advanceTimersByTime(15 * MINUTE_MS);
+    expect(reports.filter((value) => value === "request ticket").length).toBeGreaterThan(5);
+    expect(reports.at(-1)).toBe("ended expired");
   });
 });
 
 describe("host jobs", () => {
-  const origins = ["https://app.example.com"];
-  const hostWindow = { postMessage: vi.fn() };
-  const connections = ["one", "two"].map((id) => ({ id, name: id, embedded: false }));
+  embedInHostPage();
 
-  beforeEach(() => {
-    vi.useFakeTimers();
-    hostWindow.postMessage.mockReset();
-    Object.defineProperty(window, "parent", { value: hostWindow, configurable: true });
-  });
-  afterEach(() => {
-    Object.defineProperty(window, "parent", { value: window, configurable: true });
-  });
+  const origins = [HOST_ORIGIN];
+  const connections = ["one", "two"].map((id) => ({ id, name: id, embedded: false }));
 
   function Jobs() {
     useJobReports(origins);
@@ -216,15 +209,13 @@ describe("host jobs", () => {
   });
 });
 
-const origin = "https://app.example.com";
-
 it.each([
   ["/jobs?status=failed", "/jobs?status=failed"],
   // Only host pages can open the asset picker. The console has no such page.
   ["/choose", "/"],
   ["/nowhere", "/"],
 ])("links a visitor of %s outside a host page to %s", (from, href) => {
-  renderInApp(<StartScreen origins={[origin]} from={from} endReason={undefined} />);
+  renderInApp(<StartScreen origins={[HOST_ORIGIN]} from={from} endReason={undefined} />);
   expect(screen.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe(href);
 });
 

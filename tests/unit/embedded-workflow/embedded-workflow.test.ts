@@ -86,33 +86,6 @@ describe("images and scenes", () => {
   });
 });
 
-it("reads only the headers of a two-gigabyte video", async () => {
-  const video = readCarrier("both.mp4");
-  const moov = video.indexOf("moov") - 4;
-  const mdatHeader = Buffer.alloc(16);
-  mdatHeader.writeUInt32BE(1);
-  mdatHeader.write("mdat", 4);
-  mdatHeader.writeBigUInt64BE(2_000_000_000n, 8);
-  const header = video.subarray(0, video.readUInt32BE(0));
-  const startParts = [header, mdatHeader];
-  const moovOffset = header.length + 2_000_000_000;
-  let readCount = 0;
-  const source = {
-    size: moovOffset + video.length - moov,
-    text: () => Promise.reject(new Error("too much")),
-    read: async (from: number, to: number) => {
-      readCount += to - from;
-      const bytes = new Uint8Array(to - from);
-      bytes.set(Buffer.concat(startParts).subarray(from, to));
-      if (to > moovOffset)
-        bytes.set(video.subarray(moov + Math.max(0, from - moovOffset), moov + to - moovOffset), Math.max(0, moovOffset - from));
-      return bytes;
-    },
-  };
-  expect((await readEmbeddedWorkflow(source)).kind).toBe("workflow");
-  expect(readCount).toBeLessThan(100_000);
-});
-
 it.each([
   ["an image without texts", () => createPng(), { kind: "none", isPicture: true }],
   ["an image with unrelated texts", () => createPng(createTextChunk("Software", "a camera")), { kind: "none", isPicture: true }],
@@ -142,8 +115,13 @@ it("throws the read error when a part is unreadable", async () => {
 const film = readCarrier("both.mp4");
 const headerLength = film.readUInt32BE(0);
 const moov = film.indexOf("moov") - 4;
-/** A video with its index after a megabyte of frames. */
-const longVideo = Buffer.concat([film.subarray(0, headerLength), createBox("mdat", Buffer.alloc(1_000_000)), film.subarray(moov)]);
+/** The header of a megabyte of frames, with a 64-bit length. */
+const framesHeader = Buffer.alloc(16);
+framesHeader.writeUInt32BE(1);
+framesHeader.write("mdat", 4);
+framesHeader.writeBigUInt64BE(1_000_016n, 8);
+/** A video with its index after its frames. */
+const longVideo = Buffer.concat([film.subarray(0, headerLength), framesHeader, Buffer.alloc(1_000_000), film.subarray(moov)]);
 let sentBytes = 0;
 let isMissing = false;
 const server = await openTestServer((request, response) => {

@@ -37,20 +37,21 @@ test("uploads three files at a time", async () => {
   await eventually(() => expect(service.waiting.map(({ path }) => path)).toEqual(["a", "c", "d"]));
 });
 
-test("reports upload progress and restarts it on a retry", async () => {
-  const reporters: ((share: number) => void)[] = [];
-  let failUpload: (() => void) | undefined;
-  const uploads = createFileUploads((_, { onProgress }) => {
-    reporters.push(onProgress);
-    return new Promise((resolve) => (failUpload = () => resolve(failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 }))));
-  });
+test("reports upload progress and a failure and restarts on a retry", async () => {
+  const requests: { onProgress: (share: number) => void; respond: (result: Awaited<ReturnType<SendFile>>) => void }[] = [];
+  const uploads = createFileUploads((_, { onProgress }) => new Promise((respond) => requests.push({ onProgress, respond })));
   uploads.add(createFiles("a"), undefined);
-  reporters[0]?.(0.5);
+  requests[0]?.onProgress(0.5);
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: 0.5 });
-  failUpload?.();
-  await eventually(() => expect(listStates(uploads)).toEqual(["a failed"]));
+  const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
+  requests[0]?.respond(failed(failure));
+  await eventually(() => expect(uploads.get()[0]).toMatchObject({ state: "failed", failure }));
   uploads.retry(uploads.get()[0]?.key ?? 0);
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: undefined });
+  requests[1]?.respond(ok(undefined));
+  await eventually(() => expect(listStates(uploads)).toEqual(["a stored"]));
+  uploads.clear();
+  expect(uploads.get()).toEqual([]);
 });
 
 test("confirms existing files and replaces or keeps each", async () => {
@@ -93,19 +94,6 @@ test("cancels a removed file and starts the next", () => {
   uploads.remove(uploads.get()[0]?.key ?? 0);
   expect(signals[0]?.aborted).toBe(true);
   expect(listStates(uploads)).toEqual(["b sending", "c sending", "d sending"]);
-});
-
-test("reports a failed file and retries it", async () => {
-  let isUnavailable = true;
-  const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
-  const uploads = createFileUploads(() => Promise.resolve(isUnavailable ? failed(failure) : ok(undefined)));
-  uploads.add(createFiles("a"), undefined);
-  await eventually(() => expect(uploads.get()[0]).toMatchObject({ state: "failed", failure }));
-  isUnavailable = false;
-  uploads.retry(uploads.get()[0]?.key ?? 0);
-  await eventually(() => expect(listStates(uploads)).toEqual(["a stored"]));
-  uploads.clear();
-  expect(uploads.get()).toEqual([]);
 });
 
 test("keeps stored files when stopped and resumes the others on demand", async () => {

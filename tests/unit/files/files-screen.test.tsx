@@ -8,14 +8,16 @@ import { Breadcrumbs, FilesEmpty } from "@/components/files/files-tool-bar";
 import { type FileRow, filesParams, toCrumbs, toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
+import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
 import { parseSearch } from "@/lib/contract/params";
 import { ok } from "@/lib/shared/result";
 import { createFakeRouter, PageProvider } from "@/tests/support/page-provider";
 import { renderInApp, wrapInApp } from "../components/render";
 
-describe("files screen", () => {
-  const DEFAULT_QUERY = parseSearch(filesParams, new URLSearchParams()).query;
+const DEFAULT_QUERY = parseSearch(filesParams, new URLSearchParams()).query;
+const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name, hidden: true })));
 
+describe("files screen", () => {
   let canReadFiles: boolean;
   let pushedHrefs: string[];
   beforeEach(() => {
@@ -59,7 +61,7 @@ describe("files screen", () => {
   test("opens and lists a new folder on Enter, without a checkbox", async () => {
     canReadFiles = true;
     await renderScreen("making");
-    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "New folder" })));
+    await press("New folder");
     const name = screen.getByRole("textbox", { name: "Name", hidden: true });
     await act(async () => void fireEvent.change(name, { target: { value: "drafts" } }));
     await act(async () => void fireEvent.submit(name));
@@ -173,7 +175,6 @@ describe("move file", () => {
 
   const createErrorResponse = (status: number, code: string, details?: object) =>
     Response.json({ code, message: "", details, request_id: "r" }, { status });
-  const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
   async function openMoveDialog(path: string) {
     const calls: string[] = [];
     renderInApp(<MoveFile path="a.json" connection="c" onMoved={(to) => calls.push(`moved to ${to}`)} />);
@@ -223,7 +224,7 @@ describe("move file", () => {
   });
 });
 
-describe("new folder", () => {
+describe("an empty or new folder", () => {
   let inputElements: HTMLInputElement[];
   beforeEach(() => {
     inputElements = [];
@@ -233,51 +234,40 @@ describe("new folder", () => {
     });
   });
 
-  const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
   function chooseFiles(...names: string[]) {
     const files = names.map((name) => new File(["x"], name));
     act(() => void fireEvent.change(inputElements.at(-1) ?? document.body, { target: { files } }));
   }
-  const typeName = (name: string) =>
-    act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: name } }));
+  const getNameField = () => screen.getByRole<HTMLInputElement>("textbox", { hidden: true });
 
-  test("creates the folder on Enter and puts chosen files into it", async () => {
+  test("puts chosen files into the new folder and clears a cancelled name", async () => {
     const calls: string[] = [];
-    renderInApp(
-      <NewFolder
-        onCreate={(name) => calls.push(`opened ${name}`)}
-        onFiles={(name, { files }) => calls.push(`${files.map(({ path }) => path).join()} into ${name}`)}
-      />,
-    );
+    const collectFiles = (name: string, { files }: DroppedFiles) => calls.push(`${files.map(({ path }) => path).join()} into ${name}`);
+    renderInApp(<NewFolder onCreate={() => undefined} onFiles={collectFiles} />);
     await press("New folder");
     expect(screen.getByText("Empty folders are not stored: the folder appears once it contains a file.")).toBeTruthy();
-    typeName("a b/100%");
+    fireEvent.change(getNameField(), { target: { value: "half a na" } });
+    await press("Cancel");
+    await press("New folder");
+    expect(getNameField().value).toBe("");
+    fireEvent.change(getNameField(), { target: { value: "a b/100%" } });
     await press("Choose files…");
     expect(calls).toEqual([]);
     chooseFiles("one.json", "two.json");
     expect(calls).toEqual(["one.json,two.json into a b/100%"]);
-    await press("New folder");
-    typeName("later");
-    act(() => void fireEvent.submit(screen.getByRole("textbox", { hidden: true })));
-    expect(calls.at(-1)).toBe("opened later");
   });
 
-  test("clears a cancelled name when the dialog reopens", async () => {
-    renderInApp(<NewFolder onCreate={() => undefined} onFiles={() => undefined} />);
-    await press("New folder");
-    typeName("half a na");
-    await press("Cancel");
-    await press("New folder");
-    expect(screen.getByRole<HTMLInputElement>("textbox", { hidden: true }).value).toBe("");
-  });
+  function renderEmpty(dir: string, canChange: boolean) {
+    const calls: string[] = [];
+    const query = { ...DEFAULT_QUERY, dir };
+    const collectFiles = ({ files }: DroppedFiles) => calls.push(...files.map(({ path }) => path));
+    const handlers = { onOpen: (dir: string) => calls.push(dir), onClear: () => undefined, onFiles: collectFiles };
+    renderInApp(<FilesEmpty query={query} hasFiles={false} canChange={canChange} {...handlers} />);
+    return calls;
+  }
 
   test("offers the first upload in a folder that does not exist", async () => {
-    const calls: string[] = [];
-    const query = { dir: "new/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
-    const collectPaths = (selection: { files: { path: string }[] }) => calls.push(...selection.files.map(({ path }) => path));
-    renderInApp(
-      <FilesEmpty query={query} hasFiles={false} canChange onOpen={() => undefined} onClear={() => undefined} onFiles={collectPaths} />,
-    );
+    const calls = renderEmpty("new/", true);
     expect(screen.getByText(/Empty folders are not stored/)).toBeTruthy();
     await press("Upload files");
     chooseFiles("first.txt");
@@ -285,14 +275,9 @@ describe("new folder", () => {
   });
 
   test("shows no drop area to read-only members and links to existing files", async () => {
-    const query = { dir: "/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
-    const openedPaths: string[] = [];
-    const noop = () => undefined;
-    renderInApp(
-      <FilesEmpty query={query} hasFiles={false} canChange={false} onOpen={(dir) => openedPaths.push(dir)} onClear={noop} onFiles={noop} />,
-    );
+    const calls = renderEmpty("/", false);
     expect(screen.queryByText(/Drop/)).toBeNull();
     await press("Open workflows/");
-    expect(openedPaths).toEqual(["workflows/"]);
+    expect(calls).toEqual(["workflows/"]);
   });
 });

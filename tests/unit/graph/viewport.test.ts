@@ -74,10 +74,15 @@ describe("the initial view of a drawing", () => {
     expect(getInitialView(small, narrow, undefined)).toEqual(fitView(small, narrow));
   });
 
-  it("shows the first node at a readable size when the graph is too large", () => {
-    const view = getInitialView(layout, narrow, undefined);
-    expect(isReadable({ id: "1", x: 0, y: 40, ...nodeSize }, view, narrow)).toBe(true);
-    expect(view.scale).toBeGreaterThan(0.8);
+  it("shows the first or the failed node at a readable size in a large graph", () => {
+    for (const [id, failedNode] of [
+      ["1", undefined],
+      ["2", "2"],
+    ] as const) {
+      const view = getInitialView(layout, narrow, failedNode);
+      expect(isReadable(nodes.get(id) ?? node, view, narrow)).toBe(true);
+      expect(view.scale).toBeGreaterThan(0.8);
+    }
   });
 
   it("centers the first row when upright", () => {
@@ -106,53 +111,26 @@ describe("the initial view of a drawing", () => {
       ].map((node, index) => [`${index}`, { id: `${index}`, ...node, ...nodeSize }]),
     );
     const large = { nodes: sparseNodes, groups: [], width: 10_000, height: 5000, isVertical: false };
-    const view = getInitialView(large, narrow, undefined);
-    expect([view.scale, ...[...sparseNodes.values()].map((node) => isReadable(node, view, narrow))]).toEqual([0.35, false, true, true]);
-    const nodeView = getInitialView(large, narrow, "0");
-    expect([nodeView.scale, ...[...sparseNodes.values()].map((node) => isReadable(node, nodeView, narrow))]).toEqual([
-      0.35,
-      true,
-      false,
-      false,
-    ]);
+    const getReadable = (nodeId: string | undefined) => {
+      const view = getInitialView(large, narrow, nodeId);
+      return [view.scale, ...[...sparseNodes.values()].map((node) => isReadable(node, view, narrow))];
+    };
+    expect(getReadable(undefined)).toEqual([0.35, false, true, true]);
+    expect(getReadable("0")).toEqual([0.35, true, false, false]);
   });
 
   it("centers the densest part of a small drawing", () => {
     const row = [0, 3000, 3400].map((x, index) => ({ id: String(index), x, y: 0, ...nodeSize }));
-    const wide = {
-      nodes: new Map(row.map((item) => [item.id, item])),
-      groups: [],
-      width: 3600,
-      height: nodeSize.height,
-      isVertical: false,
-    };
+    const nodes = new Map(row.map((item) => [item.id, item]));
+    const wide = { nodes, groups: [], width: 3600, height: nodeSize.height, isVertical: false };
     const { x, y, scale } = getInitialView(wide, size, undefined);
     expect(x + (3200 + nodeSize.width / 2) * scale).toBeCloseTo(size.width / 2);
     expect(y + (nodeSize.height / 2) * scale).toBeCloseTo(size.height / 2);
   });
-
-  it("centers the node that needs attention", () => {
-    const view = getInitialView(layout, narrow, "2");
-    expect(isReadable({ id: "2", x: 1400, y: 900, ...nodeSize }, view, narrow)).toBe(true);
-  });
 });
 
 it("ranks failed nodes before running ones and ignores done ones", () => {
-  expect(
-    findImportantNode(
-      new Map([
-        ["1", { state: "running" }],
-        ["2", { state: "failed" }],
-      ]),
-    ),
-  ).toBe("2");
-  expect(
-    findImportantNode(
-      new Map([
-        ["1", { state: "running" }],
-        ["2", { state: "done" }],
-      ]),
-    ),
-  ).toBe("1");
-  expect(findImportantNode(new Map([["1", { state: "done" }]]))).toBeUndefined();
+  const findAmong = (...states: ("running" | "failed" | "done")[]) =>
+    findImportantNode(new Map(states.map((state, index) => [`${index}`, { state }])));
+  expect([findAmong("running", "failed"), findAmong("done", "running"), findAmong("done")]).toEqual(["1", "1", undefined]);
 });

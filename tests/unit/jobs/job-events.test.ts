@@ -1,7 +1,7 @@
 // Job events, the fair queue, search snippets and indexed texts.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { collectTexts } from "@/lib/server/job-index/job-notes";
+import { collectTexts } from "@/lib/server/job-index/job-updates";
 import { findSnippet } from "@/lib/server/jobs/job-search";
 import { splitWords } from "@/lib/server/store/jobs/index-words";
 import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";

@@ -1,7 +1,7 @@
 // Mask pixels of strokes, areas and fills, compared with brute-force results.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clearAll, createLasso, createRectangle, floodFill, paintShape } from "@/components/mask/drawing/areas";
+import { createLasso, createRectangle, floodFill, paintShape } from "@/components/mask/drawing/areas";
 import { type Coverage, createCoverage, createRectFromCorners, type Point, type Rect } from "@/components/mask/drawing/coverage";
 import { type BrushPoint, startStroke } from "@/components/mask/drawing/stroke";
 import { uniformFloat } from "@/tests/support/uniform-float";
@@ -17,11 +17,7 @@ function drawStroke(coverage: Coverage, points: readonly BrushPoint[], brush: { 
   return { stroke, rects: [...runAll(stroke.extend([])), ...otherPoints.flatMap((point) => runAll(stroke.extend([point])))] };
 }
 
-const anyPoint = fc.record({
-  x: uniformFloat(-40, 640),
-  y: uniformFloat(-40, 340),
-  pressure: uniformFloat(0.05, 1),
-});
+const anyPoint = fc.record({ x: uniformFloat(-40, 640), y: uniformFloat(-40, 340), pressure: uniformFloat(0.05, 1) });
 
 describe("a stroke", () => {
   it("paints a disc of the brush's diameter around a point", () => {
@@ -90,11 +86,8 @@ describe("a stroke", () => {
     expect(values.at(-1)).toBeLessThan(5);
     for (const [step, value] of values.entries()) {
       expect(value).toBeLessThanOrEqual(values[step - 1] ?? 255);
-      expect([getPixel(coverage, 100 - step, 100), getPixel(coverage, 100, 100 + step), getPixel(coverage, 100, 100 - step)]).toEqual([
-        value,
-        value,
-        value,
-      ]);
+      const others = [getPixel(coverage, 100 - step, 100), getPixel(coverage, 100, 100 + step), getPixel(coverage, 100, 100 - step)];
+      expect(others).toEqual([value, value, value]);
     }
   });
 
@@ -188,18 +181,8 @@ describe("a lasso", () => {
     runAll(paintShape(coverage, createLasso(coverage, star), false));
     expect([getPixel(coverage, 50, 50), getPixel(coverage, 2, 2)]).toEqual([255, 0]);
     const outerCoverage = createCoverage({ width: 100, height: 100 });
-    runAll(
-      paintShape(
-        outerCoverage,
-        createLasso(outerCoverage, [
-          createPenPoint(-50, -50),
-          createPenPoint(500, -50),
-          createPenPoint(500, 500),
-          createPenPoint(-50, 500),
-        ]),
-        false,
-      ),
-    );
+    const corners = [createPenPoint(-50, -50), createPenPoint(500, -50), createPenPoint(500, 500), createPenPoint(-50, 500)];
+    runAll(paintShape(outerCoverage, createLasso(outerCoverage, corners), false));
     expect(sumPixels(outerCoverage)).toBe(100 * 100 * 255);
   });
 
@@ -259,14 +242,13 @@ describe("fill", () => {
   });
 
   it.each([
-    [127, 100],
+    [127, 99],
     [128, 40],
-  ])("stops at a line of half strength: strength %i fills %i columns", (strength, columns) => {
+  ])("stops at a line of half strength: strength %i fills %i other columns", (strength, columns) => {
     const coverage = createCoverage({ width: 100, height: 3 });
     for (let y = 0; y < 3; y += 1) coverage.data[y * 100 + 40] = strength;
     runAll(floodFill(coverage, { x: 5, y: 1 }, false));
-    const filled = coverage.data.subarray(100, 200).filter((value, x) => value === 255 && x !== 40);
-    expect(filled.length).toBe(columns === 100 ? 99 : 40);
+    expect(coverage.data.subarray(100, 200).filter((value, x) => value === 255 && x !== 40)).toHaveLength(columns);
   });
 
   it("fills wide soft edges in small steps", () => {
@@ -290,17 +272,5 @@ describe("fill", () => {
     for (const x of [-1, 10, 11.5]) expect([...floodFill(coverage, { x, y: 5 }, false)]).toEqual([]);
     coverage.data.fill(255);
     expect([...floodFill(coverage, { x: 5, y: 5 }, false)]).toEqual([]);
-  });
-});
-
-describe("clear", () => {
-  it("stores no tile without paint", () => {
-    const coverage = createCoverage({ width: 1024, height: 1024 });
-    drawStroke(coverage, [createPenPoint(100, 100)], { diameter: 20, hardness: 1 });
-    const work = clearAll(coverage);
-    let step = work.next();
-    while (!step.done) step = work.next();
-    expect([...step.value.keys()]).toEqual([0]);
-    expect(sumPixels(coverage)).toBe(0);
   });
 });

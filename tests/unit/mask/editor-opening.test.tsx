@@ -1,85 +1,74 @@
 // Opening the mask editor, and its messages when opening fails.
-import { act, fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, fireEvent, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { createCoverage } from "@/components/mask/drawing/coverage";
 import { createSession, removeSession, storeSession } from "@/components/mask/file/mask-session";
 import { type OpenError } from "@/components/mask/file/open-mask";
-import { setLeavingAllowed } from "@/components/ui/hooks/page-events";
-import { failed, ok } from "@/lib/shared/result";
-import { clickButton, imageSize, prepareEditorPage, pressKey, renderEditor, waitForCanvas } from "./editor-page";
+import { failed } from "@/lib/shared/result";
+import { clickButton, createOpenResult, prepareEditorPage, renderEditor, waitForCanvas } from "./editor-page";
 
-describe("editor opening", () => {
-  prepareEditorPage();
+prepareEditorPage();
 
-  describe("opening", () => {
-    const renderWithFailure = (refusal: OpenError) => renderEditor({ open: async () => failed(refusal) });
+describe("opening", () => {
+  const renderWithFailure = (refusal: OpenError) => renderEditor({ open: async () => failed(refusal) });
 
-    it.each<[OpenError, RegExp]>([
-      [{ kind: "too-large", why: { reason: "bytes", bytes: 60_000_000 } }, /^hero.png is 60 MB. The limit for masks is 52.4 MB.$/],
-      [{ kind: "too-large", why: { reason: "edge", width: 17000, height: 2 } }, /is 17,000 × 2. The limit is 16,384 pixels per side/],
-      [{ kind: "too-large", why: { reason: "pixels", width: 9000, height: 9000 } }, /is 9,000 × 9,000, 81 megapixels. The limit is 67/],
-      [{ kind: "not-picture" }, /Masks can be drawn on PNG/],
-      [{ kind: "other-file", bytes: 1500, expectedBytes: 2500 }, /It is 1.5 kB, but the one on the service is 2.5 kB/],
-      [{ kind: "broken" }, /cannot read hero.png/],
-      [{ kind: "unknown-size" }, /neither the file nor its size/],
-    ])("explains the failure %o", async (refusal, message) => {
-      renderWithFailure(refusal);
-      expect(await screen.findByText(message)).toBeTruthy();
-      expect(screen.queryByRole("application")).toBeNull();
+  it.each<[OpenError, RegExp]>([
+    [{ kind: "too-large", why: { reason: "bytes", bytes: 60_000_000 } }, /^hero.png is 60 MB. The limit for masks is 52.4 MB.$/],
+    [{ kind: "too-large", why: { reason: "edge", width: 17000, height: 2 } }, /is 17,000 × 2. The limit is 16,384 pixels per side/],
+    [{ kind: "too-large", why: { reason: "pixels", width: 9000, height: 9000 } }, /is 9,000 × 9,000, 81 megapixels. The limit is 67/],
+    [{ kind: "not-picture" }, /Masks can be drawn on PNG/],
+    [{ kind: "other-file", bytes: 1500, expectedBytes: 2500 }, /It is 1.5 kB, but the one on the service is 2.5 kB/],
+    [{ kind: "broken" }, /cannot read hero.png/],
+    [{ kind: "unknown-size" }, /neither the file nor its size/],
+  ])("explains the failure %o", async (refusal, message) => {
+    renderWithFailure(refusal);
+    expect(await screen.findByText(message)).toBeTruthy();
+    expect(screen.queryByRole("application")).toBeNull();
+  });
+
+  it("offers a local file when reading is unsupported, but not in an outage", async () => {
+    const notImplemented = { code: "NOT_IMPLEMENTED", message: "", status: 501 };
+    const { unmount } = renderWithFailure({ kind: "failed", failure: { ...notImplemented, code: "SERVICE_UNAVAILABLE", status: 503 } });
+    await screen.findByRole("alert");
+    expect(screen.queryByRole("button", { name: "Open local file" })).toBeNull();
+    unmount();
+    renderEditor({
+      open: async (_, { file }) =>
+        file?.name === "hero.png" ? createOpenResult({ lacksFile: true }) : failed({ kind: "failed", failure: notImplemented }),
     });
+    expect(await screen.findByRole("button", { name: "Open local file" })).toBeTruthy();
+    fireEvent.change(screen.getByTestId("mask-original"), { target: { files: [new File(["x"], "hero.png")] } });
+    await waitForCanvas();
+  });
 
-    it("offers a local file when reading is unsupported, but not in an outage", async () => {
-      const notImplemented = { code: "NOT_IMPLEMENTED", message: "", status: 501 };
-      const { unmount } = renderWithFailure({ kind: "failed", failure: { ...notImplemented, code: "SERVICE_UNAVAILABLE", status: 503 } });
-      await screen.findByRole("alert");
-      expect(screen.queryByRole("button", { name: "Open local file" })).toBeNull();
-      unmount();
-      renderEditor({
-        open: async (_, { file }) =>
-          file?.name === "hero.png"
-            ? ok({
-                coverage: createCoverage(imageSize),
-                earlier: "none",
-                refs: [{ filename: "blake3:ab" }],
-                isPreview: false,
-                lacksFile: true,
-              })
-            : failed({ kind: "failed", failure: notImplemented }),
-      });
-      expect(await screen.findByRole("button", { name: "Open local file" })).toBeTruthy();
-      fireEvent.change(screen.getByTestId("mask-original"), { target: { files: [new File(["x"], "hero.png")] } });
-      await waitForCanvas();
+  it("retries on click after a failure", async () => {
+    let attempts = 0;
+    renderEditor({
+      open: async () => {
+        attempts += 1;
+        return attempts === 1
+          ? failed({ kind: "failed", failure: { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 } })
+          : createOpenResult({ earlier: "unread" });
+      },
     });
+    await screen.findByRole("alert");
+    await clickButton("Try again");
+    await waitForCanvas();
+    expect(screen.getByText(/The earlier mask could not be loaded/)).toBeTruthy();
+  });
 
-    it("retries on click after a failure", async () => {
-      let attempts = 0;
-      renderEditor({
-        open: async () => {
-          attempts += 1;
-          return attempts === 1
-            ? failed({ kind: "failed", failure: { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 } })
-            : ok({ coverage: createCoverage(imageSize), earlier: "unread", refs: [], isPreview: false });
-        },
-      });
-      await screen.findByRole("alert");
-      await clickButton("Try again");
-      await waitForCanvas();
-      expect(screen.getByText(/The earlier mask could not be loaded/)).toBeTruthy();
+  it("shows progress and labels a preview", async () => {
+    let finishLoading = () => undefined as void;
+    renderEditor({
+      open: async (_, { onProgress }) => {
+        onProgress?.(0.25);
+        await new Promise<void>((resolve) => (finishLoading = resolve));
+        return createOpenResult({ isPreview: true });
+      },
     });
-
-    it("shows progress and labels a preview", async () => {
-      let finishLoading = () => undefined as void;
-      renderEditor({
-        open: async (_, { onProgress }) => {
-          onProgress?.(0.25);
-          await new Promise<void>((resolve) => (finishLoading = resolve));
-          return ok({ coverage: createCoverage(imageSize), earlier: "none", refs: [], isPreview: true });
-        },
-      });
-      expect(await screen.findByText("Loading the picture: 25%")).toBeTruthy();
-      await act(async () => finishLoading());
-      expect(await screen.findByText(/the service doesn't provide the file. The mask is saved at full size/)).toBeTruthy();
-    });
+    expect(await screen.findByText("Loading the picture: 25%")).toBeTruthy();
+    await act(async () => finishLoading());
+    expect(await screen.findByText(/the service doesn't provide the file. The mask is saved at full size/)).toBeTruthy();
   });
 });
 
@@ -117,26 +106,5 @@ describe("mask session", () => {
     if (!first || !second) throw new Error("expected four sessions");
     expect([storeSession("a", first, 1), storeSession("b", second, 1)]).toEqual([[], ["a"]]);
     expect(removeSession("b")).toBe(second.session);
-  });
-});
-
-describe("allow leaving", () => {
-  prepareEditorPage();
-  afterEach(() => setLeavingAllowed(false));
-
-  it("allows leaving with an unsaved mask", async () => {
-    const isLeavingBlocked = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
-    const { key, unmount } = renderEditor();
-    await waitForCanvas();
-    await pressKey("i");
-    await waitFor(() => expect(isLeavingBlocked()).toBe(true));
-    setLeavingAllowed(true);
-    expect(isLeavingBlocked()).toBe(false);
-    setLeavingAllowed(false);
-    unmount();
-    expect(isLeavingBlocked()).toBe(true);
-    setLeavingAllowed(true);
-    expect(isLeavingBlocked()).toBe(false);
-    removeSession(key);
   });
 });

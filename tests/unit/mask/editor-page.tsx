@@ -6,12 +6,12 @@ import { createCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
 import { removeSession, type SavePorts } from "@/components/mask/file/mask-session";
 import { type MaskSource } from "@/components/mask/file/mask-source";
-import { type OpenMask } from "@/components/mask/file/open-mask";
-import { MaskOpening } from "@/components/mask/mask-opening";
+import { type OpenedMask, type OpenMask } from "@/components/mask/file/open-mask";
+import { MaskLoader } from "@/components/mask/mask-loader";
 import { ok } from "@/lib/shared/result";
 import { renderPage } from "@/tests/unit/run/render";
 
-export const imageSize = { width: 400, height: 300 };
+const imageSize = { width: 400, height: 300 };
 let lastKey = 0;
 
 /** Stubs missing jsdom features before each test and cleans up afterwards. */
@@ -44,19 +44,23 @@ class TestPointerEvent extends MouseEvent {
 
 type EditorOptions = { canSave?: boolean; key?: string; open?: OpenMask; send?: SavePorts["send"]; onStored?: () => void };
 
+/** Returns an empty mask. */
+export function createOpenResult(overrides: Partial<OpenedMask> = {}) {
+  const coverage = createCoverage(imageSize);
+  return ok<OpenedMask>({ coverage, earlier: "none", refs: [{ filename: "blake3:ab" }], isPreview: false, ...overrides });
+}
+
 export function renderEditor({ canSave = true, key = `test ${(lastKey += 1)}`, open, send, onStored }: EditorOptions = {}) {
   const savedFiles: { file: Blob; name: string }[] = [];
   const source: MaskSource = { key, title: "hero.png", files: [{ filename: "blake3:ab" }], facts: {} };
-  const openEmptyMask: OpenMask = async () =>
-    ok({ coverage: createCoverage(imageSize), earlier: "none", refs: [{ filename: "blake3:ab" }], isPreview: false });
   const recordAndSend: SavePorts["send"] = async (file, { filename }, options) => {
     savedFiles.push({ file, name: filename });
     return send ? send(file, { filename }, options) : ok({ name: "cd.png", display_name: "hero-masked.png" });
   };
   const element = (
-    <MaskOpening
+    <MaskLoader
       source={source}
-      open={open ?? openEmptyMask}
+      open={open ?? (async () => createOpenResult())}
       ports={{ encode: encodeMask, send: recordAndSend }}
       canSave={canSave}
       onStored={onStored}

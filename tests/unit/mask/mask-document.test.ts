@@ -16,15 +16,10 @@ function drawStroke(drawing: Drawing, x: number, y: number, isErasing = false): 
 }
 
 const anyPosition = fc.record({ x: fc.integer({ min: 0, max: size.width }), y: fc.integer({ min: 0, max: size.height }) });
-const anyAction = fc.oneof(
-  fc.record({
-    kind: fc.constantFrom("stroke" as const, "erase" as const, "rectangle" as const, "lasso" as const, "fill" as const),
-    at: anyPosition,
-  }),
-  fc.record({ kind: fc.constantFrom("invert" as const, "clear" as const), at: anyPosition }),
-);
+// Invert and clear change every pixel, so they are rarer.
+const anyKind = fc.constantFrom("stroke", "stroke", "erase", "erase", "rectangle", "lasso", "fill", "fill", "invert", "clear");
 
-async function performAction(drawing: Drawing, { kind, at }: { kind: string; at: { x: number; y: number } }): Promise<void> {
+async function performAction(drawing: Drawing, kind: string, at: { x: number; y: number }): Promise<void> {
   const { x, y } = at;
   if (kind === "stroke" || kind === "erase") drawStroke(drawing, x, y, kind === "erase");
   if (kind === "rectangle")
@@ -73,14 +68,14 @@ describe("a mask document", () => {
   it("undoes to the first bytes and redoes to the last within the budget", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(anyAction, { minLength: 1, maxLength: 14 }),
+        fc.array(fc.tuple(anyKind, anyPosition), { minLength: 1, maxLength: 14 }),
         fc.constantFrom(0, 3_000, 1e9),
         async (actions, historyBudget) => {
           const drawing = createMaskDocument(createCoverage(size), { historyBudget });
           const snapshots = [drawing.coverage.data.slice()];
-          for (const action of actions) {
+          for (const [kind, at] of actions) {
             const before = drawing.getVersion();
-            await performAction(drawing, action);
+            await performAction(drawing, kind, at);
             if (drawing.getVersion() !== before) snapshots.push(drawing.coverage.data.slice());
             expect(drawing.getSavedBytes()).toBeLessThanOrEqual(Math.max(historyBudget, actions.length * 256));
           }
@@ -98,15 +93,6 @@ describe("a mask document", () => {
       ),
       { numRuns: 25 },
     );
-  });
-
-  it("keeps hundreds of steps within the history budget", async () => {
-    const drawing = createMaskDocument(createCoverage(size), { historyBudget: 200_000 });
-    for (let step = 0; step < 400; step += 1) drawStroke(drawing, (step * 37) % 650, (step * 53) % 350, step % 3 === 2);
-    expect(drawing.getSavedBytes()).toBeLessThanOrEqual(200_000 + 400 * 256);
-    for (let step = 0; step < 400; step += 1) await drawing.undo();
-    expect(drawing.coverage.data.every((value) => value === 0)).toBe(true);
-    expect(drawing.getState().undo).toBeUndefined();
   });
 
   it("applies quick undo presses one after another", async () => {
@@ -140,17 +126,6 @@ describe("a mask document", () => {
     expect(drawing.getState().isUnsaved).toBe(false);
     await drawing.undo();
     expect(drawing.getState().isUnsaved).toBe(true);
-  });
-
-  it("drops a stroke without changing the pixels or the history", () => {
-    const drawing = createMaskDocument(createCoverage(size));
-    drawStroke(drawing, 50, 50);
-    const before = drawing.coverage.data.slice();
-    drawing.startStroke({ diameter: 200, hardness: 0, isErasing: true }, createPenPoint(60, 60));
-    drawing.extendStroke([createPenPoint(400, 300)]);
-    drawing.cancelStroke();
-    expect(Buffer.compare(drawing.coverage.data, before)).toBe(0);
-    expect(drawing.getState()).toMatchObject({ undo: "brush", isUnsaved: true });
   });
 
   it("yields during a large operation and rejects others meanwhile", async () => {

@@ -36,12 +36,8 @@ describe("encoding a mask", () => {
     const coverage = createCoverage({ width: 5, height: 3 });
     coverage.data.forEach((_, index) => (coverage.data[index] = index * 17));
     const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation, isTurned: true })).arrayBuffer());
-    const storedMetadata = await sharp(file).metadata();
-    expect([storedMetadata.width, storedMetadata.height, storedMetadata.orientation]).toEqual([
-      orientation > 4 ? 3 : 5,
-      orientation > 4 ? 5 : 3,
-      orientation,
-    ]);
+    const [width, height] = orientation > 4 ? [3, 5] : [5, 3];
+    expect(await sharp(file).metadata()).toMatchObject({ width, height, orientation });
     const rotated = await sharp(file).autoOrient().extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([rotated.info.width, rotated.info.height]).toEqual([5, 3]);
     expect([...rotated.data]).toEqual([...coverage.data].map((value) => 255 - value));
@@ -55,12 +51,10 @@ describe("encoding a mask", () => {
     expect([info.width, info.height, data[4], (await sharp(file).metadata()).orientation]).toEqual([5, 3, 0, 6]);
   });
 
-  it("compresses a plain mask of 24 megapixels", async () => {
-    const coverage = createCoverage({ width: 6000, height: 4000 });
-    coverage.data.fill(255, 1_000_000, 9_000_000);
-    const file = await encodeMask(coverage);
-    expect(file.size).toBeLessThan(400_000);
-    expect((await sharp(Buffer.from(await file.arrayBuffer())).metadata()).width).toBe(6000);
+  it("compresses a plain mask", async () => {
+    const coverage = createCoverage({ width: 3000, height: 1000 });
+    coverage.data.fill(255, 100_000, 900_000);
+    expect((await encodeMask(coverage)).size).toBeLessThan(100_000);
   });
 });
 

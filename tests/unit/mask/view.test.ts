@@ -112,11 +112,10 @@ describe("displaying the mask", () => {
     coverage.data.forEach((_, index) => (coverage.data[index] = fill(index % size.width, Math.floor(index / size.width))));
     const coarse = createCoarseCoverage(coverage);
     coarse.update({ left: 0, top: 0, right: size.width, bottom: size.height });
-    const look = { overlay: { kind, colour: [255, 0, 0] }, mask: { kind }, result: { kind, board: [255, 200] } } as const;
     const looks = {
-      overlay: { kind: "overlay", colour: look.overlay.colour },
+      overlay: { kind: "overlay", colour: [255, 0, 0] },
       mask: { kind: "mask" },
-      result: { kind: "result", board: look.result.board },
+      result: { kind: "result", board: [255, 200] },
     } as const;
     const sample = createSampler(coverage, coarse, looks[kind]);
     return (rect: { left: number; top: number; right: number; bottom: number }) => {
@@ -151,7 +150,7 @@ describe("displaying the mask", () => {
   });
 });
 
-type ContactInput = Partial<Contact> & { kind: Contact["kind"]; at?: { x: number; y: number } };
+type ContactInput = Partial<Contact> & { kind: Contact["kind"] };
 
 /** Returns the resulting moves with their pointer ids. */
 function handleContacts(...contacts: ContactInput[]): string[] {
@@ -164,107 +163,56 @@ function handleContacts(...contacts: ContactInput[]): string[] {
   }
   return all.map((move) => ("id" in move ? `${move.do} ${move.id}` : move.do));
 }
-const createTouch = (kind: Contact["kind"], id: number, x = 0, y = 0): ContactInput => ({ kind, id, device: "touch", at: { x, y } });
-const createPenContact = (kind: Contact["kind"], x = 0, y = 0, button = 0): ContactInput => ({
-  kind,
-  id: 9,
-  device: "pen",
-  at: { x, y },
-  button,
+const touch = (kind: Contact["kind"], id: number, x = 0): ContactInput => ({ kind, id, device: "touch", at: { x, y: 0 } });
+const pen = (kind: Contact["kind"], x = 0): ContactInput => ({ kind, id: 9, device: "pen", at: { x, y: 0 } });
+const move: ContactInput = { kind: "move" };
+const up: ContactInput = { kind: "up" };
+
+it.each<[string, ContactInput[], string[]]>([
+  ["draws with the left mouse button from press to release", [move, { kind: "down" }, move, up, move], ["begin 1", "extend 1", "end"]],
+  ["pans with the middle button", [{ kind: "down", button: 1 }, { kind: "move", at: { x: 5, y: 5 } }, up], ["pan"]],
+  ["pans with Space or the hand tool", [{ kind: "down", wantsPan: true }, move, up], ["pan"]],
+  ["ignores the right button", [{ kind: "down", button: 2 }, move, up], []],
+  ["drops a cancelled pointer", [{ kind: "down" }, move, { kind: "cancel" }], ["begin 1", "extend 1", "drop"]],
+  [
+    "draws with one finger and pans or zooms with two",
+    [touch("down", 1), touch("move", 1, 4), touch("down", 2, 100), touch("move", 2, 140), touch("up", 1), touch("move", 2, 150)],
+    ["begin 1", "extend 1", "drop", "pinch"],
+  ],
+  [
+    "ends the stroke when the second finger is late",
+    [touch("down", 1), touch("move", 1, 90), touch("down", 2, 200)],
+    ["begin 1", "extend 1", "end"],
+  ],
+  [
+    "undoes the strokes of an earlier palm touch when a pen draws",
+    [touch("down", 1), touch("move", 1, 40), pen("down"), touch("move", 1, 80), pen("move", 3), touch("up", 1), pen("up")],
+    ["begin 1", "extend 1", "drop", "begin 9", "extend 9", "end"],
+  ],
+  [
+    "ignores a palm touch during a pen stroke",
+    [pen("down"), touch("down", 1), touch("down", 2, 50), touch("move", 2, 90), pen("move", 5), pen("up")],
+    ["begin 9", "extend 9", "end"],
+  ],
+  [
+    "pans with one finger after the first pen stroke",
+    [pen("down"), pen("up"), touch("down", 1), touch("move", 1, 30), touch("up", 1)],
+    ["begin 9", "end", "pan"],
+  ],
+])("%s", (_, contacts, moves) => {
+  expect(handleContacts(...contacts)).toEqual(moves);
 });
 
-describe("a mouse", () => {
-  it("draws with the left button from press to release", () => {
-    expect(
-      handleContacts({ kind: "move" }, { kind: "down" }, { kind: "move", at: { x: 5, y: 0 } }, { kind: "up" }, { kind: "move" }),
-    ).toEqual(["begin 1", "extend 1", "end"]);
-  });
-
-  it("pans with the middle button, Space or the hand tool", () => {
-    expect(handleContacts({ kind: "down", button: 1 }, { kind: "move", at: { x: 5, y: 5 } }, { kind: "up" })).toEqual(["pan"]);
-    expect(handleContacts({ kind: "down", wantsPan: true }, { kind: "move" }, { kind: "up" })).toEqual(["pan"]);
-  });
-
-  it("ignores the right button and drops a cancelled pointer", () => {
-    expect(handleContacts({ kind: "down", button: 2 }, { kind: "move" }, { kind: "up" })).toEqual([]);
-    expect(handleContacts({ kind: "down" }, { kind: "move" }, { kind: "cancel" })).toEqual(["begin 1", "extend 1", "drop"]);
-  });
+it("zooms around the center of two fingers", () => {
+  const contact = { device: "touch", button: 0, wantsPan: false } as const;
+  let { pointers } = handleContact(noPointers, { ...contact, id: 1, kind: "down", at: { x: 0, y: 0 } });
+  pointers = handleContact(pointers, { ...contact, id: 2, kind: "down", at: { x: 100, y: 0 } }).pointers;
+  expect(handleContact(pointers, { ...contact, id: 2, kind: "move", at: { x: 200, y: 0 } }).moves).toEqual([
+    { do: "pinch", at: { x: 100, y: 0 }, by: { x: 50, y: 0 }, factor: 2 },
+  ]);
 });
 
-describe("fingers", () => {
-  it("draws with one finger and pans or zooms with two", () => {
-    expect(
-      handleContacts(
-        createTouch("down", 1),
-        createTouch("move", 1, 4),
-        createTouch("down", 2, 100),
-        createTouch("move", 2, 140),
-        createTouch("up", 1),
-        createTouch("move", 2, 150),
-      ),
-    ).toEqual(["begin 1", "extend 1", "drop", "pinch"]);
-  });
-
-  it("ends the stroke when the second finger is late", () => {
-    expect(handleContacts(createTouch("down", 1), createTouch("move", 1, 90), createTouch("down", 2, 200))).toEqual([
-      "begin 1",
-      "extend 1",
-      "end",
-    ]);
-  });
-
-  it("zooms around the center of two fingers", () => {
-    let { pointers } = handleContact(noPointers, { ...touchContact, id: 1, kind: "down", at: { x: 0, y: 0 } });
-    pointers = handleContact(pointers, { ...touchContact, id: 2, kind: "down", at: { x: 100, y: 0 } }).pointers;
-    expect(handleContact(pointers, { ...touchContact, id: 2, kind: "move", at: { x: 200, y: 0 } }).moves).toEqual([
-      { do: "pinch", at: { x: 100, y: 0 }, by: { x: 50, y: 0 }, factor: 2 },
-    ]);
-  });
-  const touchContact = { device: "touch", button: 0, wantsPan: false } as const;
-});
-
-describe("a pen", () => {
-  it("rejects an earlier palm touch and undoes its strokes", () => {
-    expect(
-      handleContacts(
-        createTouch("down", 1),
-        createTouch("move", 1, 40),
-        createPenContact("down"),
-        createTouch("move", 1, 80),
-        createPenContact("move", 3),
-        createTouch("up", 1),
-        createPenContact("up"),
-      ),
-    ).toEqual(["begin 1", "extend 1", "drop", "begin 9", "extend 9", "end"]);
-  });
-
-  it("ignores a palm touch during a stroke", () => {
-    expect(
-      handleContacts(
-        createPenContact("down"),
-        createTouch("down", 1),
-        createTouch("down", 2, 50),
-        createTouch("move", 2, 90),
-        createPenContact("move", 5),
-        createPenContact("up"),
-      ),
-    ).toEqual(["begin 9", "extend 9", "end"]);
-  });
-
-  it("pans with one finger after the first pen stroke", () => {
-    expect(
-      handleContacts(
-        createPenContact("down"),
-        createPenContact("up"),
-        createTouch("down", 1),
-        createTouch("move", 1, 30),
-        createTouch("up", 1),
-      ),
-    ).toEqual(["begin 9", "end", "pan"]);
-  });
-
-  it("erases with the pen's eraser end", () => {
-    const { moves } = handleContact(noPointers, { kind: "down", id: 9, device: "pen", button: 5, at: { x: 1, y: 2 }, wantsPan: false });
-    expect(moves).toEqual([{ do: "begin", at: { x: 1, y: 2 }, id: 9, isEraser: true }]);
-  });
+it("erases with the pen's eraser end", () => {
+  const { moves } = handleContact(noPointers, { kind: "down", id: 9, device: "pen", button: 5, at: { x: 1, y: 2 }, wantsPan: false });
+  expect(moves).toEqual([{ do: "begin", at: { x: 1, y: 2 }, id: 9, isEraser: true }]);
 });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { convertMaskToImage, createColourMask, createSolidImage, createSolidMask, extractChannelMask } from "@/lib/service/images/geometry";
+import { createColourMask, createSolidImage, extractChannelMask } from "@/lib/service/images/geometry";
 import { addNoise, generateNormalNoise } from "@/lib/service/images/normal-noise";
 import { createByteFrame, createPixelFrame, createSampleFrame, type Raster, roundHalfEven, type Size } from "@/lib/service/images/raster";
 import { scaleRaster } from "@/lib/service/images/scale";
@@ -60,10 +60,6 @@ describe("numbers", () => {
     expect(getSamples(createColourMask(createSolidImage({ width: 1, height: 1 }, 0x336699, 1), 0x336699, noop))).toEqual([1]);
     expect(getSamples(createColourMask(createSolidImage({ width: 1, height: 1 }, 0x336698, 1), 0x336699, noop))).toEqual([0]);
   });
-
-  it("converts a mask to a grey image", () => {
-    expect(getSamples(convertMaskToImage(createSolidMask({ width: 1, height: 1 }, 0.5), noop))).toEqual([0.5, 0.5, 0.5]);
-  });
 });
 
 const getBytes = (raster: Raster) => Buffer.from(raster.frames[0]?.bytes() ?? []);
@@ -79,49 +75,10 @@ function createNoiseImage(width: number, height: number, seed: number): Raster {
   return { width, height, channels: 3, frames: [createByteFrame(bytes)] };
 }
 
-function getLanczosWeight(x: number): number {
-  const sinc = (value: number) => (value === 0 ? 1 : Math.sin(Math.PI * value) / (Math.PI * value));
-  return Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
-}
-
-/** Resizes a row of bytes to another length. */
-function resizeRow(bytes: readonly number[], to: number): number[] {
-  const scale = bytes.length / to;
-  const stretch = Math.max(1, scale);
-  return Array.from({ length: to }, (_, index) => {
-    const weights = bytes.map((_byte, i) => getLanczosWeight((i + 0.5 - (index + 0.5) * scale) / stretch));
-    const total = weights.reduce((sum, weight) => sum + weight, 0);
-    const sum = bytes.reduce((all, byte, i) => all + (byte * (weights[i] ?? 0)) / total, 0);
-    return Math.min(255, Math.max(0, Math.round(sum)));
-  });
-}
-
-it("scales to the weighted mean of rows and columns within one byte", () => {
-  const side = fc.integer({ min: 1, max: 40 });
-  fc.assert(
-    fc.property(side, side, side, side, fc.nat(), (width, height, toWidth, toHeight, seed) => {
-      const picture = createNoiseImage(width, height, seed);
-      const red = [...getBytes(extractChannelMask(picture, 0, noop))];
-      const rows = Array.from({ length: height }, (_, y) => resizeRow(red.slice(y * width, (y + 1) * width), toWidth));
-      const columns = Array.from({ length: toWidth }, (_, x) =>
-        resizeRow(
-          rows.map((row) => row[x] ?? NaN),
-          toHeight,
-        ),
-      );
-      const actualBytes = getBytes(extractChannelMask(scaleWithLanczos(picture, { width: toWidth, height: toHeight }), 0, noop));
-      const differences = [...actualBytes].map((byte, i) => Math.abs(byte - (columns[i % toWidth]?.[Math.floor(i / toWidth)] ?? NaN)));
-      expect(Math.max(...differences)).toBeLessThanOrEqual(1);
-    }),
-  );
-});
-
 it.each([
-  ["much smaller", { width: 1030, height: 700 }, { width: 97, height: 41 }],
   ["half as large", { width: 1024, height: 1024 }, { width: 512, height: 512 }],
-  ["larger", { width: 411, height: 300 }, { width: 700, height: 901 }],
+  ["larger", { width: 211, height: 100 }, { width: 300, height: 301 }],
   ["a height much smaller than the kernel", { width: 300, height: 2000 }, { width: 300, height: 2 }],
-  ["only a smaller height", { width: 300, height: 900 }, { width: 300, height: 7 }],
 ])("treats each image channel like a mask of the same bytes: %s", (_title, from, to) => {
   const picture = createNoiseImage(from.width, from.height, 7);
   const image = scaleWithLanczos(picture, to);
@@ -160,14 +117,6 @@ describe("noise from a seed", () => {
     const noiseValues = roundAll(generateNormalNoise(7, 35, noop));
     expect(noiseValues.slice(0, 19)).toEqual([...whole.slice(0, 16), ...whole.slice(16, 19)]);
     expect(noiseValues.slice(19)).not.toEqual(whole.slice(19));
-  });
-
-  it("has a mean of 0 and a deviation of 1", () => {
-    const numbers = generateNormalNoise(5, 300_000, noop);
-    const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
-    const variance = numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length;
-    expect(Math.abs(mean)).toBeLessThan(0.01);
-    expect(Math.abs(variance - 1)).toBeLessThan(0.01);
   });
 });
 

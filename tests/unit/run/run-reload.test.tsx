@@ -1,119 +1,110 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { renderToString } from "react-dom/server";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { setLeavingAllowed } from "@/components/ui/hooks/page-events";
 import { failed, ok } from "@/lib/shared/result";
-import { until } from "@/tests/support/until";
-import { startPromptServer } from "./prompt-server";
 import { wrapInProviders } from "./render";
-import { createApi, getField, openText, pressRun, type PromptServer, showRunPage } from "./run-page";
+import {
+  createApi,
+  createPromptService,
+  getField,
+  openText,
+  pressRun,
+  type PromptService,
+  reloadPage,
+  runJob,
+  showSample,
+} from "./run-page";
 import { readSampleText } from "./workflow-fixtures";
 
-let service: PromptServer;
-beforeEach(async () => void (service = await startPromptServer()));
+let service: PromptService;
+beforeEach(() => {
+  service = createPromptService();
+  const jobs = [
+    { id: "may-be-it-0001", status: "pending", create_time: Date.now() },
+    { id: "long-ago-0002", status: "pending", create_time: 1 },
+  ];
+  vi.stubGlobal("fetch", async (path: unknown) => {
+    if (!String(path).startsWith("/api/jobs?workflow_id=")) throw new TypeError("fetch failed");
+    return Response.json({ jobs, pagination: { offset: 0 } });
+  });
+});
+const reload = (overrides?: Partial<RunApi>) => reloadPage(createApi(service, overrides));
 
 describe("a reload", () => {
-  /** Reloads the page with a new store. Returns true if the browser would ask for confirmation. */
-  function reload(): boolean {
-    const event = new Event("beforeunload", { cancelable: true });
-    window.dispatchEvent(event);
-    window.dispatchEvent(new Event("pagehide"));
-    cleanup();
-    showRunPage(createApi(service));
-    return event.defaultPrevented;
-  }
+  /** Returns true if the browser would ask for confirmation. */
+  const isLeavePrevented = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
+  const getJobRegion = () => screen.getByRole("region", { name: "The job that was started" });
+  const findJobRegion = () => screen.findByRole("region", { name: "The job that was started" });
+  const getEarlierJobs = () => within(screen.getByRole("region", { name: "Started from this page" }));
 
-  it("restores the workflow and typed values without a prompt", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
+  it("restores the workflow and typed values without a prompt until it is closed", async () => {
+    await showSample(createApi(service));
     fireEvent.change(getField("width"), { target: { value: "640" } });
-    expect(reload()).toBe(false);
+    expect(isLeavePrevented()).toBe(false);
+    reload();
     expect((await screen.findByRole<HTMLInputElement>("textbox", { name: "width" })).value).toBe("640");
     expect(screen.getByText(/edited/)).toBeTruthy();
-  });
-
-  it("doesn't restore a closed workflow", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
-    reload();
     fireEvent.click(await screen.findByRole("button", { name: "Close the workflow" }));
-    expect(reload()).toBe(false);
+    expect(isLeavePrevented()).toBe(false);
+    reload();
     expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
   });
 
   it("warns about edits too large to store, unless already run or confirmed", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
+    await showSample(createApi(service));
     fireEvent.change(getField("filename_prefix"), { target: { value: "x".repeat(1_000_001) } });
-    const isLeavePrevented = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
     expect(isLeavePrevented()).toBe(true);
     setLeavingAllowed(true);
     expect(isLeavePrevented()).toBe(false);
     setLeavingAllowed(false);
-    pressRun();
-    await until("a waiting request", () => service.respond({ status: 200, body: { prompt_id: "a" } }));
-    await screen.findByRole("link", { name: "Open job a" });
+    await runJob(service, "a");
     expect(isLeavePrevented()).toBe(false);
   });
 
-  /** Clicks Run and responds with the job id. */
-  async function runJob(id: string) {
-    pressRun();
-    await until("a waiting request", () => service.respond({ status: 200, body: { prompt_id: id, node_errors: {} } }));
-    await screen.findByRole("link", { name: `Open job ${id}` });
-  }
-
   it("restores the newest job's link and the earlier jobs", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
-    await runJob("first");
-    await runJob("second");
+    await showSample(createApi(service));
+    await runJob(service, "first");
+    await runJob(service, "second");
     reload();
-    const jobRegion = await screen.findByRole("region", { name: "The job that was started" });
-    expect(jobRegion.dataset.job).toBe("second");
-    expect(jobRegion.textContent).toContain("Pasted workflow");
-    expect(within(screen.getByRole("region", { name: "Started from this page" })).getByRole("link", { name: "first" })).toBeTruthy();
+    expect((await findJobRegion()).dataset.job).toBe("second");
+    expect(getJobRegion().textContent).toContain("Pasted workflow");
+    expect(getEarlierJobs().getByRole("link", { name: "first" })).toBeTruthy();
     fireEvent.click(await screen.findByRole("button", { name: "Close the workflow" }));
     reload();
     expect(screen.getByRole("link", { name: "Open job second" })).toBeTruthy();
     await openText(readSampleText("01-invert"));
-    await runJob("third");
+    await runJob(service, "third");
     reload();
-    expect((await screen.findByRole("region", { name: "The job that was started" })).dataset.job).toBe("third");
+    expect((await findJobRegion()).dataset.job).toBe("third");
   });
 
-  const getJobRegion = () => screen.getByRole("region", { name: "The job that was started" });
-
   it("keeps only the link of a dismissed job", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
-    await runJob("first");
+    await showSample(createApi(service));
+    await runJob(service, "first");
     fireEvent.click(within(getJobRegion()).getByRole("button", { name: "Dismiss" }));
     expect(getJobRegion().textContent).toBe("");
     expect(document.activeElement).toBe(getJobRegion());
     reload();
     await screen.findByRole("button", { name: "Close the workflow" });
-    expect(within(screen.getByRole("region", { name: "Started from this page" })).getByRole("link", { name: "first" })).toBeTruthy();
+    expect(getEarlierJobs().getByRole("link", { name: "first" })).toBeTruthy();
     expect(getJobRegion().textContent).toBe("");
-    await runJob("second");
+    await runJob(service, "second");
     expect(getJobRegion().textContent).toContain("Pasted workflow");
   });
 
   it("doesn't restore another member's job", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
-    await runJob("first");
-    cleanup();
-    render(wrapInProviders(<RunScreen canRun memberId="bob" store={createRunStore()} api={createApi(service)} />));
+    await showSample(createApi(service));
+    await runJob(service, "first");
+    reloadPage(createApi(service), { memberId: "bob" });
     expect(screen.queryByRole("link", { name: "Open job first" })).toBeNull();
   });
 
   it("renders the same page on the server and in the browser", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
+    await showSample(createApi(service));
     window.dispatchEvent(new Event("pagehide"));
     cleanup();
     const container = document.body.appendChild(document.createElement("div"));
@@ -126,49 +117,31 @@ describe("a reload", () => {
   });
 });
 
-const createJob = (id: string, create_time: number) => ({ id, status: "pending", create_time });
-const createCandidates = () => ({
-  jobs: [createJob("may-be-it-0001", Date.now()), createJob("long-ago-0002", 1)],
-  pagination: { offset: 0 },
-});
-
-beforeEach(() => {
-  const { fetch } = globalThis;
-  const listOrFetch: typeof fetch = async (path, init) =>
-    String(path).startsWith("/api/jobs?workflow_id=") ? Response.json(createCandidates()) : fetch(path, init);
-  vi.stubGlobal("fetch", listOrFetch);
-});
-afterEach(() => void vi.unstubAllGlobals());
-
-async function runAndDisconnect(ports: Partial<RunApi> = {}) {
-  showRunPage(createApi(service, ports));
-  await openText(readSampleText("01-invert"));
+async function runAndDisconnect(overrides: Partial<RunApi> = {}) {
+  await showSample(createApi(service, overrides));
   pressRun();
-  await until("a waiting request", () => service.respond("disconnect"));
+  await service.disconnect();
 }
-
-/** Reloads the page with a new store. */
-function reload(ports: Partial<RunApi> = {}) {
-  window.dispatchEvent(new Event("pagehide"));
-  cleanup();
-  showRunPage(createApi(service, ports));
-}
+const findAlertText = async () => (await screen.findByRole("alert")).textContent;
 
 describe("a run without a response", () => {
-  it("lists jobs created since and resubmits nothing", async () => {
+  it("is shown as unknown with the jobs created since, also after a reload", async () => {
     await runAndDisconnect();
+    expect(await findAlertText()).toContain("Couldn't confirm that the job was accepted");
+    expect(getField("width").value).toBe("512");
     const link = await screen.findByRole("link", { name: "may-be-i" });
     expect(link.getAttribute("href")).toBe("/jobs/may-be-it-0001");
     expect(screen.queryByRole("link", { name: "long-ago" })).toBeNull();
+    reload();
+    expect(await findAlertText()).toContain("Couldn't confirm that the job was accepted");
     expect(service.submissions).toHaveLength(1);
   });
 
   it("is resubmitted as a new run only on demand", async () => {
     await runAndDisconnect();
     fireEvent.click(await screen.findByRole("button", { name: "Send again" }));
-    await until("a waiting request", () => service.respond({ status: 200, body: { prompt_id: "second" } }));
+    await service.accept("second");
     await screen.findByRole("link", { name: "Open job second" });
-    expect(service.submissions).toHaveLength(2);
     expect(new Set(service.keys).size).toBe(2);
   });
 
@@ -180,7 +153,7 @@ describe("a run without a response", () => {
 
   it("is not started when the console never received it", async () => {
     await runAndDisconnect({ reportSubmission: async () => failed({ code: "NOT_FOUND", message: "", status: 404 }) });
-    expect((await screen.findByRole("alert")).textContent).toContain("Nothing was started");
+    expect(await findAlertText()).toContain("Nothing was started");
   });
 
   it("is not looked up again when dismissed", async () => {
@@ -193,30 +166,18 @@ describe("a run without a response", () => {
   });
 });
 
-describe("a reload during a run", () => {
-  it("reports the outcome and resubmits nothing", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
-    pressRun();
-    await waitFor(() => expect(service.submissions).toHaveLength(1));
-    const requests: string[] = [];
-    reload({
-      reportSubmission: async (key) => {
-        requests.push(key);
-        return ok({ state: "accepted", answer: { prompt_id: "went-on" } });
-      },
-    });
-    expect(await screen.findByRole("link", { name: "Open job went-on" })).toBeTruthy();
-    expect(requests).toEqual(service.keys);
-    expect(service.submissions).toHaveLength(1);
-    service.respond("disconnect");
+it("reports the outcome after a reload during a run and resubmits nothing", async () => {
+  await showSample(createApi(service));
+  pressRun();
+  await waitFor(() => expect(service.submissions).toHaveLength(1));
+  const requests: string[] = [];
+  reload({
+    reportSubmission: async (key) => {
+      requests.push(key);
+      return ok({ state: "accepted", answer: { prompt_id: "went-on" } });
+    },
   });
-
-  it("still reports an unknown outcome", async () => {
-    await runAndDisconnect();
-    await screen.findByRole("alert");
-    reload();
-    expect((await screen.findByRole("alert")).textContent).toContain("Couldn't confirm that the job was accepted");
-    expect(service.submissions).toHaveLength(1);
-  });
+  expect(await screen.findByRole("link", { name: "Open job went-on" })).toBeTruthy();
+  expect(requests).toEqual(service.keys);
+  expect(service.submissions).toHaveLength(1);
 });

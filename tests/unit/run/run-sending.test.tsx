@@ -2,55 +2,55 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type RunApi } from "@/components/run/run-actions";
 import { failed, ok } from "@/lib/shared/result";
-import { until } from "@/tests/support/until";
-import { startPromptServer } from "./prompt-server";
-import { createApi, dropFile, getField, getRunButton, openText, pressRun, type PromptServer, showRunPage } from "./run-page";
+import {
+  createApi,
+  createPromptService,
+  dropFile,
+  getDescription,
+  getField,
+  getRunButton,
+  openText,
+  pressRun,
+  type PromptService,
+  runJob,
+  showRunPage,
+  showSample,
+} from "./run-page";
 import { readRecordedRefusals, readSampleText } from "./workflow-fixtures";
 
-let service: PromptServer;
-beforeEach(async () => void (service = await startPromptServer()));
+let service: PromptService;
+beforeEach(() => void (service = createPromptService()));
 
 describe("running", () => {
   it("submits the form once per click and links to the job", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
+    await showSample(createApi(service));
     fireEvent.change(getField("width"), { target: { value: "640" } });
     const button = getRunButton();
     fireEvent.click(button);
     fireEvent.click(button);
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
-    await until("a waiting request", () =>
-      service.respond({ status: 200, body: { prompt_id: "9f2c41ab-0000", number: 1, node_errors: {} } }),
-    );
+    await service.accept("9f2c41ab-0000");
     const link = await screen.findByRole("link", { name: "Open job 9f2c41ab" });
     expect(link.getAttribute("href")).toBe("/jobs/9f2c41ab-0000");
     expect(service.submissions).toHaveLength(1);
     expect(service.submissions[0]?.prompt["1"]?.inputs.width).toBe(640);
     expect(service.submissions[0]?.extra_data.extra_pnginfo.workflow).toMatchObject({ name: "Pasted workflow" });
-    pressRun();
-    await until("a second waiting request", () => service.respond({ status: 200, body: { prompt_id: "second", node_errors: {} } }));
-    await screen.findByRole("link", { name: "Open job second" });
+    await runJob(service, "second");
     expect(service.submissions).toHaveLength(2);
   });
 
-  it.each([{ isComposing: true }, { keyCode: 229 }])(
-    "submits nothing on Ctrl+Enter while an input method is open (%j)",
-    async (composing) => {
-      showRunPage(createApi(service));
-      await openText(readSampleText("01-invert"));
-      fireEvent.keyDown(getField("width"), { key: "Enter", ctrlKey: true, ...composing });
-      expect(screen.queryAllByRole("button", { name: "Submitting" })).toEqual([]);
-      fireEvent.keyDown(getField("width"), { key: "Enter", ctrlKey: true });
-      expect(screen.queryAllByRole("button", { name: "Submitting" })).not.toEqual([]);
-    },
-  );
+  it("submits nothing on Ctrl+Enter while an input method is open", async () => {
+    await showSample(createApi(service));
+    const pressEnter = (options: object) => fireEvent.keyDown(getField("width"), { key: "Enter", ctrlKey: true, ...options });
+    for (const composing of [{ isComposing: true }, { keyCode: 229 }]) pressEnter(composing);
+    expect(screen.queryAllByRole("button", { name: "Submitting" })).toEqual([]);
+    pressEnter({});
+    expect(screen.queryAllByRole("button", { name: "Submitting" })).not.toEqual([]);
+  });
 
   it("shows the job only with its own workflow", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
-    pressRun();
-    await until("a waiting request", () => service.respond({ status: 200, body: { prompt_id: "mine", node_errors: {} } }));
-    await screen.findByRole("link", { name: "Open job mine" });
+    await showSample(createApi(service));
+    await runJob(service, "mine");
     const queryJobLink = () => screen.queryByRole("link", { name: "Open job mine" });
     await dropFile("broken.json", "{");
     await screen.findByRole("alert");
@@ -70,8 +70,7 @@ describe("running", () => {
       isUnavailable
         ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } })
         : ok({ prompt_id: "mine" });
-    showRunPage(createApi(service, { sendPrompt }));
-    await openText(readSampleText("01-invert"));
+    await showSample(createApi(undefined, { sendPrompt }));
     pressRun();
     await screen.findByRole("alert");
     fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
@@ -89,19 +88,15 @@ describe("running", () => {
   });
 
   it("shows the service's errors on fields, focuses the first and keeps input", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("07-bad-graph"));
+    await showSample(createApi(service), "07-bad-graph");
     pressRun();
     const response = readRecordedRefusals()["bad-graph"]?.answer.error;
-    await until("a waiting request", () =>
-      service.respond({ status: 400, body: { code: "prompt_outputs_failed_validation", message: "", ...response } }),
-    );
+    await service.refuse(400, { code: "prompt_outputs_failed_validation", message: "", ...response });
     expect(await screen.findByText("3 nodes need a fix")).toBeTruthy();
     const [width] = screen.getAllByRole("textbox", { name: "width" });
     await waitFor(() => expect(document.activeElement).toBe(width));
     expect(width?.getAttribute("aria-invalid")).toBe("true");
-    const description = document.getElementById(width?.getAttribute("aria-describedby") ?? "");
-    expect(description?.textContent).toBe("-5 is too small. The minimum is 1.");
+    expect(getDescription(width)).toBe("-5 is too small. The minimum is 1.");
     expect(screen.getByText("tall is not a valid value for height.")).toBeTruthy();
     expect(getField("height").value).toBe("tall");
     fireEvent.change(getField("width"), { target: { value: "8" } });
@@ -109,31 +104,18 @@ describe("running", () => {
   });
 
   it("reports a missing class and highlights its nodes", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("08-production-sdxl"));
+    await showSample(createApi(service), "08-production-sdxl");
     pressRun();
     const message = "Node 'CheckpointLoaderSimple' not found.";
-    await until("a waiting request", () =>
-      service.respond({ status: 400, body: { code: "missing_node_type", message, details: "Node ID '#1'" } }),
-    );
+    await service.refuse(400, { code: "missing_node_type", message, details: "Node ID '#1'" });
     expect((await screen.findByRole("alert")).textContent).toContain("This service has no node class CheckpointLoaderSimple");
     expect(document.getElementById("node-1")?.dataset.problem).toBe("true");
     expect(document.getElementById("node-2")?.dataset.problem).toBe("true");
     expect(document.getElementById("node-10")?.dataset.problem).toBeUndefined();
   });
 
-  it("is shown as unknown after a disconnect and not retried", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
-    pressRun();
-    await until("a waiting request", () => service.respond("disconnect"));
-    expect((await screen.findByRole("alert")).textContent).toContain("Couldn't confirm that the job was accepted");
-    expect(service.submissions).toHaveLength(1);
-    expect(getField("width").value).toBe("512");
-  });
-
   it("is disabled for viewers, with an explanation", async () => {
-    showRunPage(createApi(service), false);
+    showRunPage(createApi(service), { canRun: false });
     // The explanation is shown before a workflow is opened.
     expect(screen.getByText(/^Viewers can edit/)).toBeTruthy();
     await openText(readSampleText("01-invert"));
@@ -142,13 +124,12 @@ describe("running", () => {
     const button = getRunButton();
     expect(button.getAttribute("aria-disabled")).toBe("true");
     expect(button.hasAttribute("disabled")).toBe(false);
-    const description = document.getElementById(button.getAttribute("aria-describedby") ?? "");
-    expect(description?.textContent).toMatch(/^Viewers can edit and download workflows/);
+    expect(getDescription(button)).toMatch(/^Viewers can edit and download workflows/);
     fireEvent.click(button);
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
     expect(screen.queryByRole("button", { name: "Submitting" })).toBeNull();
     expect(getRunButton().getAttribute("aria-busy")).toBeNull();
-    expect(service.submissions).toHaveLength(0);
+    expect(service.submissions).toEqual([]);
   });
 
   it("offers viewers no upload, drawing or drop", async () => {
@@ -157,11 +138,10 @@ describe("running", () => {
       paths.push(name);
       return ok({ name });
     };
-    const ports = createApi(service, { sendPicture, decode: async () => undefined });
+    const api = createApi(undefined, { sendPicture, decode: async () => undefined });
     const editActions = ["Replace", "From assets", "Draw a mask"];
     const findEditActions = () => editActions.filter((name) => screen.queryByRole("button", { name }));
-    const page = showRunPage(ports, false);
-    await openText(readSampleText("02-poster-from-photo"));
+    const page = await showSample(api, "02-poster-from-photo", { canRun: false });
     expect(findEditActions()).toEqual([]);
     expect(screen.queryByText("Drop a picture here")).toBeNull();
     expect(getField("Picture name").value).toBe("photo.png");
@@ -169,18 +149,16 @@ describe("running", () => {
     expect((await screen.findByRole("alert")).textContent).toMatch(/mine.png was not opened/);
     expect(paths).toEqual([]);
     page.unmount();
-    showRunPage(ports);
+    showRunPage(api);
     await screen.findAllByRole("button", { name: "Run" });
     expect(findEditActions()).toEqual(editActions);
   });
 
   it("explains a missing permission and keeps the form", async () => {
-    showRunPage(createApi(service));
-    await openText(readSampleText("01-invert"));
+    await showSample(createApi(service));
     pressRun();
-    await until("a waiting request", () => service.respond({ status: 403, body: { code: "ROLE_TOO_LOW", message: "" } }));
-    const alert = await screen.findByRole("alert");
-    expect(alert.textContent).toContain("Your role does not allow this");
+    await service.refuse(403, { code: "ROLE_TOO_LOW", message: "" });
+    expect((await screen.findByRole("alert")).textContent).toContain("Your role does not allow this");
     expect(screen.getByText(/Nothing was started/)).toBeTruthy();
     expect(getField("width").value).toBe("512");
   });

@@ -2,12 +2,10 @@
 import { act, fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, expect, it } from "vitest";
 import { type RunApi } from "@/components/run/run-actions";
-import { RunScreen } from "@/components/run/run-screen";
-import { createRunStore } from "@/components/run/run-store";
+import { type RunSource } from "@/components/run/workflow/run-sources";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { ok } from "@/lib/shared/result";
-import { renderPage } from "./render";
-import { createApi, dropFile, getField, getRunButton, showRunPage } from "./run-page";
+import { createAcceptingApi, createApi, dropFile, getField, getRunButton, openText, showRunPage, showSample } from "./run-page";
 import { readSampleGraph, readSampleText } from "./workflow-fixtures";
 
 beforeEach(() => window.history.replaceState(null, "", "/run"));
@@ -18,13 +16,14 @@ function createDeferred<T>() {
   const promise = new Promise<T>((resolve) => (release = resolve));
   return { promise, release: (value: T) => act(async () => release(value)) };
 }
-const pasteSample = async (sample: string) => {
-  fireEvent.paste(document.body, { clipboardData: { files: [], getData: () => readSampleText(sample) } });
-  await screen.findAllByRole("button", { name: "Run" });
-};
+type SampleResult = Awaited<ReturnType<RunApi["loadSample"]>>;
 const queryEmptyPage = () => screen.queryByText("Drop a workflow file here");
+function expectInvertIsOpen() {
+  expect(getField("width").value).toBe("512");
+  expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
+}
 
-async function dropPhoto(ports: Partial<RunApi> = {}) {
+async function dropPhoto(overrides: Partial<RunApi> = {}) {
   type UploadOptions = Parameters<RunApi["sendPicture"]>[1];
   const uploads: UploadOptions[] = [];
   const upload = createDeferred<Awaited<ReturnType<RunApi["sendPicture"]>>>();
@@ -32,7 +31,7 @@ async function dropPhoto(ports: Partial<RunApi> = {}) {
     uploads.push(options);
     return upload.promise;
   };
-  showRunPage(createApi(undefined, { sendPicture, decode: async () => undefined, ...ports }));
+  showRunPage(createApi(undefined, { sendPicture, decode: async () => undefined, ...overrides }));
   await dropFile("mine.png", "x", "image/png");
   await screen.findByRole("progressbar", { name: "Uploading mine.png" });
   const [options] = uploads;
@@ -63,63 +62,54 @@ it("returns to the empty page when the upload is stopped", async () => {
 
 it("keeps a workflow opened during an upload and stops the upload", async () => {
   const { options, release } = await dropPhoto();
-  await pasteSample("01-invert");
+  await openText(readSampleText("01-invert"));
   expect(options.signal.aborted).toBe(true);
   await release();
-  expect(getField("width").value).toBe("512");
-  expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
+  expectInvertIsOpen();
 });
 
-it("keeps a workflow opened while a sample loads", async () => {
-  const sample = createDeferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
+it("keeps a workflow opened while a sample for a photo loads", async () => {
+  const sample = createDeferred<SampleResult>();
   const { release } = await dropPhoto({ loadSample: () => sample.promise });
   await release();
-  await pasteSample("01-invert");
+  await openText(readSampleText("01-invert"));
   await sample.release(ok(readSampleText("02-poster-from-photo")));
-  expect(getField("width").value).toBe("512");
-  expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
+  expectInvertIsOpen();
 });
 
 it("ignores a past job that loads after another workflow was opened", async () => {
-  window.history.replaceState(null, "", "/run?job=x");
+  const source: RunSource = { job: "x" };
   const job = createDeferred<Awaited<ReturnType<RunApi["readJob"]>>>();
   const detail: JobDetail = { id: "x", status: "completed", workflow: { prompt: readSampleGraph("05-slow") } };
-  const ports = createApi(undefined, { readJob: () => job.promise });
-  renderPage(<RunScreen canRun memberId="ada" source={{ job: "x" }} store={createRunStore()} api={ports} />);
+  window.history.replaceState(null, "", "/run?job=x");
+  showRunPage(createApi(undefined, { readJob: () => job.promise }), { source });
   await screen.findByRole("status", { name: "Loading" });
-  await pasteSample("01-invert");
+  await openText(readSampleText("01-invert"));
   await job.release(ok(detail));
-  expect(getField("width").value).toBe("512");
-  expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
+  expectInvertIsOpen();
 });
 
 it("doesn't run a sample that loads after another workflow was opened", async () => {
-  const bodies: unknown[] = [];
-  const sample = createDeferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
-  const sendPrompt: RunApi["sendPrompt"] = async (submission) => {
-    bodies.push(submission);
-    return ok({ prompt_id: "a" });
-  };
-  showRunPage(createApi(undefined, { loadSample: () => sample.promise, sendPrompt }));
+  const sample = createDeferred<SampleResult>();
+  const { submissions, api } = createAcceptingApi({ loadSample: () => sample.promise });
+  showRunPage(api);
   fireEvent.click(screen.getAllByRole("button", { name: /^Run/ })[0] ?? document.body);
   await screen.findByRole("status", { name: "Loading" });
-  await pasteSample("01-invert");
+  await openText(readSampleText("01-invert"));
   await sample.release(ok(readSampleText("05-slow")));
-  expect(bodies).toEqual([]);
+  expect(submissions).toEqual([]);
   expect(getField("width").value).toBe("512");
   expect(getRunButton().getAttribute("aria-busy")).toBeNull();
 });
 
 it.each(["Cancel", "Esc"])("doesn't open a loading sample after %s", async (button) => {
-  const sample = createDeferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
-  showRunPage(createApi(undefined, { loadSample: () => sample.promise }));
-  await pasteSample("01-invert");
+  const sample = createDeferred<SampleResult>();
+  await showSample(createApi(undefined, { loadSample: () => sample.promise }));
   fireEvent.click(screen.getByRole("button", { name: "Open another" }));
   const dialog = screen.getByRole("dialog");
   fireEvent.click(within(dialog).getByRole("button", { name: /^Colour field/ }));
   if (button === "Cancel") fireEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
   else fireEvent(dialog, new Event("close"));
   await sample.release(ok(readSampleText("09-colour-field")));
-  expect(getField("width").value).toBe("512");
-  expect(screen.queryByRole("button", { name: /^Back to/ })).toBeNull();
+  expectInvertIsOpen();
 });

@@ -1,14 +1,11 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type RunApi } from "@/components/run/run-actions";
-import { RunScreen } from "@/components/run/run-screen";
-import { createRunStore } from "@/components/run/run-store";
 import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { failed, ok } from "@/lib/shared/result";
-import { renderPage } from "./render";
-import { createApi, createByteSource, getField, openText, showRunPage } from "./run-page";
+import { createApi, createByteSource, getField, openText, pressRun, showRunPage, showSample } from "./run-page";
 import { readSampleGraph, readSampleText } from "./workflow-fixtures";
 
 const job: JobDetail = {
@@ -20,32 +17,25 @@ const job: JobDetail = {
 
 beforeEach(() => window.history.replaceState(null, "", "/run?job=x"));
 
-function renderRunPage(source: RunSource, ports: Partial<RunApi>) {
-  return renderPage(<RunScreen canRun memberId="ada" source={source} store={createRunStore()} api={createApi(undefined, ports)} />);
-}
+const renderRunPage = (source: RunSource, overrides: Partial<RunApi>) => showRunPage(createApi(undefined, overrides), { source });
 const notFound = failed({ code: "NOT_FOUND", message: "", status: 404 });
 
 describe("a past job", () => {
-  it("opens with its inputs and name and clears the URL query", async () => {
+  it("opens with its inputs and name and keeps only the connection in the URL", async () => {
+    window.history.replaceState(null, "", "/run?job=x&connection=studio");
     renderRunPage({ job: job.id }, { readJob: async () => ok(job) });
     expect(await screen.findByText("hero")).toBeTruthy();
     expect(getField("width").value).toBe("512");
-    expect(window.location.search).toBe("");
+    expect(window.location.search).toBe("?connection=studio");
   });
 
   it("marks the failed node and submits its job id with the rerun", async () => {
     const bodies: unknown[] = [];
-    const execution_error = {
-      node_id: "2",
-      node_type: "ImageInvert",
-      exception_type: "E",
-      exception_message: "out of memory\n",
-      traceback: [],
-    };
+    const error = { node_id: "2", node_type: "ImageInvert", exception_type: "E", exception_message: "out of memory\n", traceback: [] };
     renderRunPage(
       { job: job.id },
       {
-        readJob: async () => ok({ ...job, status: "failed", execution_error }),
+        readJob: async () => ok({ ...job, status: "failed", execution_error: error }),
         sendPrompt: async (_submission, _key, notes) => {
           bodies.push(notes);
           return ok({ prompt_id: "again-1", node_errors: {} });
@@ -54,29 +44,35 @@ describe("a past job", () => {
     );
     const message = await screen.findByText("Failed here in job 9f2c41ab: out of memory");
     expect(message.closest("[data-problem]")?.textContent).toContain("#2");
-    fireEvent.click(screen.getAllByRole("button", { name: "Run" })[0] ?? document.body);
+    pressRun();
     await waitFor(() => expect(bodies).toEqual([{ rerunOf: job.id }]));
     await waitFor(() => expect(screen.queryByText(/Failed here/)).toBeNull());
   });
 
-  it.each([
-    ["a missing job", notFound, /no longer exists, or you have no access to it/],
-    ["a job without a workflow", ok({ ...job, workflow: undefined }), /no longer has this job's workflow/],
-    ["a job that times out", failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }), /./],
-  ])("reports %s and keeps the page usable", async (_, result, sentence) => {
-    renderRunPage({ job: job.id }, { readJob: async () => result });
+  it.each<[string, RunSource, Partial<RunApi>, RegExp]>([
+    ["a missing job", { job: "x" }, { readJob: async () => notFound }, /no longer exists, or you have no access to it/],
+    [
+      "a job without a workflow",
+      { job: "x" },
+      { readJob: async () => ok({ ...job, workflow: undefined }) },
+      /no longer has this job's workflow/,
+    ],
+    ["a missing file", { file: "workflows/hero.json" }, { readStored: async () => notFound }, /hero.json was not opened.*no longer exists/],
+    ["missing assets", { assets: ["f"] }, { readAsset: async () => notFound }, /No pictures were added.*no longer exist/],
+  ])("reports %s and keeps the page usable", async (_, source, overrides, sentence) => {
+    renderRunPage(source, overrides);
     expect((await screen.findByRole("alert")).textContent).toMatch(sentence);
     expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
   });
 
-  it("offers to restore the earlier workflow", async () => {
-    const earlierPage = showRunPage(createApi(undefined));
-    await openText(readSampleText("05-slow"));
+  it("offers to restore the earlier workflow with its edits", async () => {
+    const earlierPage = await showSample(createApi(undefined));
+    fireEvent.change(getField("width"), { target: { value: "640" } });
     window.dispatchEvent(new Event("pagehide"));
     earlierPage.unmount();
     renderRunPage({ job: job.id }, { readJob: async () => ok(job) });
     fireEvent.click(await screen.findByRole("button", { name: "Back to Pasted workflow" }));
-    expect(await screen.findAllByText("Slow step")).toBeTruthy();
+    await waitFor(() => expect(getField("width").value).toBe("640"));
   });
 });
 
@@ -95,18 +91,6 @@ describe("a stored file", () => {
     expect(requests).toEqual(["workflows/a/hero.json"]);
     expect(screen.queryByText("notes.txt")).toBeNull();
   });
-
-  it("shows an error when it is missing", async () => {
-    renderRunPage({ file: "workflows/hero.json" }, { readStored: async () => notFound });
-    expect((await screen.findByRole("alert")).textContent).toMatch(/hero.json was not opened.*no longer exists/);
-  });
-});
-
-it("keeps the connection in the URL", async () => {
-  window.history.replaceState(null, "", "/run?job=x&connection=studio");
-  renderRunPage({ job: job.id }, { readJob: async () => ok(job) });
-  await screen.findByText("hero");
-  expect(window.location.search).toBe("?connection=studio");
 });
 
 it("opens an app's workflow with its title at the node in the URL", async () => {
@@ -195,10 +179,5 @@ describe("pictures for an input", () => {
     expect(screen.getByText(/2 more no longer exist or are not pictures/)).toBeTruthy();
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     expect(await screen.findByRole("button", { name: "2 copies: image of #1 Photo" })).toBeTruthy();
-  });
-
-  it("show an error when none exists", async () => {
-    renderRunPage({ assets: ["f"] }, { readAsset });
-    expect((await screen.findByRole("alert")).textContent).toMatch(/No pictures were added.*no longer exist/);
   });
 });

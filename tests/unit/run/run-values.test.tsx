@@ -1,17 +1,23 @@
-import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { beforeEach, describe, expect, it } from "vitest";
 import { checkGraph } from "@/components/run/form/checks";
-import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { type Submission } from "@/components/run/submit/submission";
 import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import * as messages from "@/lib/messages/en";
-import { ok } from "@/lib/shared/result";
-import { renderPage } from "./render";
-import { createApi, getField, openText, pressRun, showRunPage } from "./run-page";
-import { readCatalogueFixture, readSampleGraph, readSampleText } from "./workflow-fixtures";
+import {
+  createAcceptingApi,
+  getDescription,
+  getField,
+  openText,
+  pressRun,
+  reloadPage,
+  showRunPage,
+  showSample,
+  stubNodeList,
+} from "./run-page";
+import { readCatalogueFixture, readSampleGraph } from "./workflow-fixtures";
 
 /** Marks every class as built in, as the embedded service does. */
 const getBuiltInCatalogue = () =>
@@ -49,9 +55,7 @@ describe("validation by the catalogue", () => {
     expect(listErrors(createGraph(inputs), info)).toEqual(messages);
   });
 
-  const cropInfo = {
-    Crop: { input: { required: { crop: ["BOUNDING_BOX", {}], fill: ["COLOR", {}] } }, output_node: true },
-  };
+  const cropInfo = { Crop: { input: { required: { crop: ["BOUNDING_BOX", {}], fill: ["COLOR", {}] } }, output_node: true } };
   const box = { x: 0, y: 0, width: 64, height: 64 };
   it.each([
     ["a valid box and colour", { crop: box, fill: "#10203F" }, []],
@@ -79,67 +83,55 @@ describe("validation by the catalogue", () => {
 });
 
 describe("an invalid value", () => {
-  beforeEach(() => {
-    vi.stubGlobal("fetch", async (path: unknown) =>
-      String(path).includes("object_info") ? Response.json(getBuiltInCatalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
-    );
-  });
+  beforeEach(() => stubNodeList(() => Response.json(getBuiltInCatalogue())));
 
-  it.each([
-    ["99999", "99999 is too large. The maximum is 16384."],
-    ["wide", "wide is not a valid value for width."],
-  ])("is reported at its field and by Run when it is %s", async (typed, sentence) => {
-    let sentCount = 0;
-    showRunPage(createApi(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) }));
-    await openText(readSampleText("01-invert"));
+  async function showInvertWithCatalogue() {
+    const { submissions, api } = createAcceptingApi();
+    await showSample(api);
     await screen.findAllByText("1 to 4096");
-    expect(getField("width").getAttribute("aria-invalid")).toBeNull();
-    fireEvent.change(getField("width"), { target: { value: typed } });
-    expect(getField("width").getAttribute("aria-invalid")).toBe("true");
-    expect(document.getElementById(getField("width").getAttribute("aria-describedby") ?? "")?.textContent).toBe(sentence);
+    return submissions;
+  }
+  const typeWidth = (value: string) => fireEvent.change(getField("width"), { target: { value } });
+  const isWidthInvalid = () => getField("width").getAttribute("aria-invalid") === "true";
+
+  it("is reported at its field and by Run, until it is run anyway", async () => {
+    const submissions = await showInvertWithCatalogue();
+    expect(isWidthInvalid()).toBe(false);
+    typeWidth("99999");
+    expect(isWidthInvalid()).toBe(true);
+    expect(getDescription(getField("width"))).toBe("99999 is too large. The maximum is 16384.");
     pressRun();
     expect((await screen.findByRole("alert")).textContent).toContain("One node needs a fix");
     expect(document.activeElement).toBe(getField("width"));
-    expect(sentCount).toBe(0);
-    fireEvent.change(getField("width"), { target: { value: "16384" } });
-    expect(getField("width").getAttribute("aria-invalid")).toBeNull();
+    expect(submissions).toEqual([]);
+    typeWidth("16384");
+    expect(isWidthInvalid()).toBe(false);
     expect(screen.queryByRole("alert")).toBeNull();
-    fireEvent.change(getField("width"), { target: { value: typed } });
+    typeWidth("99999");
     pressRun();
     fireEvent.click(await screen.findByRole("button", { name: messages.run.answer.anyway }));
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
   });
 
   it("is only a warning when the class is not built in", async () => {
-    vi.stubGlobal("fetch", async (path: unknown) =>
-      String(path).includes("object_info") ? Response.json(readCatalogueFixture()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
-    );
-    showRunPage(createApi(undefined, { sendPrompt: async () => ok({ prompt_id: "job-1", node_errors: {} }) }));
-    await openText(readSampleText("01-invert"));
-    await screen.findAllByText("1 to 4096");
-    fireEvent.change(getField("width"), { target: { value: "99999" } });
-    expect(getField("width").getAttribute("aria-invalid")).toBeNull();
-    expect(document.getElementById(getField("width").getAttribute("aria-describedby") ?? "")?.textContent).toBe(
-      "99999 is too large. The maximum is 16384. You can still run it.",
-    );
+    stubNodeList(() => Response.json(readCatalogueFixture()));
+    await showInvertWithCatalogue();
+    typeWidth("99999");
+    expect(isWidthInvalid()).toBe(false);
+    expect(getDescription(getField("width"))).toBe("99999 is too large. The maximum is 16384. You can still run it.");
     pressRun();
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
   });
 
   it("can't be run when it is a fraction for an integer", async () => {
-    let sentCount = 0;
-    showRunPage(createApi(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sentCount}`, node_errors: {} }) }));
-    await openText(readSampleText("01-invert"));
-    await screen.findAllByText("1 to 4096");
-    fireEvent.change(getField("width"), { target: { value: "12.5" } });
-    expect(getField("width").getAttribute("aria-invalid")).toBe("true");
-    expect(document.getElementById(getField("width").getAttribute("aria-describedby") ?? "")?.textContent).toBe(
-      "width takes whole numbers only, and 12.5 is not one.",
-    );
+    await showInvertWithCatalogue();
+    typeWidth("12.5");
+    expect(isWidthInvalid()).toBe(true);
+    expect(getDescription(getField("width"))).toBe("width takes whole numbers only, and 12.5 is not one.");
     pressRun();
     expect((await screen.findByRole("alert")).textContent).toContain("One node needs a fix");
     expect(screen.queryByRole("button", { name: messages.run.answer.anyway })).toBeNull();
-    fireEvent.change(getField("width"), { target: { value: "13" } });
+    typeWidth("13");
     expect(screen.queryByRole("alert")).toBeNull();
     pressRun();
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
@@ -149,20 +141,9 @@ describe("an invalid value", () => {
 const seed = "18446744073709551615";
 const noiseWorkflowText = `{"1": {"class_type": "Noise", "inputs": {"seed": ${seed}, "text": "a fox"}}}`;
 
-function createRecordingApi() {
-  const submissions: Submission[] = [];
-  const ports = createApi(undefined, {
-    sendPrompt: async (submission) => {
-      submissions.push(submission);
-      return ok({ prompt_id: `job-${submissions.length}`, node_errors: {} });
-    },
-  });
-  return { submissions, ports };
-}
-
 it("shows, edits and submits a twenty-digit seed exactly", async () => {
-  const { submissions, ports } = createRecordingApi();
-  showRunPage(ports);
+  const { submissions, api } = createAcceptingApi();
+  showRunPage(api);
   await openText(noiseWorkflowText);
   expect(getField("seed").value).toBe(seed);
   fireEvent.change(getField("text"), { target: { value: "a blue fox" } });
@@ -193,15 +174,12 @@ const listSubmittedValues = (prompt: Graph) =>
   );
 
 const runAnywayLabels = [messages.run.answer.anyway, messages.run.faults.anyway];
-it.each(["01-invert", "03-composite-with-mask", "08-production-sdxl", "10-light-leaks"])(
+it.each(["03-composite-with-mask", "08-production-sdxl"])(
   "submits the displayed values of sample %s, also after a reload",
   async (name) => {
-    vi.stubGlobal("fetch", async (path: unknown) =>
-      String(path).includes("object_info") ? Response.json(getBuiltInCatalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
-    );
-    const { submissions, ports } = createRecordingApi();
-    showRunPage(ports);
-    await openText(readSampleText(name));
+    stubNodeList(() => Response.json(getBuiltInCatalogue()));
+    const { submissions, api } = createAcceptingApi();
+    await showSample(api, name);
     for (const runCount of [1, 2]) {
       await waitFor(() => expect(document.querySelectorAll("select[id^='field-'], [aria-describedby]").length).toBeGreaterThan(0));
       const values = readDisplayedValues();
@@ -214,18 +192,15 @@ it.each(["01-invert", "03-composite-with-mask", "08-production-sdxl", "10-light-
       });
       expect(Object.entries(values)).toEqual(expect.arrayContaining(listSubmittedValues(submissions.at(-1)?.prompt ?? {})));
       expect(listSubmittedValues(submissions.at(-1)?.prompt ?? {})).toHaveLength(Object.keys(values).length);
-      window.dispatchEvent(new Event("pagehide"));
-      cleanup();
-      showRunPage(ports);
+      reloadPage(api);
       await screen.findAllByRole("button", { name: "Run" });
     }
   },
 );
 
 it("replaces typed text when the value changes externally", async () => {
-  const { ports } = createRecordingApi();
   const store = createRunStore();
-  renderPage(<RunScreen canRun memberId="ada" store={store} api={ports} />);
+  showRunPage(createAcceptingApi().api, { store });
   await openText(noiseWorkflowText);
   fireEvent.change(getField("text"), { target: { value: "typed" } });
   const serial = store.get().openWorkflow?.serial ?? 0;

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { imageSamples, sampleClasses, samples } from "@/components/frame/samples/samples";
 import { planCopies, toPlannedCopies } from "@/components/run/copies/send-copies";
-import { createRunStore, type RunStore, type SentOutcome } from "@/components/run/run-store";
+import { createRunStore, type RunStore } from "@/components/run/run-store";
 import { classifyResult } from "@/components/run/submit/attempt";
 import { toSubmission } from "@/components/run/submit/submission";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
@@ -123,113 +123,66 @@ describe("a filename with placeholders", () => {
 });
 
 describe("classifyResult", () => {
-  it("accepts a job id under either name", () => {
-    expect(classifyResult(ok({ prompt_id: "a", node_errors: {} }), graph)).toEqual({ kind: "accepted", jobId: "a", errors: {} });
-    expect(classifyResult(ok({ job_id: "b" }), graph)).toMatchObject({ kind: "accepted", jobId: "b" });
-  });
-
-  it("accepts a job with node errors", () => {
+  it("accepts a job id under either name, also with node errors", () => {
     const node_errors = { "3": { errors: [{ type: "required_input_missing" }] } };
-    expect(classifyResult(ok({ prompt_id: "a", node_errors }), graph)).toMatchObject({ kind: "accepted", errors: { "3": {} } });
-  });
-
-  it("classifies node errors as invalid", () => {
-    const nodeErrors = { "1": { class_type: "A", dependent_outputs: [], errors: [] } };
-    expect(classifyResult(failed({ code: "prompt_outputs_failed_validation", message: "", status: 400, nodeErrors }), graph).kind).toBe(
-      "invalid",
-    );
-    const missing = failed({ code: "missing_node_type", message: "Node 'ImageInvert' not found.", status: 400, details: "Node ID '#2'" });
-    expect(classifyResult(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
+    expect(classifyResult(ok({ prompt_id: "a", node_errors: {} }), graph)).toEqual({ kind: "accepted", jobId: "a", errors: {} });
+    expect(classifyResult(ok({ job_id: "b", node_errors }), graph)).toMatchObject({ kind: "accepted", jobId: "b", errors: { "3": {} } });
   });
 
   it("classifies a rejected request as refused", () => {
     for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT"])
       expect(classifyResult(failure(code), graph).kind).toBe("refused");
-    expect(classifyResult(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe(
-      "refused",
-    );
+    const unsent = failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } });
+    expect(classifyResult(unsent, graph).kind).toBe("refused");
   });
 
-  it("classifies a missing or ambiguous response as unknown", () => {
-    expect(classifyResult(failure("CONSOLE_UNREACHABLE", 0), graph).kind).toBe("unknown");
-    expect(classifyResult(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
-    expect(classifyResult(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
-    expect(classifyResult(failure("UPSTREAM_UNREADABLE"), graph).kind).toBe("unknown");
-    expect(classifyResult(failure("UPSTREAM_UNREACHABLE"), graph).kind).toBe("unknown");
+  it.each([
+    failure("CONSOLE_UNREACHABLE", 0),
+    failure("CONSOLE_UNREACHABLE", 504),
+    failure("UPSTREAM_TIMEOUT", 504),
+    failure("UPSTREAM_UNREADABLE"),
+    failure("UPSTREAM_UNREACHABLE"),
     // These errors can occur before or after the service accepted the job.
-    expect(classifyResult(failure("UPSTREAM_ERROR"), graph).kind).toBe("unknown");
-    expect(classifyResult(failure("INTERNAL", 500), graph).kind).toBe("unknown");
-    expect(classifyResult(ok(undefined), graph).kind).toBe("unknown");
-    expect(classifyResult(ok({}), graph).kind).toBe("unknown");
+    failure("UPSTREAM_ERROR"),
+    failure("INTERNAL", 500),
+    ok(undefined),
+    ok({}),
+  ])("classifies a missing or ambiguous response as unknown: %j", (result) => {
+    expect(classifyResult(result, graph).kind).toBe("unknown");
   });
 });
 
-type Step = (store: RunStore) => void;
+describe("a workflow that was closed", () => {
+  function openSample(store: RunStore, name: string) {
+    const file = openWorkflow(readSampleText(name), `${name}.json`);
+    if (!file.ok) throw new Error("The sample could not be opened.");
+    store.open(file.value);
+  }
+  /** Opens one workflow and closes it by opening another. */
+  function createStore() {
+    const store = createRunStore();
+    openSample(store, "01-invert");
+    store.startSending();
+    openSample(store, "05-slow");
+    return store;
+  }
 
-function createOpenStep(name: string): Step {
-  const file = openWorkflow(readSampleText(name), `${name}.json`);
-  if (!file.ok) throw new Error("The sample could not be opened.");
-  return (store) => store.open(file.value);
-}
-
-function runSteps(...steps: Step[]) {
-  const store = createRunStore();
-  for (const step of steps) step(store);
-  return store.get();
-}
-const createInputError = (input_name: string) => ({ type: "value_not_in_list", message: "", details: "", extra_info: { input_name } });
-const createEditStep =
-  (name: string, value: number): Step =>
-  (store) =>
-    store.edit(1, { nodeId: "1", name, value });
-const editWidth = createEditStep("width", 640);
-const startSending: Step = (store) => store.startSending();
-const createFinishStep =
-  (outcome: SentOutcome["outcome"]): Step =>
-  (store) =>
-    store.finishSending({ serial: 1, outcome, atMs: 1 });
-const nodeErrors = {
-  "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [createInputError("width"), createInputError("height")] },
-};
-
-describe("an edited workflow", () => {
-  it("is kept when the next file can't be opened", () => {
-    const state = runSteps(createOpenStep("01-invert"), editWidth, (store) => store.refuse({ fileName: "x", reason: { code: "empty" } }));
-    expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(640);
-    expect(state.refusal?.reason.code).toBe("empty");
-  });
-
-  it("is restored after the workflow was closed", () => {
-    const state = runSteps(
-      createOpenStep("01-invert"),
-      editWidth,
-      (store) => store.close(),
-      (store) => store.restorePrevious(),
-    );
-    expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(640);
-  });
-});
-
-describe("a late response", () => {
-  it("adds no errors to another workflow", () => {
+  it("adds no errors of a late response to the open workflow", () => {
+    const store = createStore();
     const failure = { code: "x", message: "", status: 400 };
-    const lateStep = createFinishStep({ kind: "invalid", failure, errors: nodeErrors });
-    const state = runSteps(createOpenStep("01-invert"), startSending, createOpenStep("05-slow"), lateStep);
-    expect(state.errors).toEqual({});
-    expect(state.focusSerial).toBe(0);
+    const extra_info = { input_name: "width" };
+    const error = { type: "value_not_in_list", message: "", details: "", extra_info };
+    const errors = { "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [error] } };
+    store.finishSending({ serial: 1, outcome: { kind: "invalid", failure, errors }, atMs: 1 });
+    expect([store.get().errors, store.get().focusSerial]).toEqual([{}, 0]);
   });
-});
 
-describe("a picture upload", () => {
-  const createUploadStep =
-    (isRunning: boolean): Step =>
-    (store) =>
-      store.setUploading(1, "1/image", isRunning);
-
-  it("changes nothing when its workflow is closed", () => {
-    const state = runSteps(createOpenStep("01-invert"), createOpenStep("05-slow"), createUploadStep(true), createEditStep("width", 1));
-    expect(state.uploading).toEqual([]);
-    expect(state.openWorkflow?.graph["1"]?.inputs.width).toBe(256);
+  it("changes nothing when its picture upload ends", () => {
+    const store = createStore();
+    store.setUploading(1, "1/image", true);
+    store.edit(1, { nodeId: "1", name: "width", value: 1 });
+    expect(store.get().uploading).toEqual([]);
+    expect(store.get().openWorkflow?.graph["1"]?.inputs.width).toBe(256);
   });
 });
 
@@ -247,11 +200,4 @@ describe.each(samples)("sample %s", (name) => {
     expect(await sharp(path).metadata()).toMatchObject({ format: "webp", width: 480, height: 360 });
     expect(readFileSync(path).byteLength).toBeLessThan(25_000);
   });
-});
-
-it("includes a seed in at least two samples", () => {
-  const samplesWithSeed = samples.filter((name) =>
-    Object.values(readSampleGraph(name)).some(({ inputs }) => typeof inputs.seed === "number"),
-  );
-  expect(samplesWithSeed.length).toBeGreaterThanOrEqual(2);
 });

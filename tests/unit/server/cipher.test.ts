@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { rmSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   createKeyPair,
   decryptApiKey,
@@ -17,13 +17,6 @@ import { openStore } from "@/lib/server/store/store";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
 const createRingKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
-const folders: string[] = [];
-const createFolder = () => {
-  const folder = createTemporaryFolder();
-  folders.push(folder);
-  return folder;
-};
-afterEach(() => folders.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })));
 
 test("unseals text and never returns the same ciphertext twice", () => {
   const ring = parseKeyRing(createKeyPair());
@@ -70,14 +63,14 @@ test("decrypts with all keys, encrypts with the first and rejects invalid rings"
 });
 
 test("creates an owner-only key file once and reads it afterwards", () => {
-  const path = createFolder();
+  const path = createTemporaryFolder();
   const first = openKeyRing(path, undefined);
   expect(openKeyRing(path, undefined).encryptionKey.secret.equals(first.encryptionKey.secret)).toBe(true);
   expect(statSync(join(path, "encryption-keys")).mode & 0o777).toBe(0o600);
 });
 
 test("reseals every key, counts unreadable ones and rejects swapped rows", async () => {
-  const store = openStore(createFolder());
+  const store = openStore(createTemporaryFolder());
   await store.migrate();
   const [oldKey, newKey, lostKey] = [createRingKey("old"), createRingKey("new"), createRingKey("lost")];
   const before = parseKeyRing(oldKey);

@@ -5,8 +5,8 @@ import { describeUnknownSettings, getConsoleUrl, readEnv, reservedNames } from "
 import { lockDataFolder } from "@/lib/server/installation";
 import { createTemporaryFolder } from "@/tests/support/temporary-folder";
 
-test("uses defaults and a data folder in the root without settings", () => {
-  const env = readEnv({}, "/somewhere");
+test("uses defaults and a data folder in the root for absent and empty settings", () => {
+  const env = readEnv({ PORT: "", HOST: "  " }, "/somewhere");
   expect([env.host, env.port, env.dataDir, env.publicUrl]).toEqual(["127.0.0.1", 3000, "/somewhere/.lightdesk", undefined]);
 });
 
@@ -15,11 +15,7 @@ test("resolves a relative data folder against the root", () => {
   expect(readEnv({ LIGHTDESK_DATA_DIR: "/data" }, "/root").dataDir).toBe("/data");
 });
 
-test("ignores an empty setting", () => {
-  expect(readEnv({ PORT: "", HOST: "  " }, "/root").port).toBe(3000);
-});
-
-describe.each([
+test.each([
   ["PORT", "abc"],
   ["PORT", "65536"],
   ["PORT", "-1"],
@@ -30,9 +26,7 @@ describe.each([
   ["LIGHTDESK_BASE_PATH", "desk"],
   ["LIGHTDESK_BASE_PATH", "/desk/../jobs"],
   ["LIGHTDESK_BASE_PATH", "//desk"],
-  ["LIGHTDESK_BASE_PATH", "/de sk"],
   ["LIGHTDESK_BASE_PATH", "/de%73k"],
-  ["LIGHTDESK_BASE_PATH", "/desk?a"],
   ["LIGHTDESK_BASE_PATH", "/jobs/desk"],
   ["LIGHTDESK_BASE_PATH", `/${"a".repeat(200)}`],
   ["LIGHTDESK_ENCRYPTION_KEYS", "secret-without-id"],
@@ -40,11 +34,9 @@ describe.each([
   ["LIGHTDESK_TRUST_PROXY", "maybe"],
   ["LIGHTDESK_CONCURRENCY", "0"],
   ["LIGHTDESK_MAX_UPLOAD_BYTES", "10MB"],
-])("%s=%s", (name, value) => {
-  test("is rejected with the setting's name and the expected value", () => {
-    expect(() => readEnv({ [name]: value }, "/root")).toThrow(new RegExp(`^${name} must be .{5,}`));
-    if (name === "LIGHTDESK_ENCRYPTION_KEYS") expect(() => readEnv({ [name]: value }, "/root")).not.toThrow(new RegExp(value));
-  });
+])("rejects %s=%s with the setting's name and the expected value", (name, value) => {
+  expect(() => readEnv({ [name]: value }, "/root")).toThrow(new RegExp(`^${name} must be .{5,}`));
+  if (name === "LIGHTDESK_ENCRYPTION_KEYS") expect(() => readEnv({ [name]: value }, "/root")).not.toThrow(new RegExp(value));
 });
 
 describe("the base path", () => {
@@ -59,9 +51,8 @@ describe("the base path", () => {
     expect(getUrl({ LIGHTDESK_BASE_PATH: setting })).toBe(`http://127.0.0.1:4000${basePath}`);
   });
 
-  test.each(["https://example.com", "https://example.com/", "https://example.com/desk", "https://example.com/desk/"])(
-    "is added to the public URL %s once",
-    (publicUrl) => expect(getUrl({ LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
+  test.each(["https://example.com", "https://example.com/desk/"])("is added to the public URL %s once", (publicUrl) =>
+    expect(getUrl({ LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
   );
 
   test("is rejected when it differs from the public URL's path", () => {

@@ -37,7 +37,7 @@ const encodedKeys = [
 ] as const;
 
 test.each(encodedKeys)("masks a key that is %s across chunk boundaries", async (_, encodedKey) => {
-  for (const before of ["", "text ", "w ".repeat(131_060), ...[5, 20, 60].map((left) => "x".repeat(256 * 1024 - left))]) {
+  for (const before of ["", "w ".repeat(131_060), ...[5, 60].map((left) => "x".repeat(256 * 1024 - left))]) {
     const json = `{"list":["${before}${encodedKey}${before}"],"${encodedKey}":1}`;
     for (const size of [13, 64 * 1024]) {
       const text = await maskText(json, { size: before.length > 100 && size < 1000 ? 4093 : size });

@@ -6,20 +6,13 @@ import { buildRequest } from "@/lib/server/webhooks/messages";
 const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
 const connection = { id: "c", name: "Studio <!channel> & @everyone" };
 const url = "https://desk.example.com/jobs/1?connection=c";
+const failure = { code: "E", message: "Out of memory" };
 const failedPayload = {
   type: "job.failed",
   timestamp: "2026-01-01T00:00:00.000Z",
   data: {
     connection,
-    job: {
-      id: "1",
-      state: "failed",
-      name: "*Poster*",
-      member: "Ada",
-      runMs: 61_000,
-      outputs: 1,
-      failure: { code: "E", message: "Out of memory" },
-    },
+    job: { id: "1", state: "failed", name: "*Poster*", member: "Ada", runMs: 61_000, outputs: 1, failure },
     url,
   },
 } satisfies WebhookPayload;
@@ -61,13 +54,8 @@ describe("a message", () => {
   ])("is JSON for the ntfy server of topic URL %s", (address, server, topic) => {
     const { url: requestUrl, json } = buildMessage("ntfy", address);
     expect(requestUrl).toBe(server);
-    expect(json).toMatchObject({
-      topic,
-      title: "*Poster* failed",
-      message: expect.stringContaining("Out of memory"),
-      click: url,
-      priority: 4,
-    });
+    const message = expect.stringContaining(failure.message);
+    expect(json).toMatchObject({ topic, title: "*Poster* failed", message, click: url, priority: 4 });
   });
 
   it("is truncated to the chat's size limit", () => {

@@ -93,14 +93,14 @@ it.each(["<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", "%PDF
 );
 
 it("reads images of every supported format", async () => {
-  const large = createImage(6000, 4000);
+  const small = createImage(40, 30);
   for (const [format, file] of [
-    ["png", await large.clone().png({ compressionLevel: 1 }).toBuffer()],
-    ["jpeg", await large.clone().jpeg().toBuffer()],
-    ["webp", await createImage(400, 300).webp().toBuffer()],
-    ["heif", await createImage(3000, 2000).avif({ effort: 0, quality: 1 }).toBuffer()],
+    ["png", png],
+    ["jpeg", await createImage(6000, 4000).jpeg().toBuffer()],
+    ["webp", await small.clone().webp().toBuffer()],
+    ["heif", await small.clone().avif({ effort: 0 }).toBuffer()],
     ["gif", gif],
-    ["tiff", await createImage(400, 300).tiff({ bigtiff: true }).toBuffer()],
+    ["tiff", await small.clone().tiff({ bigtiff: true }).toBuffer()],
   ] as const)
     expect(await withImage(file, (header) => Promise.resolve(header.format))).toBe(format);
 });

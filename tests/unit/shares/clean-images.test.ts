@@ -38,37 +38,11 @@ describe("PNG", async () => {
   const IDAT = plain.indexOf("IDAT") - 4;
   const IEND = plain.indexOf("IEND") - 4;
   const minContentLengths: Record<string, number> = {
-    gAMA: 4,
-    cHRM: 32,
-    sRGB: 1,
-    cICP: 4,
-    acTL: 8,
-    fcTL: 26,
-    PLTE: 3,
-    tRNS: 6,
-    sBIT: 3,
-    pHYs: 9,
-    bKGD: 6,
+    ...{ gAMA: 4, cHRM: 32, sRGB: 1, cICP: 4, acTL: 8, fcTL: 26, PLTE: 3, tRNS: 6, sBIT: 3, pHYs: 9, bKGD: 6 },
   };
-  const types = [
-    ...Object.keys(minContentLengths),
-    "iCCP",
-    "eXIf",
-    "tEXt",
-    "zTXt",
-    "iTXt",
-    "tIME",
-    "sPLT",
-    "hIST",
-    "mDCV",
-    "cLLI",
-    "oFFs",
-    "vpAg",
-    "prIv",
-    "fdAT",
-  ];
+  const otherTypes = "iCCP eXIf tEXt zTXt iTXt tIME sPLT hIST mDCV cLLI oFFs vpAg prIv fdAT".split(" ");
 
-  it.each(types)("removes a marker in %s at every position", async (type) => {
+  it.each([...Object.keys(minContentLengths), ...otherTypes])("removes a marker in %s at every position", async (type) => {
     for (const [section, at] of Object.entries({ first: 33, "before pixels": IDAT, "after pixels": IEND, last: plain.length }))
       for (const content of [
         toLatin1(MARKER),

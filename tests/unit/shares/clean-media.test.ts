@@ -13,36 +13,65 @@ async function cleanFixture(name: string): Promise<Buffer> {
   return clean;
 }
 
+type Part = { name: string; content: Buffer };
+type Format = {
+  split: (content: Buffer) => Part[];
+  join: (name: string, content: Buffer) => Buffer;
+  isParent: RegExp;
+  /** The encoded streams. */
+  isStream: RegExp;
+};
+const mp4: Format = {
+  split(content) {
+    const parts = [];
+    for (let at = 0; at < content.length; at += content.readUInt32BE(at))
+      parts.push({ name: content.toString("latin1", at + 4, at + 8), content: content.subarray(at + 8, at + content.readUInt32BE(at)) });
+    return parts;
+  },
+  join(name, content) {
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(8 + content.length);
+    head.write(name, 4, "latin1");
+    return Buffer.concat([head, content]);
+  },
+  isParent: /^(moov|mvex|trak|edts|mdia|minf|dinf|stbl|moof|traf)$/,
+  isStream: /^mdat$/,
+};
+const matroska: Format = {
+  split(content) {
+    const parts = [];
+    for (let at = 0; at < content.length;) {
+      const idEnd = at + Math.clz32(content[at] ?? 0) - 23;
+      const sizeLength = Math.clz32(content[idEnd] ?? 0) - 23;
+      const sizeBytes = [...content.subarray(idEnd, idEnd + sizeLength)];
+      const size = sizeBytes.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & (0xff >> sizeLength) : byte), 0);
+      const start = idEnd + sizeLength;
+      parts.push({ name: content.toString("hex", at, idEnd), content: content.subarray(start, start + size) });
+      at = start + size;
+    }
+    return parts;
+  },
+  join(name, content) {
+    const size = Buffer.alloc(8);
+    size.writeBigUInt64BE(BigInt(content.length));
+    size[0] = 0x01;
+    return Buffer.concat([Buffer.from(name, "hex"), size, content]);
+  },
+  isParent: /^(1a45dfa3|18538067|114d9b74|4dbb|1549a966|1654ae6b|ae|e0|e1|55b0|1c53bb6b|bb|b7)$/,
+  isStream: /^(1f43b675|63a2)$/,
+};
+
 type Section = { path: string; content: Buffer };
 
-/** Returns the boxes of an MP4, including nested boxes. */
-function listBoxes(file: Buffer, path = ""): Section[] {
-  const sections: Section[] = [];
-  for (let at = 0; at < file.length; at += file.readUInt32BE(at)) {
-    const name = `${path}/${file.toString("latin1", at + 4, at + 8)}`;
-    const content = file.subarray(at + 8, at + file.readUInt32BE(at));
-    sections.push(...(/(moov|trak|mdia|minf|stbl|moof|traf)$/.test(name) ? listBoxes(content, name) : [{ path: name, content }]));
-  }
-  return sections;
+/** Returns the boxes or elements of a file, including nested ones below `parents`. */
+function listSections(format: Format, file: Buffer, parents: RegExp, path = ""): Section[] {
+  return format.split(file).flatMap(({ name, content }) => {
+    const section = { path: `${path}/${name}`, content };
+    return parents.test(name) ? listSections(format, content, parents, section.path) : [section];
+  });
 }
-
-/** Returns the elements of a Matroska file, including nested elements. */
-function listElements(file: Buffer, path = ""): Section[] {
-  const sections: Section[] = [];
-  for (let at = 0; at < file.length;) {
-    const idEnd = at + Math.clz32(file[at] ?? 0) - 23;
-    const name = `${path}/${file.toString("hex", at, idEnd)}`;
-    const sizeLength = Math.clz32(file[idEnd] ?? 0) - 23;
-    const size = [...file.subarray(idEnd, idEnd + sizeLength)].reduce(
-      (sum, byte, at) => sum * 256 + (at ? byte : byte & (0xff >> sizeLength)),
-      0,
-    );
-    at = idEnd + sizeLength + size;
-    const content = file.subarray(at - size, at);
-    sections.push(...(/\/(18538067|1654ae6b|ae|1c53bb6b|bb|b7)$/.test(name) ? listElements(content, name) : [{ path: name, content }]));
-  }
-  return sections;
-}
+const listBoxes = (file: Buffer) => listSections(mp4, file, /^(moov|trak|mdia|minf|stbl|moof|traf)$/);
+const listElements = (file: Buffer) => listSections(matroska, file, /^(18538067|1654ae6b|ae|1c53bb6b|bb|b7)$/);
 
 const collectPaths = (sections: readonly Section[]) => new Set(sections.map(({ path }) => path));
 const filterByPath = (sections: readonly Section[], pattern: RegExp) => sections.filter(({ path }) => pattern.test(path));
@@ -130,55 +159,8 @@ test("rejects a time code track and Ogg audio", async () => {
 /** Each generated file has extra content in one box or element, or an extra sibling after it. */
 describe("text inserted outside the encoded streams", () => {
   const INSERTED_TEXT = Buffer.from("inserted-text");
-  type Format = {
-    split: (content: Buffer, path: string) => { name: string; content: Buffer }[];
-    join: (name: string, content: Buffer) => Buffer;
-    isParent: RegExp;
-    /** The encoded streams. */
-    isStream: RegExp;
-  };
-  const mp4: Format = {
-    split(content) {
-      const parts = [];
-      for (let at = 0; at < content.length; at += content.readUInt32BE(at))
-        parts.push({ name: content.toString("latin1", at + 4, at + 8), content: content.subarray(at + 8, at + content.readUInt32BE(at)) });
-      return parts;
-    },
-    join(name, content) {
-      const head = Buffer.alloc(8);
-      head.writeUInt32BE(8 + content.length);
-      head.write(name, 4, "latin1");
-      return Buffer.concat([head, content]);
-    },
-    isParent: /^(moov|mvex|trak|edts|mdia|minf|dinf|stbl|moof|traf)$/,
-    isStream: /^mdat$/,
-  };
-  const matroska: Format = {
-    split(content) {
-      const parts = [];
-      for (let at = 0; at < content.length;) {
-        const idEnd = at + Math.clz32(content[at] ?? 0) - 23;
-        const sizeLength = Math.clz32(content[idEnd] ?? 0) - 23;
-        const sizeBytes = [...content.subarray(idEnd, idEnd + sizeLength)];
-        const size = sizeBytes.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & (0xff >> sizeLength) : byte), 0);
-        const start = idEnd + sizeLength;
-        parts.push({ name: content.toString("hex", at, idEnd), content: content.subarray(start, start + size) });
-        at = start + size;
-      }
-      return parts;
-    },
-    join(name, content) {
-      const size = Buffer.alloc(8);
-      size.writeBigUInt64BE(BigInt(content.length));
-      size[0] = 0x01;
-      return Buffer.concat([Buffer.from(name, "hex"), size, content]);
-    },
-    isParent: /^(1a45dfa3|18538067|114d9b74|4dbb|1549a966|1654ae6b|ae|e0|e1|55b0|1c53bb6b|bb|b7)$/,
-    isStream: /^(1f43b675|63a2)$/,
-  };
-
   function* insertText(format: Format, content: Buffer, path = ""): Generator<{ path: string; file: Buffer }> {
-    const parts = format.split(content, path);
+    const parts = format.split(content);
     for (const [index, part] of parts.entries()) {
       const joinParts = (sublist: typeof parts) => sublist.map(({ name, content }) => format.join(name, content));
       const replacePart = (...replacements: Buffer[]) =>

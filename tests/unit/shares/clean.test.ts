@@ -1,13 +1,9 @@
 import sharp from "sharp";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { cleanFile, isCleanable } from "@/lib/server/shares/clean/clean";
 import { cleanAndVerify, splitIntoPieces } from "@/tests/support/clean-file";
 
 const SECRET = "a-secret-prompt";
-const createFileReader = (file: Buffer) => ({
-  size: file.length,
-  read: (at: number, length: number) => Promise.resolve(file.subarray(at, at + length)),
-});
 async function expectClean(file: Buffer): Promise<Buffer> {
   const clean = await cleanAndVerify(file);
   if (!clean) throw new Error("The file was not cleaned.");
@@ -33,16 +29,11 @@ describe("image files", () => {
   });
 
   test.each([1, 6])("keeps the pixels and orientation %i of a WebP", async (orientation) => {
-    const plain = await createImage()
-      .webp()
-      .withMetadata({ orientation, exif })
-      .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${SECRET}</x:xmpmeta>`)
-      .toBuffer();
+    const xmp = `<x:xmpmeta xmlns:x="adobe:ns:meta/">${SECRET}</x:xmpmeta>`;
+    const plain = await createImage().webp().withMetadata({ orientation, exif }).withXmp(xmp).toBuffer();
     const clean = await expectClean(plain);
     const metadata = await sharp(clean).metadata();
-    expect(metadata.xmp).toBeUndefined();
-    expect(metadata.orientation ?? 1).toBe(orientation);
-    expect(await hasSamePixels(clean, plain)).toBe(true);
+    expect([metadata.xmp, metadata.orientation ?? 1, await hasSamePixels(clean, plain)]).toEqual([undefined, orientation, true]);
   });
 
   test("rejects a WebP with extra header content", async () => {
@@ -58,17 +49,17 @@ describe("image files", () => {
     const count = 20_000;
     const head = Buffer.from("GIF89a\x01\0\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02", "latin1");
     const file = Buffer.concat([head, Buffer.alloc(2 * count, Buffer.from([1, 7])), Buffer.from([0, 0x3b])]);
-    let readCount = 0;
-    const { size, read } = createFileReader(file);
-    const countingRead = (at: number, length: number) => ((readCount += 1), read(at, length));
-    expect(await cleanFile({ size, read: countingRead })).toEqual([{ from: 0, to: file.length }]);
-    expect(readCount).toBeLessThan(100);
+    const read = vi.fn(async (at: number, length: number) => file.subarray(at, at + length));
+    expect(await cleanFile({ size: file.length, read })).toEqual([{ from: 0, to: file.length }]);
+    expect(read.mock.calls.length).toBeLessThan(100);
     expect(await splitIntoPieces(file.subarray(0, -2))).toBeUndefined();
   });
 });
 
+const joinParts = (parts: readonly (Buffer | string)[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part)));
 function createBox(type: string, ...children: (Buffer | string)[]): Buffer {
-  const content = Buffer.concat(children.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part)));
+  const content = joinParts(children);
   const head = Buffer.alloc(8);
   head.writeUInt32BE(content.length + 8);
   head.write(type, 4, "latin1");
@@ -132,14 +123,19 @@ const createVideo = (handler = "vide", reference = urlBox) =>
   ]);
 
 function createElement(id: string, ...children: (Buffer | string)[]): Buffer {
-  const content = Buffer.concat(children.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part)));
+  const content = joinParts(children);
   const size = Buffer.alloc(8);
   size.writeBigUInt64BE(BigInt(content.length));
   size[0] = 0x01;
   return Buffer.concat([Buffer.from(id, "hex"), size, content]);
 }
 
-const webmHeader = createElement("1a45dfa3", createElement("4282", "webm"));
+/** Creates a Matroska file with one track of these elements. */
+const createMatroska = (...trackElements: Buffer[]) =>
+  Buffer.concat([
+    createElement("1a45dfa3", createElement("4282", "webm")),
+    createElement("18538067", createElement("1654ae6b", createElement("ae", ...trackElements)), createElement("1f43b675", "PIXELS")),
+  ]);
 
 describe("video files", () => {
   test.each(["meta", "subt", "text", "sbtl", "clcp"])("rejects an MP4 with a %s track", async (handler) => {
@@ -147,19 +143,17 @@ describe("video files", () => {
   });
 
   test("rejects a track without exactly one handler or type", async () => {
+    const mediaHeader = createBox("mdhd", createTimedContent(24));
     const trackWithoutHandler = createBox(
       "trak",
       createBox("tkhd", createTimedContent(84)),
-      createBox("mdia", createBox("mdhd", createTimedContent(24)), createMediaInfo(urlBox)),
+      createBox("mdia", mediaHeader, createMediaInfo(urlBox)),
     );
-    const trackWithTwoHandlers = createBox(
-      "trak",
-      createBox("mdia", createBox("hdlr", Buffer.alloc(8), "vide"), createBox("hdlr", Buffer.alloc(8), "text")),
-    );
+    const handlers = ["vide", "text"].map((handler) => createBox("hdlr", Buffer.alloc(8), handler));
+    const trackWithTwoHandlers = createBox("trak", createBox("mdia", ...handlers));
     for (const bytes of [trackWithoutHandler, trackWithTwoHandlers])
       expect(await splitIntoPieces(Buffer.concat([createBox("ftyp", "isom"), createBox("moov", bytes)]))).toBeUndefined();
-    const tracks = createElement("1654ae6b", createElement("ae", createElement("d7", "\x01"), createElement("86", "S_TEXT/UTF8")));
-    expect(await splitIntoPieces(Buffer.concat([webmHeader, createElement("18538067", tracks)]))).toBeUndefined();
+    expect(await splitIntoPieces(createMatroska(createElement("d7", "\x01"), createElement("86", "S_TEXT/UTF8")))).toBeUndefined();
   });
 
   test("rejects an MP4 with samples in an external file", async () => {
@@ -178,19 +172,14 @@ describe("video files", () => {
     [0x12, false],
     [0x21, false],
   ])("cleans Matroska with a track of type %i: %s", async (type, isCleaned) => {
-    const trackEntry = createElement("ae", createElement("83", Buffer.from([type])), createElement("d7", "\x01"));
-    const file = Buffer.concat([
-      webmHeader,
-      createElement("18538067", createElement("1654ae6b", trackEntry), createElement("1f43b675", "PIXELS")),
-    ]);
+    const file = createMatroska(createElement("83", Buffer.from([type])), createElement("d7", "\x01"));
     expect((await splitIntoPieces(file)) !== undefined).toBe(isCleaned);
   });
 
   test("blanks the comments and pictures of FLAC in Matroska", async () => {
     const createBlock = (type: number, content: string) => Buffer.concat([Buffer.from([type, 0, 0, content.length]), Buffer.from(content)]);
     const codecData = createElement("63a2", "fLaC", createBlock(0, "STREAMINFO"), createBlock(4, SECRET), createBlock(0x86, SECRET));
-    const tracks = createElement("1654ae6b", createElement("ae", createElement("83", "\x02"), codecData));
-    const file = Buffer.concat([webmHeader, createElement("18538067", tracks, createElement("1f43b675", "PIXELS"))]);
+    const file = createMatroska(createElement("83", "\x02"), codecData);
     const clean = await expectClean(file);
     expect(clean.length).toBe(file.length);
     expect(clean.indexOf("PIXELS")).toBe(file.indexOf("PIXELS"));
@@ -212,29 +201,12 @@ describe("audio files", () => {
         expect([tag, await splitIntoPieces(Buffer.concat([audioFrames, Buffer.from(tag, "latin1"), trailer]))]).toEqual([tag, undefined]);
   });
 
-  test("rejects MP3 with an invalid frame header", async () => {
-    const headers = ["fffe6800", "fff15080", "ffe00000", "fffbf064", "fffb9c64", "fffb9066", "ffeb9064"];
-    for (const header of headers)
-      expect([header, await splitIntoPieces(Buffer.concat([Buffer.from(header, "hex"), Buffer.from(SECRET)]))]).toEqual([
-        header,
-        undefined,
-      ]);
-  });
-
-  test("keeps only the stream info and frames of FLAC", async () => {
-    const info = "STREAMINFO".padEnd(34);
-    const createBlock = (type: number, content: string) => Buffer.concat([Buffer.from([type, 0, 0, content.length]), Buffer.from(content)]);
-    const file = Buffer.concat([
-      Buffer.from("fLaC"),
-      createBlock(0, info),
-      createBlock(4, SECRET),
-      createBlock(3, SECRET),
-      createBlock(0x80 | 6, SECRET),
-      audioFrames,
-    ]);
-    const clean = await expectClean(file);
-    expect(clean.equals(Buffer.concat([Buffer.from("fLaC"), createBlock(0x80, info), audioFrames]))).toBe(true);
-  });
+  test.each(["fffe6800", "fff15080", "ffe00000", "fffbf064", "fffb9c64", "fffb9066", "ffeb9064"])(
+    "rejects MP3 with the invalid frame header %s",
+    async (header) => {
+      expect(await splitIntoPieces(Buffer.concat([Buffer.from(header, "hex"), Buffer.from(SECRET)]))).toBeUndefined();
+    },
+  );
 });
 
 test("rejects truncated and unsupported files", async () => {

@@ -66,11 +66,7 @@ describe("asset fields", () => {
     const merged = mergeFields(before, { name: "", tags: ["cats", "input"], metadata: { take: 2 } });
     expect(merged).toMatchObject({ name: "a", tags: ["input", "cats"], metadata: { shot: 1, take: 2 } });
     expect(diffFields(before, { ...before })).toBeUndefined();
-    expect(diffFields(before, merged)).toEqual({
-      addedTags: ["cats"],
-      removedTags: [],
-      fields: { user_metadata: { shot: 1, take: 2 } },
-    });
+    expect(diffFields(before, merged)).toEqual({ addedTags: ["cats"], removedTags: [], fields: { user_metadata: { shot: 1, take: 2 } } });
     expect(diffFields({ ...before, previewId: "x" }, { ...before, tags: [] })).toEqual({
       addedTags: [],
       removedTags: ["input"],

@@ -2,6 +2,7 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { describe, expect, it } from "vitest";
 import { createHashPool, type HashWorker } from "@/lib/browser/uploads/asset-from-hash";
 import { hashFile, SLICE_BYTES } from "@/lib/browser/uploads/hash-file";
+import { type HashWorkerResponse } from "@/lib/browser/uploads/hash-worker";
 import { addSample, getMaxHashBytes, isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { createPattern } from "@/tests/support/file-source";
 
@@ -22,20 +23,17 @@ function createWatchedBlob(bytes: Uint8Array<ArrayBuffer>) {
 }
 
 describe("the hash of a file", () => {
-  it.each([0, 1, SLICE_BYTES - 1, SLICE_BYTES, SLICE_BYTES + 1, 3 * SLICE_BYTES + 17])(
-    "is correct for %i bytes read in slices",
-    async (size) => {
-      const bytes = new Uint8Array(createPattern(size));
-      const { blob, slices } = createWatchedBlob(bytes);
-      const progressOffsets: number[] = [];
-      expect(await hashFile(blob, { signal: createSignal(), onProgress: (offset) => progressOffsets.push(offset) })).toEqual({
-        kind: "hashed",
-        hash: hashNatively(bytes),
-      });
-      expect(Math.max(0, ...slices)).toBeLessThanOrEqual(SLICE_BYTES);
-      expect(progressOffsets.at(-1) ?? 0).toBe(size);
-    },
-  );
+  it.each([0, SLICE_BYTES, SLICE_BYTES + 1, 3 * SLICE_BYTES + 17])("is correct for %i bytes read in slices", async (size) => {
+    const bytes = new Uint8Array(createPattern(size));
+    const { blob, slices } = createWatchedBlob(bytes);
+    const progressOffsets: number[] = [];
+    expect(await hashFile(blob, { signal: createSignal(), onProgress: (offset) => progressOffsets.push(offset) })).toEqual({
+      kind: "hashed",
+      hash: hashNatively(bytes),
+    });
+    expect(Math.max(0, ...slices)).toBeLessThanOrEqual(SLICE_BYTES);
+    expect(progressOffsets.at(-1) ?? 0).toBe(size);
+  });
 
   it("is the same when interrupted and resumed", async () => {
     const bytes = new Uint8Array(createPattern(3 * SLICE_BYTES + 5));
@@ -60,9 +58,10 @@ describe("the hash of a file", () => {
 
 describe("hash workers", () => {
   function createTestPool() {
-    const workers: (HashWorker & { messages: unknown[]; isTerminated: boolean })[] = [];
+    type TestWorker = HashWorker & { messages: unknown[]; isTerminated: boolean };
+    const workers: TestWorker[] = [];
     const hash = createHashPool(() => {
-      const worker: HashWorker & { messages: unknown[]; isTerminated: boolean } = {
+      const worker: TestWorker = {
         messages: [],
         isTerminated: false,
         onmessage: null,
@@ -76,21 +75,23 @@ describe("hash workers", () => {
     return { hash, workers };
   }
   const file = new Blob(["abc"]);
+  const start = (hash: ReturnType<typeof createHashPool>, { signal } = new AbortController()) => hash(file, { signal });
+  const finish = (worker: HashWorker | undefined, data: HashWorkerResponse) => worker?.onmessage?.(new MessageEvent("message", { data }));
 
   it("are reused after their file is hashed or stopped", async () => {
     const { hash, workers } = createTestPool();
-    const first = hash(file, { signal: new AbortController().signal });
+    const first = start(hash);
     const abortController = new AbortController();
-    const second = hash(file, { signal: abortController.signal });
+    const second = start(hash, abortController);
     expect(workers).toHaveLength(2);
-    workers[0]?.onmessage?.(new MessageEvent("message", { data: { id: 1, outcome: { kind: "hashed", hash: "aa" } } }));
+    finish(workers[0], { id: 1, outcome: { kind: "hashed", hash: "aa" } });
     expect(await first).toEqual({ kind: "hashed", hash: "aa" });
     abortController.abort();
     expect(workers[1]?.messages.at(-1)).toEqual({ id: 2, stop: true });
     const at = { offset: 0, state: new Uint8Array() };
-    workers[1]?.onmessage?.(new MessageEvent("message", { data: { id: 2, outcome: { kind: "stopped", at } } }));
+    finish(workers[1], { id: 2, outcome: { kind: "stopped", at } });
     expect(await second).toEqual({ kind: "stopped", at });
-    void hash(file, { signal: new AbortController().signal });
+    void start(hash);
     expect(workers).toHaveLength(2);
   });
 
@@ -98,13 +99,13 @@ describe("hash workers", () => {
     const hashWithoutWorkers = createHashPool(() => {
       throw new Error("no workers here");
     });
-    expect(await hashWithoutWorkers(file, { signal: new AbortController().signal })).toEqual({ kind: "unavailable" });
+    expect(await start(hashWithoutWorkers)).toEqual({ kind: "unavailable" });
     const { hash, workers } = createTestPool();
-    const brokenResult = hash(file, { signal: new AbortController().signal });
-    workers[0]?.onmessage?.(new MessageEvent("message", { data: { id: 1, broken: true } }));
+    const brokenResult = start(hash);
+    finish(workers[0], { id: 1, broken: true });
     expect(await brokenResult).toEqual({ kind: "unavailable" });
     expect(workers[0]?.isTerminated).toBe(true);
-    void hash(file, { signal: new AbortController().signal });
+    void start(hash);
     expect(workers).toHaveLength(2);
   });
 });

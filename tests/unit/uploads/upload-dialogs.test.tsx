@@ -6,8 +6,12 @@ import { uploadPreferences } from "@/components/transfers/uploads/asset-fields-f
 import { HashDialog, StartDialog } from "@/components/transfers/uploads/start-dialog";
 import { type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { DownloadList } from "@/components/transfers/uploads/upload-list";
+import { createDroppedFiles } from "@/lib/browser/files/dropped-files";
 import { type DownloadTask } from "@/lib/contract/assets/file-refs";
 import { renderInApp, wrapInApp } from "../components/render";
+
+const noop = () => undefined;
+const dropFiles = (...names: string[]) => createDroppedFiles(names.map((name) => ({ path: name, file: new File(["x"], name) })));
 
 describe("upload defaults", () => {
   beforeEach(() => {
@@ -19,8 +23,7 @@ describe("upload defaults", () => {
   function openDialog() {
     cleanup();
     const onStart = vi.fn();
-    const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadableCount: 0, skippedCount: 0, isTruncated: false };
-    renderInApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
+    renderInApp(<StartDialog dropped={dropFiles("a.txt")} onStart={onStart} onClose={noop} />);
     return onStart;
   }
   const clickAdd = () => fireEvent.click(screen.getByRole("button", { name: "Add" }));
@@ -59,16 +62,11 @@ describe("upload defaults", () => {
 
   test("apply a typed name to a single file only", () => {
     const onStart = vi.fn();
-    const createFiles = (...names: string[]) => ({
-      files: names.map((name) => ({ path: name, file: new File(["x"], name) })),
-      ...{ unreadableCount: 0, skippedCount: 0, isTruncated: false },
-    });
-    const createDialog = (dropped: ReturnType<typeof createFiles>) =>
-      wrapInApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
+    const createDialog = (...names: string[]) => wrapInApp(<StartDialog dropped={dropFiles(...names)} onStart={onStart} onClose={noop} />);
     const { rerender } = renderInApp(null);
-    rerender(createDialog(createFiles("a.txt")));
+    rerender(createDialog("a.txt"));
     fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "Mine" } });
-    rerender(createDialog(createFiles("a.txt", "b.txt")));
+    rerender(createDialog("a.txt", "b.txt"));
     clickAdd();
     expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { name: "" } }, { assetFields: { name: "" } }]);
   });
@@ -132,7 +130,7 @@ describe("hash dialog", () => {
       if (init.method === "POST") return respond();
       return assets === undefined ? Response.json({ code: "UPSTREAM_ERROR", message: "" }, { status: 502 }) : Response.json({ assets });
     });
-    renderInApp(<HashDialog connection="c" onClose={() => undefined} />);
+    renderInApp(<HashDialog connection="c" onClose={noop} />);
     fireEvent.change(screen.getByLabelText("Hash of the content"), { target: { value: hash } });
     fireEvent.change(screen.getByLabelText(/^Tags/), { target: { value: "input" } });
     await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Add" })));
@@ -167,7 +165,6 @@ describe("hash dialog", () => {
   });
 });
 
-const noop = () => undefined;
 const errorResponse = (status: number, code: string, message: string) => Response.json({ code, message, request_id: "r" }, { status });
 
 test("offers a retry for an unresponsive source but not for a forbidden one", async () => {
@@ -197,18 +194,12 @@ const storedItem = (key: number, overrides: Partial<UploadItem> = {}): UploadIte
   status: { kind: "done", asset: { id: `${key}` }, sentBytes: 1, check: { kind: "verified" } },
   ...overrides,
 });
-const ignoreEvent = () => undefined;
-const downloads = {
-  list: { tasks: [], underWay: 0 },
-  atMs: 0,
-  failure: undefined,
-  refresh: async () => undefined,
-  act: async () => undefined,
-  busy: new Set<string>(),
-  failures: new Map(),
-};
 function renderTray(items: UploadItem[]) {
-  const handlers = { onView: ignoreEvent, onCollapse: ignoreEvent, onDetails: ignoreEvent, onEditAll: ignoreEvent, onClose: ignoreEvent };
+  const handlers = { onView: noop, onCollapse: noop, onDetails: noop, onEditAll: noop, onClose: noop };
+  const downloads = {
+    ...{ list: { tasks: [], underWay: 0 }, atMs: 0, failure: undefined, refresh: async () => undefined, act: async () => undefined },
+    ...{ busy: new Set<string>(), failures: new Map() },
+  };
   const state = { canAdd: true, view: "uploads", isCollapsed: false } as const;
   renderInApp(<UploadTray queue={{ items, isPaused: false }} downloads={downloads} {...state} {...handlers} />);
 }

@@ -51,29 +51,38 @@ export function createUploadHarness() {
     saveChanges: (id, changes, { signal }) => runStep("change", `${id} ${JSON.stringify(changes)}`, signal),
     nowMs: () => nowMs,
   };
-  const store = createUploadStore(ports, {
-    onAssetStored: (id) => storedIds.push(id),
-  });
+  const store = createUploadStore(ports, { onAssetStored: (id) => storedIds.push(id) });
   const getItem = (index = 0): UploadItem => {
     const upload = store.get().items[index];
     if (!upload) throw new Error(`There is no upload at index ${index}.`);
     return upload;
   };
+  const listKinds = () => store.get().items.map(({ file, status }) => `${file.name} ${status.kind}`);
+  const add = (...names: string[]) => store.add(names.map((name) => ({ file: new File([name], name), assetFields: defaultFields })));
+  /** Resolves the oldest pending call of this step. */
+  async function respond(step: Step, value: unknown): Promise<Call> {
+    const call = await until(`a call of ${step}`, () => calls.find((call) => call.step === step));
+    calls.splice(calls.indexOf(call), 1);
+    call.respond(value);
+    return call;
+  }
   return {
     store,
     calls,
     storedIds,
     getItem,
-    listKinds: () => store.get().items.map(({ file, status }) => `${file.name} ${status.kind}`),
-    add: (...names: string[]) => store.add(names.map((name) => ({ file: new File([name], name), assetFields: defaultFields }))),
-    tick: (ms: number) => (nowMs += ms),
-    /** Resolves the oldest pending call of this step. */
-    async respond(step: Step, value: unknown): Promise<Call> {
-      const call = await until(`a call of ${step}`, () => calls.find((call) => call.step === step));
-      calls.splice(calls.indexOf(call), 1);
-      call.respond(value);
-      return call;
+    listKinds,
+    add,
+    respond,
+    /** Adds a file, hashes it and responds to the lookup of its hash. */
+    async addHashed(name: string, lookup: Result<StoredAsset | undefined, ApiFailure> = unknownHash) {
+      add(name);
+      await respond("hash", createHashedOutcome(name));
+      return respond("fromHash", lookup);
     },
+    waitForKind: (kind: UploadItem["status"]["kind"], index = 0) => until(kind, () => getItem(index).status.kind === kind),
+    waitForThreeHashing: () => until("three are hashed", () => listKinds().filter((kind) => kind.endsWith("hashing")).length === 3),
+    tick: (ms: number) => (nowMs += ms),
     getPendingCalls: (step: Step) => calls.filter((call) => call.step === step),
   };
 }

@@ -12,9 +12,9 @@ import { createFailure, createHashedOutcome, createStoredResult, createUploadHar
 
 describe("a paused queue", () => {
   it("resumes one file on request", async () => {
-    const { add, listKinds, getItem, store } = createUploadHarness();
+    const { add, listKinds, getItem, store, waitForThreeHashing } = createUploadHarness();
     add("a", "b", "c", "d", "e");
-    await until("three are hashed", () => listKinds().filter((kind) => kind.endsWith("hashing")).length === 3);
+    await waitForThreeHashing();
     store.pauseAll();
     expect(listKinds().every((kind) => kind.endsWith("paused"))).toBe(true);
     store.retry(getItem(3).key);
@@ -68,7 +68,7 @@ const sameContent = createHashedOutcome("a");
 
 describe("files with the same content", () => {
   it("are sent once, and the second is found by its hash", async () => {
-    const { add, respond, getItem, listKinds, getPendingCalls } = createUploadHarness();
+    const { add, respond, getItem, listKinds, getPendingCalls, waitForKind } = createUploadHarness();
     add("a", "b", "c", "d");
     await respond("hash", sameContent);
     await until("a is looked up", () => getPendingCalls("fromHash").length === 1);
@@ -80,13 +80,13 @@ describe("files with the same content", () => {
     expect(call.label).toMatch(/^a /);
     const offered = await respond("fromHash", createStoredResult({ asset_hash: getHash("a"), created_new: false }));
     expect(offered.label).toBe(`b ${getHash("a")}`);
-    await until("b is done", () => getItem(1).status.kind === "done");
+    await waitForKind("done", 1);
     expect(getItem(1).status).toMatchObject({ sentBytes: 0, check: { kind: "verified" } });
     expect(getPendingCalls("send")).toEqual([]);
   });
 
   it("are sent separately when the first fails, is paused or is removed", async () => {
-    const { add, respond, getItem, store, getPendingCalls } = createUploadHarness();
+    const { add, respond, getItem, store, getPendingCalls, waitForKind } = createUploadHarness();
     add("a", "b", "c");
     for (const _ of [1, 2, 3]) await respond("hash", sameContent);
     await respond("fromHash", unknownHash);
@@ -97,7 +97,7 @@ describe("files with the same content", () => {
     store.pause(getItem(1).key);
     const third = await respond("fromHash", unknownHash).then(() => respond("fromHash", unknownHash));
     expect(third.label).toMatch(/^c /);
-    await until("c is sent", () => getItem(2).status.kind === "sending");
+    await waitForKind("sending", 2);
     store.retry(getItem(1).key);
     expect(getItem(1).status.kind).toBe("waiting");
     store.remove(getItem(2).key);
@@ -198,7 +198,7 @@ test("distinguishes an unsupported check from a rejected one", () => {
   expect([400, 403, 500, 0].map((status) => getCheckKind(status))).toEqual(["refused", "refused", "refused", "refused"]);
 });
 
-describe("edited uploads", () => {
+describe("changes that could not be written", () => {
   const translatorOptions = { locale: "en", messages } as const;
   const texts = {
     ...translatorOptions,
@@ -219,44 +219,42 @@ describe("edited uploads", () => {
     return { ...harness, editFields };
   }
 
-  describe("changes that could not be written", () => {
-    it("are listed, and only they are retried", async () => {
-      const { respond, editFields, getItem, store, getPendingCalls } = await createStoredUpload();
-      editFields({ name: "A cat", tags: ["input", "cats"], metadata: { shot: 1 } });
-      await respond("change", createPartialFailure(["name", "metadata"]));
-      await until("it has failed", () => typeof getItem().fieldsUpdate === "object");
-      expect(getStateText(getItem(), texts)).toMatch(/^not saved: name, metadata \(/);
-      store.retry(getItem().key);
-      const { label } = await respond("change", ok(undefined));
-      const changes = { addedTags: [], removedTags: [], fields: { name: "A cat", user_metadata: { shot: 1 } } };
-      expect(label).toBe(`asset-1 ${JSON.stringify(changes)}`);
-      await until("it is written", () => getItem().fieldsUpdate === undefined);
-      store.retry(getItem().key);
-      expect(getPendingCalls("change")).toEqual([]);
-    });
+  it("are listed, and only they are retried", async () => {
+    const { respond, editFields, getItem, store, getPendingCalls } = await createStoredUpload();
+    editFields({ name: "A cat", tags: ["input", "cats"], metadata: { shot: 1 } });
+    await respond("change", createPartialFailure(["name", "metadata"]));
+    await until("it has failed", () => typeof getItem().fieldsUpdate === "object");
+    expect(getStateText(getItem(), texts)).toMatch(/^not saved: name, metadata \(/);
+    store.retry(getItem().key);
+    const { label } = await respond("change", ok(undefined));
+    const changes = { addedTags: [], removedTags: [], fields: { name: "A cat", user_metadata: { shot: 1 } } };
+    expect(label).toBe(`asset-1 ${JSON.stringify(changes)}`);
+    await until("it is written", () => getItem().fieldsUpdate === undefined);
+    store.retry(getItem().key);
+    expect(getPendingCalls("change")).toEqual([]);
+  });
 
-    it("notify the lists once they are written", async () => {
-      const { respond, editFields, getItem, storedIds } = await createStoredUpload();
-      editFields({ name: "A cat" });
-      await respond("change", createPartialFailure(["name"]));
-      await until("it has failed", () => typeof getItem().fieldsUpdate === "object");
-      expect(storedIds).toEqual(["asset-1"]);
-      editFields({ tags: ["input", "more"] });
-      await respond("change", ok(undefined));
-      await until("it is written", () => getItem().fieldsUpdate === undefined);
-      expect(storedIds).toEqual(["asset-1", "asset-1"]);
-    });
+  it("notify the lists once they are written", async () => {
+    const { respond, editFields, getItem, storedIds } = await createStoredUpload();
+    editFields({ name: "A cat" });
+    await respond("change", createPartialFailure(["name"]));
+    await until("it has failed", () => typeof getItem().fieldsUpdate === "object");
+    expect(storedIds).toEqual(["asset-1"]);
+    editFields({ tags: ["input", "more"] });
+    await respond("change", ok(undefined));
+    await until("it is written", () => getItem().fieldsUpdate === undefined);
+    expect(storedIds).toEqual(["asset-1", "asset-1"]);
+  });
 
-    it("are included in the next edit, even when it is equal", async () => {
-      const { respond, editFields, getItem } = await createStoredUpload();
-      editFields({ name: "A cat" });
-      await respond("change", createPartialFailure(["name"]));
-      await until("it has failed", () => typeof getItem().fieldsUpdate === "object");
-      editFields({ name: "A cat" });
-      expect((await respond("change", createPartialFailure(["name"]))).label).toContain('"name":"A cat"');
-      await until("it has failed again", () => typeof getItem().fieldsUpdate === "object");
-      editFields({ tags: ["input", "more"] });
-      expect((await respond("change", ok(undefined))).label).toContain('"addedTags":["more"],"removedTags":[],"fields":{"name":"A cat"}');
-    });
+  it("are included in the next edit, even when it is equal", async () => {
+    const { respond, editFields, getItem } = await createStoredUpload();
+    editFields({ name: "A cat" });
+    await respond("change", createPartialFailure(["name"]));
+    await until("it has failed", () => typeof getItem().fieldsUpdate === "object");
+    editFields({ name: "A cat" });
+    expect((await respond("change", createPartialFailure(["name"]))).label).toContain('"name":"A cat"');
+    await until("it has failed again", () => typeof getItem().fieldsUpdate === "object");
+    editFields({ tags: ["input", "more"] });
+    expect((await respond("change", ok(undefined))).label).toContain('"addedTags":["more"],"removedTags":[],"fields":{"name":"A cat"}');
   });
 });

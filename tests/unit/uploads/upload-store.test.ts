@@ -14,9 +14,9 @@ import {
 
 describe("the queue", () => {
   it("processes three files at a time in the selected order", async () => {
-    const { add, respond, listKinds } = createUploadHarness();
+    const { add, respond, listKinds, waitForThreeHashing } = createUploadHarness();
     add("a", "b", "c", "d");
-    await until("three are hashed", () => listKinds().filter((kind) => kind.endsWith("hashing")).length === 3);
+    await waitForThreeHashing();
     expect(listKinds()[3]).toBe("d waiting");
     await respond("hash", createHashedOutcome("a"));
     await respond("fromHash", createStoredResult());
@@ -40,10 +40,8 @@ describe("the queue", () => {
   });
 
   it("restarts an interrupted upload after a lookup", async () => {
-    const { add, respond, getItem, store, getPendingCalls } = createUploadHarness();
-    add("a");
-    await respond("hash", createHashedOutcome("a"));
-    await respond("fromHash", unknownHash);
+    const { respond, getItem, store, getPendingCalls, addHashed, waitForKind } = createUploadHarness();
+    await addHashed("a");
     const [sendCall] = await until("it is sent", () => (getPendingCalls("send").length === 1 ? getPendingCalls("send") : undefined));
     store.pause(getItem().key);
     expect(sendCall?.signal.aborted).toBe(true);
@@ -53,13 +51,13 @@ describe("the queue", () => {
     store.retry(getItem().key);
     await respond("byId", createFailure(404, "NOT_FOUND"));
     await respond("fromHash", unknownHash);
-    await until("it is sent again", () => getItem().status.kind === "sending");
+    await waitForKind("sending");
   });
 
   it("starts nothing while paused and resumes where it stopped", async () => {
-    const { add, listKinds, store, respond } = createUploadHarness();
+    const { add, listKinds, store, respond, waitForThreeHashing } = createUploadHarness();
     add("a", "b", "c", "d");
-    await until("three are hashed", () => listKinds().filter((kind) => kind.endsWith("hashing")).length === 3);
+    await waitForThreeHashing();
     store.pauseAll();
     expect(listKinds()).toEqual(["a paused", "b paused", "c paused", "d paused"]);
     add("e");
@@ -67,7 +65,7 @@ describe("the queue", () => {
     store.resumeAll();
     for (const name of ["a", "b", "c"])
       await respond("hash", { kind: "stopped", at: { offset: 0, state: new Uint8Array() } }).then(() => name);
-    await until("three are hashed again", () => listKinds().filter((kind) => kind.endsWith("hashing")).length === 3);
+    await waitForThreeHashing();
     expect(listKinds()[3]).toBe("d waiting");
   });
 
@@ -85,11 +83,11 @@ describe("the queue", () => {
   });
 
   it("cancels unstored files and keeps stored ones", async () => {
-    const { add, respond, getItem, listKinds, store } = createUploadHarness();
+    const { add, respond, listKinds, store, waitForKind } = createUploadHarness();
     add("a", "b", "c", "d", "e");
     await respond("hash", createHashedOutcome("a"));
     await respond("fromHash", createStoredResult());
-    await until("a is done", () => getItem().status.kind === "done");
+    await waitForKind("done");
     store.cancelAll();
     expect(listKinds()).toEqual(["a done"]);
   });
@@ -148,12 +146,10 @@ describe("the queue", () => {
   });
 
   it("uses another id when the service rejects the first one", async () => {
-    const { add, respond, getItem, store } = createUploadHarness();
-    add("a");
-    await respond("hash", createHashedOutcome("a"));
-    await respond("fromHash", unknownHash);
+    const { respond, getItem, store, addHashed, waitForKind } = createUploadHarness();
+    await addHashed("a");
     const first = await respond("send", createFailure(409, "ASSET_ID_UNAVAILABLE"));
-    await until("it has failed", () => getItem().status.kind === "failed");
+    await waitForKind("failed");
     store.retry(getItem().key);
     await respond("fromHash", unknownHash);
     const second = await respond("send", createStoredResult());
@@ -165,20 +161,20 @@ const createPartialFailure = (status: number, code: string) => failed({ parts: [
 
 describe("fields of an asset", () => {
   it("are sent with the content and not written again", async () => {
-    const { store, respond, getItem, calls } = createUploadHarness();
+    const { store, respond, calls, waitForKind } = createUploadHarness();
     store.add([{ file: new File(["x"], "x"), assetFields: { ...defaultFields, previewId: "11111111-1111-4111-8111-111111111111" } }]);
     await respond("hash", createHashedOutcome("x"));
     await respond("fromHash", unknownHash);
     await respond("send", createStoredResult());
-    await until("it is done", () => getItem().status.kind === "done");
+    await waitForKind("done");
     expect(calls).toEqual([]);
   });
 
   it("are written after creation by hash, including later edits", async () => {
-    const { add, store, respond, getItem } = createUploadHarness();
+    const { add, store, respond, getItem, waitForKind } = createUploadHarness();
     add("a");
     await respond("hash", createHashedOutcome("a"));
-    await until("it is looked up", () => getItem().status.kind === "asking");
+    await waitForKind("asking");
     store.updateFields(new Set([getItem().key]), (upload) => ({
       ...upload.assetFields,
       tags: ["input", "cats"],
@@ -224,10 +220,8 @@ describe("fields of an asset", () => {
   });
 
   it("are marked as unsupported after the first failure", async () => {
-    const { add, respond, getItem, store } = createUploadHarness();
-    add("a");
-    await respond("hash", createHashedOutcome("a"));
-    await respond("fromHash", createStoredResult());
+    const { respond, getItem, store, addHashed } = createUploadHarness();
+    await addHashed("a", createStoredResult());
     await until("it is stored", () => getTone(getItem()) === "ok");
     expect(isChangeUnsupported(getItem())).toBe(false);
     store.updateFields(new Set([getItem().key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
@@ -235,26 +229,13 @@ describe("fields of an asset", () => {
     await until("it is marked", () => isChangeUnsupported(getItem()));
     expect(getTone(getItem())).toBe("unknown");
   });
-
-  it("are written to a stored asset on demand, with errors at the file", async () => {
-    const { add, store, respond, getItem } = createUploadHarness();
-    add("a");
-    await respond("hash", createHashedOutcome("a"));
-    await respond("fromHash", createStoredResult());
-    await until("it is done", () => getItem().status.kind === "done");
-    store.updateFields(new Set([getItem().key]), (upload) => ({ ...upload.assetFields, name: "A cat" }));
-    expect(getItem().fieldsUpdate).toBe("now");
-    await respond("change", createPartialFailure(405, "METHOD_NOT_ALLOWED"));
-    await until("it has failed", () => typeof getItem().fieldsUpdate === "object");
-    expect(getItem().assetFields.name).toBe("A cat");
-  });
 });
 
 describe("measured speeds", () => {
   const createBigFile = () => new File([new Uint8Array(20 * 1024 * 1024)], "big");
 
   it("cause large files to be sent before hashing when hashing is slower", async () => {
-    const { store, respond, getItem, tick, getPendingCalls } = createUploadHarness();
+    const { store, respond, getItem, tick, getPendingCalls, waitForKind } = createUploadHarness();
     store.add([{ file: createBigFile(), assetFields: defaultFields }]);
     await until("it is hashed", () => getPendingCalls("hash").length === 1);
     tick(20_000);
@@ -263,12 +244,12 @@ describe("measured speeds", () => {
     await until("it is sent", () => getPendingCalls("send").length === 1);
     tick(500);
     await respond("send", createStoredResult({ asset_hash: getHash("big") }));
-    await until("the first is done", () => getItem().status.kind === "done");
+    await waitForKind("done");
     store.add([{ file: createBigFile(), assetFields: defaultFields }]);
     await respond("send", createStoredResult({ asset_hash: getHash("big") }));
     expect(getItem(1).skipHashReason).toBe("hashing-slower");
     await respond("hash", createHashedOutcome("big"));
-    await until("the second is done", () => getItem(1).status.kind === "done");
+    await waitForKind("done", 1);
     expect(getItem(1).status).toMatchObject({ check: { kind: "verified" } });
   });
 });

@@ -18,7 +18,7 @@ describe("uploads panel", () => {
     let id = 0;
     const panel = (request: UploadRequest) => wrapInApp(<UploadsPanel request={request} canAdd />);
     const { rerender } = renderInApp(null);
-    const openSource = (options: { source: "files"; dropped: Promise<DroppedFiles> } | { source: "url"; urls?: string }) =>
+    const openSource = (options: { source: "files"; dropped: Promise<DroppedFiles> } | { source: "url"; urls: string }) =>
       act(async () => rerender(panel({ id: ++id, ...options })));
     return { openSource, drop: (files: Promise<DroppedFiles>) => openSource({ source: "files", dropped: files }) };
   }
@@ -57,25 +57,18 @@ describe("uploads panel", () => {
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
-  test("keeps typed URLs when files are dropped", async () => {
+  test("keeps typed URLs when another one is pasted or files are dropped", async () => {
     const { openSource, drop } = await renderPanel();
-    await openSource({ source: "url" });
-    const urlField = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
-    fireEvent.change(urlField, { target: { value: "https://example.com/a.bin" } });
-    await drop(Promise.resolve(dropFiles("one.bin")));
-    await findDialog("Add 1 file");
-    expect(urlField.value).toBe("https://example.com/a.bin");
-    expect(urlField.isConnected).toBe(true);
-  });
-
-  test("adds a pasted URL to the dialog, and another one below it", async () => {
-    const { openSource } = await renderPanel();
     await openSource({ source: "url", urls: "https://example.com/a.bin" });
     const urlField = await screen.findByLabelText<HTMLTextAreaElement>("URLs, one per line");
     expect(urlField.value).toBe("https://example.com/a.bin");
     fireEvent.change(urlField, { target: { value: "https://example.com/b.bin" } });
     await openSource({ source: "url", urls: "https://example.com/c.bin" });
     expect(urlField.value).toBe("https://example.com/b.bin\nhttps://example.com/c.bin");
+    await drop(Promise.resolve(dropFiles("one.bin")));
+    await findDialog("Add 1 file");
+    expect(urlField.value).toBe("https://example.com/b.bin\nhttps://example.com/c.bin");
+    expect(urlField.isConnected).toBe(true);
   });
 });
 

@@ -25,6 +25,8 @@ export function createPicture(width = 8, height = 8): Promise<Buffer> {
     .png()
     .toBuffer();
 }
+export const createPngFile = async (size = 8, name = "photo.png") =>
+  new File([new Uint8Array(await createPicture(size, size))], name, { type: "image/png" });
 
 export type AppHarness = Awaited<ReturnType<typeof createAppHarness>>;
 
@@ -47,14 +49,16 @@ export async function createAppHarness(options: Parameters<typeof createHarness>
     return response.body.app;
   }
 
-  /** Starts a run with form data, like a browser or curl. */
-  async function runApp(app: Pick<AppView, "id">, fields: Record<string, string | Blob>, options: HarnessRequest = {}) {
-    const form = new FormData();
-    for (const [name, value] of Object.entries(fields)) form.set(name, value);
-    const encoded = new Response(form);
-    const headers = { "content-type": encoded.headers.get("content-type") ?? "", ...options.headers };
-    return request(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body: await encoded.arrayBuffer(), ...options, headers });
+  /** Sends form data, like a browser or curl. */
+  async function post(path: string, fields: Record<string, string | Blob>, options: HarnessRequest = {}) {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    return request(path, { as: "runner", method: "POST", body, ...options });
   }
+  const runApp = (app: Pick<AppView, "id">, fields: Record<string, string | Blob>, options?: HarnessRequest) =>
+    post(`/api/apps/${app.id}/runs`, fields, options);
+  const startRun = (app: Pick<AppView, "id">, inputs: Record<string, unknown>, options: HarnessRequest = {}) =>
+    request(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: { inputs }, ...options });
 
   async function waitForRun(app: Pick<AppView, "id">, id: string, options: HarnessRequest = { as: "runner" }): Promise<AppRun> {
     return until(`run ${id} has ended`, async () => {
@@ -63,5 +67,5 @@ export async function createAppHarness(options: Parameters<typeof createHarness>
     });
   }
 
-  return { harness, requestJson: request, make: createApp, run: runApp, ended: waitForRun, dispose: () => harness.dispose() };
+  return { harness, requestJson: request, post, make: createApp, run: runApp, start: startRun, ended: waitForRun };
 }

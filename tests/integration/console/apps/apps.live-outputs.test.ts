@@ -17,14 +17,8 @@ const outputs = [
   { node: "5", label: "Late" },
   { node: "3", label: "Early" },
 ];
-const prefixInput = {
-  name: "prefix",
-  node: "3",
-  input: "filename_prefix",
-  label: "Name",
-  control: { kind: "text" },
-  default: "early",
-} as const;
+const binding = { node: "3", input: "filename_prefix" };
+const prefixInput = { name: "prefix", ...binding, label: "Name", control: { kind: "text" as const }, default: "early" };
 
 function createDefinition(seconds: number) {
   const graph = {
@@ -36,7 +30,7 @@ function createDefinition(seconds: number) {
   return { ...definition, inputs: [prefixInput], outputs, graph };
 }
 const startRun = async (app: { id: string }): Promise<AppRun> => {
-  const startResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: { inputs: {} } });
+  const startResponse = await apps.start(app, {});
   expect(startResponse.status).toBe(202);
   return startResponse.body.run;
 };
@@ -67,12 +61,9 @@ test("shows runners the live outputs and progress of their own runs", async () =
 });
 
 test("shows live outputs of an operator's running job, but not to app runners", async () => {
-  const submitResponse = await apps.requestJson("/api/prompt?connection=embedded", {
-    as: "operator",
-    method: "POST",
-    json: { prompt: createDefinition(600).graph },
-  });
-  const topic = encodeURIComponent(`job:${submitResponse.body.prompt_id}?connection=embedded`);
+  const submission = { as: "operator", method: "POST", json: { prompt: createDefinition(600).graph } } as const;
+  const { prompt_id: id } = (await apps.requestJson("/api/prompt?connection=embedded", submission)).body;
+  const topic = encodeURIComponent(`job:${id}?connection=embedded`);
   const path = `/api/console/events?format=json&topic=${topic}`;
   const liveOutputs = await until("the first live output", async () => {
     const { events }: LiveResponse = (await apps.requestJson(path, { as: "operator" })).body;
@@ -81,11 +72,7 @@ test("shows live outputs of an operator's running job, but not to app runners", 
   expect(liveOutputs).toEqual({ "3": { images: [expect.objectContaining({ filename: expect.stringMatching(/^[0-9a-f]{64}\.png$/) })] } });
   const { events }: LiveResponse = (await apps.requestJson(path, { as: "runner" })).body;
   expect(events).toMatchObject([{ event: "failure", data: { failure: { status: 403 } } }]);
-  await apps.requestJson("/api/console/jobs/stop?connection=embedded", {
-    as: "operator",
-    method: "POST",
-    json: { ids: [submitResponse.body.prompt_id] },
-  });
+  await apps.requestJson("/api/console/jobs/stop?connection=embedded", { as: "operator", method: "POST", json: { ids: [id] } });
 });
 
 test("keeps result URLs and the app's output order on an external service", async () => {

@@ -9,23 +9,22 @@ import { openTestServer } from "@/tests/support/servers";
 import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
 import { createAccessToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
-import { type AppHarness, createAppHarness, createPicture, definition } from "./app-harness";
+import { createAppHarness, createPngFile, definition } from "./app-harness";
 
 const KEY = "the-key-of-a-script-1";
 const withoutPicture = { ...definition, inputs: definition.inputs?.slice(1) };
 const DAY_MS = 24 * 60 * 60_000;
 
-let now: number;
-let apps: AppHarness;
+let now = Date.UTC(2026, 4, 5, 22, 30);
+const apps = await createAppHarness({ now: () => now });
 let service: TestServer;
 let connection: string;
 let status: string;
 let respond: (request: ReceivedRequest, response: ServerResponse) => void;
 
 beforeEach(async () => {
-  now = Date.UTC(2026, 4, 5, 22, 30);
+  await apps.harness.renewCookies();
   status = "pending";
-  apps = await createAppHarness({ now: () => now });
   service = await openTestServer((request, response) => respond(request, response));
   connection = await apps.harness.connect(service.url, "key-of-the-service");
   respond = (request, response) =>
@@ -37,12 +36,8 @@ beforeEach(async () => {
 const getSubmissions = () => service.requests.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
 const createApp = (limits = {}) => apps.make({ definition: withoutPicture, limits }, { connection });
 const startRun = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
-  apps.requestJson(`/api/apps/${app.id}/runs`, {
-    as,
-    method: "POST",
-    json: { inputs: { prefix } },
-    headers: key === undefined ? {} : { "idempotency-key": key },
-  });
+  apps.start(app, { prefix }, { as, headers: key === undefined ? {} : { "idempotency-key": key } });
+const repeatRun = (app: { id: string }) => startRun(app, "a", "runner", KEY);
 
 test("counts daily runs per member and returns when the limit resets", async () => {
   const app = await createApp({ runsPerDay: 1 });
@@ -65,13 +60,8 @@ test("keeps the spelling of numbers in an app and in a run", async () => {
   const body = writeExactJson({ definition: numbers, access: { kind: "team" } });
   const response = await apps.requestJson(`/api/apps?connection=${connection}`, { as: "operator", method: "POST", body, headers });
   const { app } = response.body;
-  const startResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, {
-    as: "runner",
-    method: "POST",
-    body: '{"inputs":{"changed":7.0}}',
-    headers,
-  });
-  expect(startResponse.status).toBe(202);
+  const run = { as: "runner", method: "POST", body: '{"inputs":{"changed":7.0}}', headers } as const;
+  expect((await apps.requestJson(`/api/apps/${app.id}/runs`, run)).status).toBe(202);
   expect(getSubmissions()[0]?.body.toString()).toContain('"inputs":{"changed":7.0,"unchanged":5.0,"fixed":1e3,"list":[2.0]}');
   const form = await apps.run(app, { changed: "8.0" });
   expect(form.status).toBe(202);
@@ -82,9 +72,7 @@ test("limits concurrent runs by job state, even for 20 parallel requests", async
   const app = await createApp({ atOnce: 3, runsPerDay: 4 });
   const { headers } = await createAccessToken(apps.harness, "runner", { operations: ["apps"] });
   const startRunByIndex = (index: number) =>
-    index % 2 === 0
-      ? startRun(app, `a${index}`)
-      : apps.requestJson(`/api/apps/${app.id}/runs`, { method: "POST", json: { inputs: { prefix: `a${index}` } }, headers });
+    index % 2 === 0 ? startRun(app, `a${index}`) : apps.start(app, { prefix: `a${index}` }, { as: undefined, headers });
   const startRunsInParallel = async () => {
     const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => startRunByIndex(index)));
     return { accepted: responses.filter((item) => item.status === 202), refused: responses.filter((item) => item.status === 429) };
@@ -111,7 +99,7 @@ async function createInterruptedRun(
   if (!appRun) throw new Error("no run");
   await store.appRuns.set(appRun.id, { state: "cancelled" });
   const id = randomUUID();
-  await store.appRuns.start({ ...appRun, id, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayStartMs: 0 });
+  await store.appRuns.start({ ...appRun, id, key: KEY }, { runsPerDay: undefined, maxConcurrentRuns: undefined, dayStartMs: 0 });
   const submission = { memberId, key: getSubmissionKey(id) };
   if (isSubmitted) await store.submissions.start(submission, { contentHash: "x", now, forgetBefore: 0 });
   if (responseText !== undefined) await store.submissions.recordResponse(submission, responseText);
@@ -122,12 +110,10 @@ const readRun = (app: { id: string }, id: string) => apps.requestJson(`/api/apps
 test("sends a run once when the console exited before sending it", async () => {
   const app = await createApp();
   const id = await createInterruptedRun(app, { isSubmitted: false });
-  expect((await readRun(app, id)).body.run).toMatchObject({
-    state: "unsent",
-    error: { message: expect.stringContaining("stopped before sending this run") },
-  });
+  const error = { message: expect.stringContaining("stopped before sending this run") };
+  expect((await readRun(app, id)).body.run).toMatchObject({ state: "unsent", error });
   const submissionCount = getSubmissions().length;
-  const secondRuns = await Promise.all([startRun(app, "a", "runner", KEY), startRun(app, "a", "runner", KEY)]);
+  const secondRuns = await Promise.all([repeatRun(app), repeatRun(app)]);
   expect(secondRuns.map(({ body }) => body.run.id)).toEqual([id, id]);
   expect(getSubmissions()).toHaveLength(submissionCount + 1);
   expect((await readRun(app, id)).body.run.state).toBe("pending");
@@ -137,7 +123,7 @@ test("keeps a run's job when the console exited after the response", async () =>
   const app = await createApp();
   const id = await createInterruptedRun(app, { isSubmitted: true, responseText: '{"prompt_id":"job-of-before"}' });
   const submissionCount = getSubmissions().length;
-  expect((await startRun(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "pending" });
+  expect((await repeatRun(app)).body.run).toMatchObject({ id, state: "pending" });
   status = "completed";
   expect((await readRun(app, id)).body.run).toMatchObject({ state: "completed" });
   expect(service.requests.some(({ url }) => url.endsWith("/jobs/job-of-before"))).toBe(true);
@@ -148,12 +134,10 @@ test("marks a run as unknown when the console exited during the request", async 
   const app = await createApp();
   const id = await createInterruptedRun(app, { isSubmitted: true });
   const submissionCount = getSubmissions().length;
-  expect((await startRun(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
+  expect((await repeatRun(app)).body.run).toMatchObject({ id, state: "unknown" });
   now += DAY_MS / 4;
-  expect((await readRun(app, id)).body.run).toMatchObject({
-    state: "unknown",
-    error: { message: expect.stringContaining("stopped while waiting") },
-  });
+  const error = { message: expect.stringContaining("stopped while waiting") };
+  expect((await readRun(app, id)).body.run).toMatchObject({ state: "unknown", error });
   expect(getSubmissions()).toHaveLength(submissionCount);
 });
 
@@ -163,7 +147,7 @@ test("deletes submissions after a day and does not resend them", async () => {
   now += DAY_MS + 1000;
   expect((await startRun(app, "another")).status).toBe(202);
   const submissionCount = getSubmissions().length;
-  expect((await startRun(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
+  expect((await repeatRun(app)).body.run).toMatchObject({ id, state: "unknown" });
   expect(getSubmissions()).toHaveLength(submissionCount);
 });
 
@@ -173,10 +157,10 @@ test("counts a retried run as new and clears its earlier error", async () => {
   expect((await readRun(app, id)).body.run.error).toBeDefined();
   expect((await startRun(app, "b")).status).toBe(202);
   const submissionCount = getSubmissions().length;
-  expect(await startRun(app, "a", "runner", KEY)).toMatchObject({ status: 429, body: { details: { limit: "atOnce" } } });
+  expect(await repeatRun(app)).toMatchObject({ status: 429, body: { details: { limit: "atOnce" } } });
   expect(getSubmissions()).toHaveLength(submissionCount);
   status = "completed";
-  expect((await startRun(app, "a", "runner", KEY)).status).toBe(202);
+  expect((await repeatRun(app)).status).toBe(202);
   const { body } = await readRun(app, id);
   expect(body.run).toMatchObject({ state: "completed" });
   expect(body.run).not.toHaveProperty("error");
@@ -184,7 +168,7 @@ test("counts a retried run as new and clears its earlier error", async () => {
 
 test("shows a run as sending while its file uploads, without the file's name", async () => {
   const app = await apps.make({}, { connection });
-  const parts = { picture: new Blob([new Uint8Array(await createPicture())], { type: "image/png" }) };
+  const parts = { picture: await createPngFile() };
   const headers = { "idempotency-key": KEY };
   const defaultRespond = respond;
   const uploads: ServerResponse[] = [];
@@ -209,8 +193,7 @@ test("shows a run as sending while its file uploads, without the file's name", a
 test("returns the results of the version that ran", async () => {
   const app = await createApp();
   const { body } = await startRun(app, "a");
-  const changedDefinition = { ...withoutPicture, outputs: [{ node: "2", label: "Other" }] };
-  const json = { version: 1, definition: changedDefinition };
+  const json = { version: 1, definition: { ...withoutPicture, outputs: [{ node: "2", label: "Other" }] } };
   expect((await apps.requestJson(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json })).status).toBe(200);
   const outputs = { "3": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } };
   respond = (_, response) => sendJsonResponse(response, { id: "job-1", status: "completed", create_time: 1, outputs });
@@ -225,6 +208,9 @@ test("reports an unreachable service as an outage, not as an ended run", async (
   expect((await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toMatchObject([{ state: "pending" }]);
 });
 
+const cancelRun = (app: { id: string }, id: string) =>
+  apps.requestJson(`/api/apps/${app.id}/runs/${id}/cancel`, { as: "runner", method: "POST" });
+
 test("cancels a waiting run by removing it from the queue only", async () => {
   const app = await createApp();
   const { body } = await startRun(app, "a");
@@ -234,7 +220,7 @@ test("cancels a waiting run by removing it from the queue only", async () => {
     status = "cancelled";
     return sendJsonResponse(response, { deleted: ["job-1"] });
   };
-  const cancelled = await apps.requestJson(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
+  const cancelled = await cancelRun(app, body.run.id);
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled" } } });
   expect(service.requests.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
 });
@@ -252,7 +238,7 @@ test("cancels a run removed from the queue when the service has no job for it", 
     }
     return isDeleted && request.url.endsWith("/job-1") ? sendJsonResponse(response, notFound, 404) : defaultRespond(request, response);
   };
-  const cancelled = await apps.requestJson(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
+  const cancelled = await cancelRun(app, body.run.id);
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled", endedAt: now } } });
   expect((await readRun(app, body.run.id)).body.run.state).toBe("cancelled");
 });

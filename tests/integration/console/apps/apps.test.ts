@@ -1,11 +1,9 @@
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { createAccessToken } from "@/tests/support/tokens";
-import { createAppHarness, createPicture, definition } from "./app-harness";
+import { createAppHarness, createPngFile, definition } from "./app-harness";
 
 const apps = await createAppHarness();
-
-const createPngFile = async (size = 8) => new File([new Uint8Array(await createPicture(size, size))], "photo.png", { type: "image/png" });
 
 describe("a run", () => {
   test("accepts a picture from an app runner and returns the result", async () => {
@@ -24,19 +22,13 @@ describe("a run", () => {
     // An uploaded file can be viewed and reused by name.
     const fileName = String(run.inputs.picture);
     expect((await getBytes(`/api/apps/${app.id}/files?name=${encodeURIComponent(fileName)}`)).status).toBe(200);
-    const secondResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, {
-      as: "runner",
-      method: "POST",
-      json: { inputs: { picture: fileName, prefix: "second" } },
-    });
+    const secondResponse = await apps.start(app, { picture: fileName, prefix: "second" });
     expect(secondResponse.status).toBe(202);
     await apps.ended(app, secondResponse.body.run.id);
     const listResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" });
     expect(listResponse.body.runs.map(({ inputs }: { inputs: { prefix: string } }) => inputs.prefix)).toEqual(["second", "inverted"]);
-    expect((await apps.requestJson(`/api/apps/${app.id}`, { as: "runner" })).body.app.lastInputs).toMatchObject({
-      picture: fileName,
-      prefix: "second",
-    });
+    const { lastInputs } = (await apps.requestJson(`/api/apps/${app.id}`, { as: "runner" })).body.app;
+    expect(lastInputs).toMatchObject({ picture: fileName, prefix: "second" });
   });
 
   test("appears in job lists with the app's title and its member", async () => {
@@ -50,8 +42,7 @@ describe("a run", () => {
 
   test("rejects invalid inputs with the app's labels and sends nothing", async () => {
     const app = await apps.make();
-    const missingResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: {} });
-    expect(missingResponse).toMatchObject({
+    expect(await apps.start(app, {})).toMatchObject({
       status: 422,
       body: { message: "Picture: needs an image", details: { problems: [{ input: "picture", label: "Picture", code: "missing" }] } },
     });
@@ -75,21 +66,14 @@ describe("a run", () => {
     expect((await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toHaveLength(1);
   });
 
-  test("rejects guessed file names from app runners and presets, but not operators", async () => {
+  test("accepts another member's file only once that member shares it in a preset", async () => {
     const app = await apps.make();
     const startResponse = await apps.run(app, { picture: await createPngFile(9) }, { as: "operator" });
-    const run = await apps.ended(app, startResponse.body.run.id, { as: "operator" });
-    const inputs = { picture: run.inputs.picture };
-    const options = { method: "POST", json: { inputs } };
-    const guessedResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
-    expect(guessedResponse).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
-    const address = `/api/apps/${app.id}/files?name=${encodeURIComponent(String(inputs.picture))}`;
-    expect((await apps.requestJson(address, { as: "runner" })).status).toBe(404);
-    const preset = { method: "POST", json: { name: "Theirs", inputs, isTeam: true } };
+    const { picture } = (await apps.ended(app, startResponse.body.run.id, { as: "operator" })).inputs;
+    const preset = { method: "POST", json: { name: "Theirs", inputs: { picture }, isTeam: true } };
     expect((await apps.requestJson(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
-    // Values that a member shares with the team can be used by the team.
     expect((await apps.requestJson(`/api/apps/${app.id}/presets`, { as: "operator", ...preset })).status).toBe(201);
-    const allowedResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
+    const allowedResponse = await apps.start(app, { picture });
     expect(allowedResponse.status).toBe(202);
     await apps.ended(app, allowedResponse.body.run.id);
   });
@@ -141,33 +125,23 @@ test("limits an app token to runs, without the workflow or other files", async (
   }
   expect((await apps.harness.request(file, { headers })).status).toBe(404);
   expect((await apps.harness.request(file, { headers: readToken.headers })).status).toBe(200);
-  const runResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, {
-    headers,
-    method: "POST",
-    json: { inputs: { picture: inputs.picture } },
-  });
+  const runResponse = await apps.start(app, { picture: inputs.picture }, { as: undefined, headers });
   expect(runResponse).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
 });
 
-describe("limits", () => {
-  test("apply to uploaded and named pictures alike", async () => {
-    const app = await apps.make({ limits: { picturePixels: 100 } });
-    const large = await apps.run(app, { picture: await createPngFile(11) });
-    expect(large).toMatchObject({ status: 422, body: { message: "Picture: may have at most 100 pixels" } });
-    const unlimitedApp = await apps.make();
-    const startResponse = await apps.run(unlimitedApp, { picture: await createPngFile(12) }, { as: "operator" });
-    const { inputs } = await apps.ended(unlimitedApp, startResponse.body.run.id, { as: "operator" });
-    const runResponse = await apps.requestJson(`/api/apps/${app.id}/runs`, {
-      as: "operator",
-      method: "POST",
-      json: { inputs: { picture: inputs.picture } },
-    });
-    expect(runResponse).toMatchObject({ status: 422, body: { details: { problems: [{ code: "too_many_pixels", limit: 100 }] } } });
-    const smallFileApp = await apps.make({ limits: { pictureBytes: 10 } });
-    expect((await apps.run(smallFileApp, { picture: await createPngFile() })).body.details.problems).toMatchObject([
-      { code: "file_too_large", limit: 10 },
-    ]);
-  });
+test("applies an app's limits to uploaded and named pictures alike", async () => {
+  const app = await apps.make({ limits: { picturePixels: 100 } });
+  const large = await apps.run(app, { picture: await createPngFile(11) });
+  expect(large).toMatchObject({ status: 422, body: { message: "Picture: may have at most 100 pixels" } });
+  const unlimitedApp = await apps.make();
+  const startResponse = await apps.run(unlimitedApp, { picture: await createPngFile(12) }, { as: "operator" });
+  const { inputs } = await apps.ended(unlimitedApp, startResponse.body.run.id, { as: "operator" });
+  const runResponse = await apps.start(app, { picture: inputs.picture }, { as: "operator" });
+  expect(runResponse).toMatchObject({ status: 422, body: { details: { problems: [{ code: "too_many_pixels", limit: 100 }] } } });
+  const smallFileApp = await apps.make({ limits: { pictureBytes: 10 } });
+  expect((await apps.run(smallFileApp, { picture: await createPngFile() })).body.details.problems).toMatchObject([
+    { code: "file_too_large", limit: 10 },
+  ]);
 });
 
 describe("an app", () => {
@@ -216,31 +190,29 @@ describe("an app", () => {
   });
 });
 
-describe("versions", () => {
-  test("record author and changes, and restore an old version as a new one", async () => {
-    const app = await apps.make();
-    const change = (version: number, json: object, as: "operator" | "admin" = "operator") =>
-      apps.requestJson(`/api/apps/${app.id}`, { as, method: "PUT", json: { version, ...json } });
-    expect((await change(1, { definition: { ...definition, title: "Other" } }, "admin")).body.app).toMatchObject({
-      version: 2,
-      title: "Other",
-    });
-    // Saving the same content changes nothing, neither the version nor the time.
-    const { updatedAt } = (await apps.requestJson(`/api/apps/${app.id}`, { as: "admin" })).body.app;
-    const unchangedBody = { definition: { ...definition, title: "Other" }, access: { kind: "team" }, limits: {} };
-    expect((await change(2, unchangedBody)).body.app).toMatchObject({ version: 2, updatedAt });
-    // A change based on version 1 is refused and changes nothing.
-    expect((await change(1, { definition })).status).toBe(409);
-    const restored = await apps.requestJson(`/api/apps/${app.id}/versions/1/restore`, { as: "operator", method: "POST" });
-    expect(restored.body.app).toMatchObject({ version: 3, title: "Invert" });
-    const { versions } = (await apps.requestJson(`/api/apps/${app.id}/versions`, { as: "operator" })).body;
-    expect(versions).toMatchObject([
-      { number: 3, by: "operator", restoredFrom: 1, changes: [{ what: "title" }] },
-      { number: 2, by: "admin", changes: [{ what: "title" }] },
-      { number: 1, by: "operator", changes: [{ what: "created" }] },
-    ]);
-    expect((await apps.requestJson(`/api/apps/${app.id}/versions/9/restore`, { as: "operator", method: "POST" })).status).toBe(404);
+test("records author and changes of versions, and restores an old version as a new one", async () => {
+  const app = await apps.make();
+  const change = (version: number, json: object, as: "operator" | "admin" = "operator") =>
+    apps.requestJson(`/api/apps/${app.id}`, { as, method: "PUT", json: { version, ...json } });
+  expect((await change(1, { definition: { ...definition, title: "Other" } }, "admin")).body.app).toMatchObject({
+    version: 2,
+    title: "Other",
   });
+  // Saving the same content changes nothing, neither the version nor the time.
+  const { updatedAt } = (await apps.requestJson(`/api/apps/${app.id}`, { as: "admin" })).body.app;
+  const unchangedBody = { definition: { ...definition, title: "Other" }, access: { kind: "team" }, limits: {} };
+  expect((await change(2, unchangedBody)).body.app).toMatchObject({ version: 2, updatedAt });
+  // A change based on version 1 is refused and changes nothing.
+  expect((await change(1, { definition })).status).toBe(409);
+  const restored = await apps.requestJson(`/api/apps/${app.id}/versions/1/restore`, { as: "operator", method: "POST" });
+  expect(restored.body.app).toMatchObject({ version: 3, title: "Invert" });
+  const { versions } = (await apps.requestJson(`/api/apps/${app.id}/versions`, { as: "operator" })).body;
+  expect(versions).toMatchObject([
+    { number: 3, by: "operator", restoredFrom: 1, changes: [{ what: "title" }] },
+    { number: 2, by: "admin", changes: [{ what: "title" }] },
+    { number: 1, by: "operator", changes: [{ what: "created" }] },
+  ]);
+  expect((await apps.requestJson(`/api/apps/${app.id}/versions/9/restore`, { as: "operator", method: "POST" })).status).toBe(404);
 });
 
 test("marks apps as unavailable while the console is read-only", async () => {

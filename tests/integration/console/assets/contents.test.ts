@@ -1,7 +1,9 @@
 // Content through the console: ranges, length, and cleanup after a disconnect.
 import { expect, test } from "vitest";
+import { connectService } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
-import { openTestServer } from "@/tests/support/servers";
+import { startStrictS3 } from "@/tests/support/servers";
+import { testKeys } from "@/tests/support/strict-s3";
 import { until } from "@/tests/support/until";
 
 let [openCount, sentCount] = [0, 0];
@@ -9,7 +11,7 @@ const FILE_BYTES = 1024 ** 4;
 
 const harness = await createHarness();
 // Sends up to a terabyte, as long as the client reads.
-const service = await openTestServer((_, response) => {
+const { server, send } = await connectService(harness, (_, response) => {
   openCount += 1;
   response.once("close", () => (openCount -= 1));
   response.writeHead(200, { "content-type": "image/png", "content-length": String(FILE_BYTES), etag: '"v1"', "accept-ranges": "bytes" });
@@ -20,40 +22,41 @@ const service = await openTestServer((_, response) => {
   };
   writeMore();
 });
-const path = `/api/assets/one/content?connection=${await harness.connect(service.url, "sk-secret")}`;
+const path = "/api/assets/one/content";
+const waitForAbort = () => until("the request to the service is closed", () => openCount === 0);
 
 test("handles HEAD without downloading the file or forwarding a range", async () => {
   const headers = { range: "bytes=0-9", "if-range": '"v1"', "if-none-match": '"v2"' };
-  const response = await harness.request(path, { as: "viewer", method: "HEAD", headers });
+  const response = await send(path, { method: "HEAD", headers });
   expect([response.status, response.body, response.headers.get("etag")]).toEqual([200, null, '"v1"']);
   expect(response.headers.get("content-length")).toBe(String(FILE_BYTES));
-  await until("the request to the service is closed", () => openCount === 0);
-  const { range, "if-range": ifRange, "if-none-match": ifNoneMatch } = service.requests.at(-1)?.headers ?? {};
+  await waitForAbort();
+  const { range, "if-range": ifRange, "if-none-match": ifNoneMatch } = server.requests.at(-1)?.headers ?? {};
   expect([range, ifRange, ifNoneMatch]).toEqual([undefined, undefined, '"v2"']);
 });
 
 test("forwards a range with its conditions", async () => {
-  const response = await harness.request(path, { as: "viewer", headers: { range: "bytes=0-1,5-6", "if-range": '"v1"' } });
+  const response = await send(path, { headers: { range: "bytes=0-1,5-6", "if-range": '"v1"' } });
   await response.body?.cancel();
-  const { range, "if-range": ifRange } = service.requests.at(-1)?.headers ?? {};
+  const { range, "if-range": ifRange } = server.requests.at(-1)?.headers ?? {};
   expect([range, ifRange]).toEqual(["bytes=0-1,5-6", '"v1"']);
-  await until("the request to the service is closed", () => openCount === 0);
+  await waitForAbort();
 });
 
 test("reads on demand and aborts the upstream request when the client disconnects", async () => {
-  const response = await harness.request(path, { as: "viewer" });
+  const response = await send(path);
   sentCount = 0;
   const reader = response.body?.getReader();
   await reader?.read();
   expect(openCount).toBe(1);
   await reader?.cancel();
-  await until("the request to the service is closed", () => openCount === 0);
+  await waitForAbort();
   expect(sentCount).toBeLessThan(50);
 });
 
 test("ends an aborted read with its reason and reports no failure", async () => {
   const controller = new AbortController();
-  const response = await harness.request(path, { as: "viewer", signal: controller.signal });
+  const response = await send(path, { signal: controller.signal });
   const reader = response.body?.getReader();
   await reader?.read();
   const reason = new DOMException("the browser went away", "AbortError");
@@ -62,5 +65,25 @@ test("ends an aborted read with its reason and reports no failure", async () => 
     while (!(await reader?.read())?.done);
   };
   await expect(readToEnd()).rejects.toBe(reason);
-  await until("the request to the service is closed", () => openCount === 0);
+  await waitForAbort();
+});
+
+// Requests go to the console that was started last, so this test is last.
+test("reads its own bucket with its own key instead of redirecting", async () => {
+  const s3 = await startStrictS3();
+  const harness = await createHarness({
+    settings: {
+      LIGHTDESK_BLOBS: s3.address("here"),
+      LIGHTDESK_S3_ACCESS_KEY_ID: testKeys.accessKeyId,
+      LIGHTDESK_S3_SECRET_ACCESS_KEY: testKeys.secretAccessKey,
+      LIGHTDESK_BLOBS_PRESIGNED_SECONDS: "60",
+    },
+  });
+  const body = new FormData();
+  body.append("file", new Blob(["the bytes"]), "a.txt");
+  const { id } = await (await harness.request("/api/assets", { as: "operator", method: "POST", body })).json();
+  s3.headers.length = 0;
+  const content = await harness.request(`/api/assets/${id}/content`, { as: "viewer" });
+  expect([content.status, await content.text()]).toEqual([200, "the bytes"]);
+  expect(s3.headers.map(({ headers }) => headers.authorization?.split(" ")[0])).toEqual(["AWS4-HMAC-SHA256"]);
 });

@@ -2,40 +2,37 @@
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { type DownloadTasks } from "@/lib/contract/assets/file-refs";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { openTestServer } from "@/tests/support/servers";
-import { type ReceivedRequest, sendJsonResponse, type TestServer } from "@/tests/support/test-server";
+import { connectService, createConnectionClient } from "@/tests/support/connection-client";
+import { createHarness } from "@/tests/support/harness";
+import { type ReceivedRequest, sendJsonResponse } from "@/tests/support/test-server";
 
 const SECRET = "hf_very-secret-token";
 const sourceUrl = `https://huggingface.co/org/repo/resolve/main/model.safetensors?token=${SECRET}`;
 const download = { source_url: sourceUrl, tags: ["models"] };
 const exactMetadata = '"user_metadata":{"seed":18446744073709551615}';
 
-let harness: Harness;
-let service: TestServer;
-let connection: string;
-let nowMs: number;
+let nowMs = 1_800_000_000_000;
+const harness = await createHarness({ now: () => nowMs });
+let client: Awaited<ReturnType<typeof connectService>>;
 let task: Record<string, unknown>;
+/** Responds before the service does. Returns false if it doesn't respond. */
 let respond: (request: ReceivedRequest, response: ServerResponse) => boolean;
 
 beforeEach(async () => {
-  nowMs = 1_800_000_000_000;
-  harness = await createHarness({ now: () => nowMs });
   task = { id: "task-1", status: "created" };
   respond = () => false;
-  service = await openTestServer((request, response) => {
+  client = await connectService(harness, (request, response) => {
     if (respond(request, response)) return;
-    if (request.method === "POST" && request.url === "/api/assets/download") {
+    const { method, url } = request;
+    if (method === "POST" && url === "/api/assets/download")
       return sendJsonResponse(response, { task_id: task.id, status: "created" }, 202);
-    }
-    if (request.method === "GET" && request.url === `/api/tasks/${String(task.id)}`) return sendJsonResponse(response, task);
+    if (method === "GET" && url === `/api/tasks/${String(task.id)}`) return sendJsonResponse(response, task);
     sendJsonResponse(response, { code: "NOT_FOUND", message: "nothing" }, 404);
   });
-  connection = await harness.connect(service.url, "key-of-the-service");
 });
 
 const startDownload = (as: "operator" | "admin" = "operator") =>
-  harness.request(`/api/assets/download?connection=${connection}`, {
+  client.send("/api/assets/download", {
     as,
     method: "POST",
     body: JSON.stringify(download).replace(/}$/, `,${exactMetadata}}`),
@@ -46,13 +43,11 @@ const changeTask = (id: string | undefined, verb: "retry" | "cancel" | "forget",
     ? harness.request(`/api/console/tasks/${id}`, { as, method: "DELETE" })
     : harness.request(`/api/console/tasks/${id}/${verb}`, { as, method: "POST" });
 const filterRequests = (method: string, path: string) =>
-  service.requests.filter((request) => request.method === method && request.url.startsWith(path));
+  client.server.requests.filter((request) => request.method === method && request.url.startsWith(path));
 
-async function listTasks(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
-  const response = await harness.request(`/api/console/tasks?connection=${connection}${query}`, { as });
-  expect(response.status).toBe(200);
-  return (await response.json()) as DownloadTasks; // the response must match the contract
-}
+const listTasks = (as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> =>
+  client.getJson(`/api/console/tasks${query}`, { as });
+const getFirstTask = async () => (await listTasks()).tasks[0];
 
 test("lists a shared connection's download with its member and without its token", async () => {
   const startResponse = await startDownload("admin");
@@ -79,10 +74,10 @@ test("creates an asset and no task when the service already has the content", as
 test("shows progress only when the service reports it", async () => {
   await startDownload();
   task = { ...task, status: "running" };
-  expect((await listTasks()).tasks[0]).toEqual(expect.not.objectContaining({ share: expect.anything() }));
+  expect(await getFirstTask()).toEqual(expect.not.objectContaining({ share: expect.anything() }));
   nowMs += 2_000;
   task = { ...task, bytes_downloaded: 250, bytes_total: 1000, progress: 0.25 };
-  expect((await listTasks()).tasks[0]).toMatchObject({ state: "working", share: 0.25, bytesDone: 250, bytesTotal: 1000, canCancel: true });
+  expect(await getFirstTask()).toMatchObject({ state: "working", share: 0.25, bytesDone: 250, bytesTotal: 1000, canCancel: true });
 });
 
 test("polls a task once a second for all viewers and stops when it ends", async () => {
@@ -91,7 +86,7 @@ test("polls a task once a second for all viewers and stops when it ends", async 
   expect(filterRequests("GET", "/api/tasks/task-1")).toHaveLength(1);
   nowMs += 1_000;
   task = { ...task, status: "completed", result: { success: true, asset_id: "asset-9", filename: "model.safetensors" } };
-  expect((await listTasks()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9", fileName: "model.safetensors" });
+  expect(await getFirstTask()).toMatchObject({ state: "completed", assetId: "asset-9", fileName: "model.safetensors" });
   nowMs += 60_000;
   await listTasks();
   expect(filterRequests("GET", "/api/tasks/task-1")).toHaveLength(2);
@@ -100,12 +95,12 @@ test("polls a task once a second for all viewers and stops when it ends", async 
 test("shows a failure without the URL's query string, and a later recovery", async () => {
   await startDownload();
   task = { ...task, status: "failed", error_message: `403 from ${sourceUrl}` };
-  const [failedTask] = (await listTasks()).tasks;
+  const failedTask = await getFirstTask();
   expect(failedTask).toMatchObject({ state: "failed", canRetry: true, canCancel: false });
   expect(failedTask?.reason).toBe("403 from https://huggingface.co/org/repo/resolve/main/model.safetensors?…");
   nowMs += 15_000;
   task = { id: "task-1", status: "completed", result: { success: true, asset_id: "asset-9" } };
-  expect((await listTasks()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9" });
+  expect(await getFirstTask()).toMatchObject({ state: "completed", assetId: "asset-9" });
 });
 
 test("marks tasks missing on the service as gone and tasks without a file as failed", async () => {
@@ -115,7 +110,7 @@ test("marks tasks missing on the service as gone and tasks without a file as fai
     sendJsonResponse(response, { message: "unknown" }, 404);
     return true;
   };
-  expect((await listTasks()).tasks[0]).toMatchObject({ state: "gone", canRetry: true });
+  expect(await getFirstTask()).toMatchObject({ state: "gone", canRetry: true });
   respond = () => false;
   task = { id: "task-2", status: "completed", result: { success: false, error: "not a model" } };
   await startDownload();
@@ -138,7 +133,7 @@ test("shows cached downloads with the failure during an outage", async () => {
 test("retries a failed download with the full URL stored on the server", async () => {
   await startDownload();
   task = { id: "task-1", status: "failed", error_message: "no" };
-  const [failed] = (await listTasks()).tasks;
+  const failed = await getFirstTask();
   task = { id: "task-2", status: "running" };
   const secondResponse = await changeTask(failed?.id, "retry");
   expect([secondResponse.status, await secondResponse.json()]).toMatchObject([200, { state: "working", id: failed?.id }]);
@@ -152,12 +147,12 @@ test("retries a failed download with the full URL stored on the server", async (
 test("cancels a running download if supported, and stops offering it if not", async () => {
   await startDownload();
   task = { id: "task-1", status: "running", bytes_downloaded: 1 };
-  const [runningTask] = (await listTasks()).tasks;
+  const runningTask = await getFirstTask();
   expect(runningTask?.canCancel).toBe(true);
   expect((await changeTask(runningTask?.id, "forget")).status).toBe(409);
   expect((await changeTask(runningTask?.id, "cancel")).status).toBe(501);
   nowMs += 2_000;
-  expect((await listTasks()).tasks[0]?.canCancel).toBe(false);
+  expect((await getFirstTask())?.canCancel).toBe(false);
   respond = (request, response) => {
     if (request.method !== "DELETE") return false;
     task = { id: "task-1", status: "cancelled", bytes_downloaded: 1 };
@@ -172,21 +167,12 @@ test("cancels a running download if supported, and stops offering it if not", as
 
 test("isolates downloads by connection and keeps them read-only for viewers", async () => {
   const { store, now } = harness.console;
-  const ownConnection = await store.connections.create({
-    name: "Own",
-    baseUrl: service.url,
-    memberId: harness.getViewer("admin").memberId,
-    dialect: "local",
-    createdAt: now(),
-  });
-  const startResponse = await harness.request(`/api/assets/download?connection=${ownConnection.id}`, {
-    as: "admin",
-    method: "POST",
-    json: download,
-  });
-  expect(startResponse.status).toBe(202);
-  const [row] = await store.downloadTasks.list(ownConnection.id);
-  expect((await harness.request(`/api/console/tasks?connection=${ownConnection.id}`, { as: "operator" })).status).toBe(404);
+  const fields = { name: "Own", baseUrl: client.server.url, memberId: harness.getViewer("admin").memberId, dialect: "local" as const };
+  const { id: connectionId } = await store.connections.create({ ...fields, createdAt: now() });
+  const { post, send } = createConnectionClient(harness, connectionId, "admin");
+  expect((await post("/api/assets/download", download)).status).toBe(202);
+  const [row] = await store.downloadTasks.list(connectionId);
+  expect((await send("/api/console/tasks", { as: "operator" })).status).toBe(404);
   for (const verb of ["retry", "cancel", "forget"] as const) {
     // The same message as for an unknown id, so that it does not reveal whether the task exists.
     const [foreign, unknown] = await Promise.all([row?.id, "unknown"].map(async (id) => changeTask(id, verb)));
@@ -196,9 +182,17 @@ test("isolates downloads by connection and keeps them read-only for viewers", as
   }
 });
 
+test("rejects malformed requests and connections without a key", async () => {
+  expect((await client.post("/api/assets/download", {}, { as: "operator" })).status).toBe(400);
+  const keyless = createConnectionClient(harness, await harness.connect(client.server.url, undefined), "operator");
+  expect((await keyless.post("/api/assets/download", download)).status).toBe(409);
+  expect(filterRequests("POST", "/api/assets/download")).toEqual([]);
+});
+
+// Renews the sessions, so it is last.
 test("counts up to 200 downloads from the past week without calling the service", async () => {
   await startDownload();
-  expect(await listTasks("operator", "&count=true")).toEqual({ tasks: [], underWay: 1 });
+  expect(await listTasks("operator", "?count=true")).toEqual({ tasks: [], underWay: 1 });
   expect(filterRequests("GET", "/api/tasks/")).toEqual([]);
   task = { id: "task-1", status: "completed", result: { success: true } };
   await listTasks();
@@ -207,22 +201,5 @@ test("counts up to 200 downloads from the past week without calling the service"
   await startDownload();
   expect((await listTasks()).tasks).toHaveLength(1);
   for (let index = 0; index < 205; index += 1) await startDownload();
-  expect(await listTasks("operator", "&count=true")).toMatchObject({ underWay: 200 });
-});
-
-test("rejects malformed requests and connections without a key", async () => {
-  const malformedResponse = await harness.request(`/api/assets/download?connection=${connection}`, {
-    as: "operator",
-    method: "POST",
-    json: {},
-  });
-  expect(malformedResponse.status).toBe(400);
-  const keyless = await harness.connect(service.url, undefined);
-  const keylessResponse = await harness.request(`/api/assets/download?connection=${keyless}`, {
-    as: "operator",
-    method: "POST",
-    json: download,
-  });
-  expect(keylessResponse.status).toBe(409);
-  expect(filterRequests("POST", "/api/assets/download")).toEqual([]);
+  expect(await listTasks("operator", "?count=true")).toMatchObject({ underWay: 200 });
 });

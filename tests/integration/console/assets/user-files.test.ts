@@ -1,24 +1,22 @@
 // The user data listing: a missing folder is empty, any other error stays an error; paths are relative to the folder.
 import { expect, test } from "vitest";
 import { listFiles } from "@/lib/server/operations/list-files";
+import { connectService, createConnectionClient, createJobPage } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
-import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness();
-const server = await openTestServer(({ url }, response) => {
+const { connection } = await connectService(harness, ({ url }, response) => {
   const dir = new URL(url, "http://x").searchParams.get("dir");
   if (dir === "workflows/") return sendJsonResponse(response, [{ path: "workflows/a.json", size: 2, modified: 1_700_000_000 }]);
-  if (url.startsWith("/api/jobs"))
-    return sendJsonResponse(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
+  if (url.startsWith("/api/jobs")) return sendJsonResponse(response, createJobPage([]));
   if (dir === "broken/") return sendJsonResponse(response, { code: "INTERNAL", message: "no disk" }, 500);
   response.writeHead(404, { "content-type": "text/plain" }).end("directory not found");
 });
-const connection = await harness.connect(server.url, "k");
 
 const listFolder = (dir: string, id = connection) => listFiles(harness.getContext("viewer"), new URLSearchParams({ dir, connection: id }));
 const list = async (dir: string, id = connection) => {
-  const response = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}`, { as: "viewer" });
+  const response = await createConnectionClient(harness, id).send(`/api/userdata?dir=${encodeURIComponent(dir)}`);
   return { status: response.status, body: await response.json() };
 };
 
@@ -38,41 +36,36 @@ test("reports a missing connection and a failing service, not empty folders", as
 test("lists a folder that contains a folder of the same name", async () => {
   const storedPaths = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json", "d/d/d/x.json", "d/d/x.json"];
   for (const pathStyle of ["folder", "top"]) {
-    const otherServer = await openTestServer(({ url }, response) => {
+    const { getJson } = await connectService(harness, ({ url }, response) => {
       const query = new URL(url, "http://x").searchParams;
       const dir = query.get("dir") === "/" ? "" : (query.get("dir") ?? "");
       const relativePaths = storedPaths.filter((path) => path.startsWith(dir)).map((path) => path.slice(dir.length));
       const paths = query.get("recurse") === "true" ? relativePaths : relativePaths.filter((path) => !path.includes("/"));
       if (paths.length === 0) return void response.writeHead(404).end();
-      sendJsonResponse(
-        response,
-        paths.map((path) => ({ path: pathStyle === "top" ? `/${dir}${path}` : path })),
-      );
+      const files = paths.map((path) => ({ path: pathStyle === "top" ? `/${dir}${path}` : path }));
+      sendJsonResponse(response, files);
     });
-    const id = await harness.connect(otherServer.url, "k");
-    const paths = async (dir: string, recurse = "&recurse=true") => {
-      const response = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}${recurse}`, { as: "viewer" });
-      return ((await response.json()) as { path: string }[]).map(({ path }) => path);
-    };
-    expect([pathStyle, await paths("/")]).toEqual([pathStyle, storedPaths]);
-    expect([pathStyle, await paths("a/")]).toEqual([pathStyle, ["a/x.json"]]);
-    expect([pathStyle, await paths("a/a/")]).toEqual([pathStyle, ["x.json"]]);
-    expect([pathStyle, await paths("b/")]).toEqual([pathStyle, ["b/b/x.json", "b/y.json"]]);
-    expect([pathStyle, await paths("c/")]).toEqual([pathStyle, ["y.json"]]);
-    expect([pathStyle, await paths("d/")]).toEqual([pathStyle, ["d/d/x.json", "d/x.json"]]);
-    expect([pathStyle, await paths("c/", "")]).toEqual([pathStyle, ["y.json"]]);
-    await otherServer.close();
+    for (const [dir, recurse, expected] of [
+      ["/", "&recurse=true", storedPaths],
+      ["a/", "&recurse=true", ["a/x.json"]],
+      ["a/a/", "&recurse=true", ["x.json"]],
+      ["b/", "&recurse=true", ["b/b/x.json", "b/y.json"]],
+      ["d/", "&recurse=true", ["d/d/x.json", "d/x.json"]],
+      ["c/", "", ["y.json"]],
+    ] as const) {
+      const files: { path: string }[] = await getJson(`/api/userdata?dir=${encodeURIComponent(dir)}${recurse}`);
+      expect([pathStyle, dir, files.map(({ path }) => path)]).toEqual([pathStyle, dir, expected]);
+    }
   }
 });
 
 test("lists a folder when its path check fails, unless the key is refused", async () => {
   let refusal = 500;
-  const otherServer = await openTestServer(({ url }, response) => {
+  const { connection: id } = await connectService(harness, ({ url }, response) => {
     const dir = new URL(url, "http://x").searchParams.get("dir");
     if (dir === "a/") return sendJsonResponse(response, [{ path: "a/x.json" }]);
     sendJsonResponse(response, { code: "REFUSED", message: "not that folder" }, refusal);
   });
-  const id = await harness.connect(otherServer.url, "k");
   const listFolderA = () => listFiles(harness.getContext("viewer"), new URLSearchParams({ dir: "a/", recurse: "true", connection: id }));
   for (refusal of [400, 403, 404, 405, 422, 500]) expect(await listFolderA()).toMatchObject({ ok: true, value: [{ path: "x.json" }] });
   refusal = 401;

@@ -5,6 +5,7 @@ import { type Role } from "@/lib/contract/members/roles";
 import { isEmbedded } from "@/lib/server/upstream/send";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { createHarness, type HarnessRequest } from "@/tests/support/harness";
+import { addMember } from "../people/people-harness";
 
 export const ORIGIN = "https://app.example.com";
 export const SLOT = "abcdefgh1234";
@@ -13,9 +14,9 @@ type ClaimChanges = Record<string, unknown> & { secret?: string };
 
 type TicketRequest = { slot?: string; id?: string; origin?: string; cookie?: string };
 
-export async function createEmbedHarness() {
+export async function createEmbedHarness(settings: Record<string, string> = {}) {
   let clockMs = Date.now();
-  const harness = await createHarness({ now: () => clockMs });
+  const harness = await createHarness({ now: () => clockMs, settings });
   const request = (path: string, options: HarnessRequest = {}) => harness.request(path, options);
 
   async function addHost(change: Record<string, unknown> = {}, cookie?: string): Promise<Required<EmbedHostSaved>> {
@@ -28,26 +29,13 @@ export async function createEmbedHarness() {
     if (response.status !== 201) throw new Error(await response.text());
     return response.json();
   }
-  async function addMember(name: string, role: Role): Promise<{ id: string; cookie: string }> {
-    const { store, now } = harness.console;
-    const email = `${name.replace(" ", ".").toLowerCase()}@desk.test`;
-    const member = await store.members.create({ name, email, role, createdAt: now() });
-    if (!member) throw new Error(`no member ${name}`);
-    return { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
-  }
   const { host, secret } = await addHost();
   let count = 0;
 
   function createClaims({ secret: _secret, ...changes }: ClaimChanges = {}) {
-    const now = Math.floor(clockMs / 1000);
-    const defaults = {
-      iss: ORIGIN,
-      sub: "operator@desk.test",
-      jti: `ticket-${(count += 1)}-of-the-test`,
-      iat: now,
-      exp: now + 60,
-      aud: host.audience,
-    };
+    const iat = Math.floor(clockMs / 1000);
+    const jti = `ticket-${(count += 1)}-of-the-test`;
+    const defaults = { iss: ORIGIN, sub: "operator@desk.test", jti, iat, exp: iat + 60, aud: host.audience };
     return Object.fromEntries(Object.entries({ ...defaults, ...changes }).filter(([, value]) => value !== undefined));
   }
   const createTicket = (changes: ClaimChanges = {}) =>
@@ -63,23 +51,29 @@ export async function createEmbedHarness() {
       headers,
     });
   }
-  async function startSession(changes: ClaimChanges = {}, slot = SLOT): Promise<{ cookie: string; headers: Record<string, string> }> {
-    const response = await sendTicket(await createTicket(changes), { slot });
+  async function startSession(changes: ClaimChanges = {}, { slot = SLOT, id = host.id }: Pick<TicketRequest, "slot" | "id"> = {}) {
+    const response = await sendTicket(await createTicket(changes), { slot, id });
     const cookie = response.headers.getSetCookie().find((value) => value.includes("lightdesk.embed"));
     if (response.status !== 201 || cookie === undefined) throw new Error(await response.text());
-    return { cookie: cookie.split(";")[0] ?? "", headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${slot}` } };
+    return { cookie: cookie.split(";")[0] ?? "", headers: { [EMBED_PATH_HEADER]: `/embed/${id}/${slot}` } };
   }
+  /** Starts a session of another host page. */
+  const startHostSession = (hostPage: Required<EmbedHostSaved>, changes: ClaimChanges = {}) =>
+    startSession({ secret: hostPage.secret, aud: hostPage.host.audience, ...changes }, { id: hostPage.host.id });
   return {
     harness,
     host,
     secret,
     addHost,
-    addMember,
+    addMember: (name: string, role: Role) => addMember(harness, name, role),
     request,
     claims: createClaims,
     ticket: createTicket,
     bring: sendTicket,
     enter: startSession,
+    enterHost: startHostSession,
+    isOpen: async (session: HarnessRequest) =>
+      (await request("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204,
     getRefusalReason: async () => (await harness.console.store.embedHosts.get(host.id))?.refused?.why,
     setRole: (role: Role, newRole: Exclude<Role, "owner">) =>
       request(`/api/console/members/${harness.getViewer(role).memberId}`, { as: "owner", method: "PUT", json: { role: newRole } }),
@@ -89,6 +83,5 @@ export async function createEmbedHarness() {
       return all.find(({ baseUrl }) => isEmbedded(baseUrl))?.id ?? "";
     },
     advanceClock: (ms: number) => void (clockMs += ms),
-    dispose: () => harness.dispose(),
   };
 }

@@ -1,53 +1,48 @@
-// A frame can show and read only listed routes, and nothing of the member's account.
+// The pages that a frame and an app runner can open, and the product name in frames and on shares.
 import { readdirSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { embedPages } from "@/lib/contract/embed/embed-pages";
 import { embedOperations } from "@/lib/server/auth/credentials";
 import { openPage } from "@/lib/server/bff/open-page";
 import { PAGE_HEADER } from "@/lib/server/cookies";
+import { readEnv } from "@/lib/server/env";
+import { getRequestMessages, messagesByLanguage } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
+import { languages } from "@/lib/shared/languages";
 import { loadRoutes } from "@/tests/support/routes";
-import { createEmbedHarness, SLOT } from "./embed-harness";
+import { createEmbedHarness } from "./embed-harness";
 
 const incoming = vi.hoisted(() => ({ headers: new Headers() }));
 vi.mock("next/headers", () => ({ headers: () => Promise.resolve(incoming.headers) }));
-const embed = await createEmbedHarness();
-const { host, secret } = await embed.addHost({ role: "admin", pages: [...embedPages] });
-const ticket = await embed.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
-const cookie = (await embed.bring(ticket, { id: host.id })).headers.getSetCookie()[0]?.split(";")[0] ?? "";
-const path = `/embed/${host.id}/${SLOT}`;
-const session = { cookie, headers: { [EMBED_PATH_HEADER]: path } };
+// The name appears in frames and on shares only, so the other tests don't see it.
+const embed = await createEmbedHarness({ LIGHTDESK_PRODUCT_NAME: "Acme & Co. Studio" });
+const hostPage = await embed.addHost({ role: "admin", pages: [...embedPages] });
+const session = await embed.enterHost(hostPage, { sub: "admin@desk.test" });
 
-async function isShown(page: string, options: { refuseEmbedded?: boolean } = {}): Promise<boolean> {
-  incoming.headers = new Headers({ cookie: session.cookie, ...session.headers, [PAGE_HEADER]: page });
+/** Returns the viewer's role if the page opens, otherwise the digest of Next's redirect or error. */
+async function getPageResult(page: string, headers: Record<string, string>, options: Parameters<typeof openPage>[0] = {}) {
+  incoming.headers = new Headers({ ...headers, [PAGE_HEADER]: page });
   try {
-    return (await openPage(options)).viewer.role === "admin";
+    return (await openPage(options)).viewer.role;
   } catch (error) {
-    expect(String(error instanceof Error && "digest" in error ? error.digest : error)).toContain("404");
-    return false;
+    return error instanceof Error && "digest" in error ? String(error.digest) : String(error);
   }
+}
+async function isShown(page: string, options: { refuseEmbedded?: boolean } = {}): Promise<boolean> {
+  const result = await getPageResult(page, { cookie: session.cookie, ...session.headers }, options);
+  if (result !== "admin") expect(result).toContain("404");
+  return result === "admin";
 }
 
 it("shows all pages except the API reference, account, shares, hosts and webhooks", async () => {
-  const pages = readdirSync("app/(console)", { recursive: true, encoding: "utf8" })
-    .filter((file) => /(^|\/)page\.tsx$/.test(file))
-    .map(
-      (file) =>
-        `/${file
-          .replace(/\/?page\.tsx$/, "")
-          .replace("(overview)", "")
-          .replace(/\[\w+\]/g, "an-id")}`,
-    );
+  const files = readdirSync("app/(console)", { recursive: true, encoding: "utf8" }).filter((file) => /(^|\/)page\.tsx$/.test(file));
   const refused: string[] = [];
-  for (const page of pages) if (!(await isShown(page))) refused.push(page);
-  expect(refused.sort()).toEqual([
-    "/docs/api",
-    "/settings/account",
-    "/settings/embedding",
-    "/settings/shares",
-    "/settings/tokens",
-    "/settings/webhooks",
-  ]);
+  for (const file of files) {
+    const page = file.replace(/\/?page\.tsx$|\(overview\)/g, "").replace(/\[\w+\]/g, "an-id");
+    if (!(await isShown(`/${page}`))) refused.push(page);
+  }
+  const settings = ["account", "embedding", "shares", "tokens", "webhooks"].map((name) => `settings/${name}`);
+  expect(refused.sort()).toEqual(["docs/api", ...settings]);
 });
 
 it.each([
@@ -80,25 +75,56 @@ it("refuses account, token, session and sign-in requests and unlisted routes", a
     if (response.status === 403 && method !== "HEAD" && (await response.json()).code === "FORBIDDEN") refused.add(guard?.action ?? "");
     else await response.body?.cancel();
   }
-  for (const accountAction of [
-    "readAccount",
-    "changeAccount",
-    "confirmSession",
-    "unlinkProvider",
-    "listSessions",
-    "endSession",
-    "endSessions",
-  ])
-    expect(refused).toContain(accountAction);
-  for (const adminAction of [
-    "createToken",
-    "revokeToken",
-    "inviteMember",
-    "listEmbedHosts",
-    "addEmbedHost",
-    "changeEmbedHost",
-    "listShares",
-  ])
-    expect(refused).toContain(adminAction);
+  const accountActions = ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSession", "endSessions"];
+  const adminActions = ["createToken", "revokeToken", "inviteMember", "listEmbedHosts", "addEmbedHost", "changeEmbedHost", "listShares"];
+  for (const action of [...accountActions, ...adminActions]) expect(refused).toContain(action);
   expect(embedOperations.filter((action) => refused.has(action))).toEqual([]);
+});
+
+it("limits app runners to apps and their account", async () => {
+  const { cookie } = await embed.addMember("Rita", "runner");
+  for (const page of ["/apps", "/apps/1?x=1", "/settings/account", "/settings/tokens"])
+    expect(await getPageResult(page, { cookie })).toBe("runner");
+  for (const page of ["/", "/jobs", "/appsx", "/settings", "/settings/members"])
+    expect(await getPageResult(page, { cookie })).toContain(";/apps;");
+  expect(await getPageResult("/confirmed", { cookie }, { isFrame: true })).toBe("runner");
+});
+
+it("redirects embedded app runners to apps when the host allows apps", async () => {
+  await embed.setRole("viewer", "runner");
+  for (const [pages, appsResult] of [
+    [["overview", "jobs", "apps"], "runner"],
+    [["jobs"], "404"],
+  ] as const) {
+    const runnerHost = await embed.addHost({ pages });
+    const { cookie, headers: pathHeaders } = await embed.enterHost(runnerHost, { sub: "viewer@desk.test" });
+    const [headers, embedPath] = [{ cookie, ...pathHeaders }, pathHeaders[EMBED_PATH_HEADER]];
+    expect(await getPageResult("/jobs", headers)).toContain(`;${embedPath}/apps;`);
+    expect(await getPageResult("/", headers)).toContain(`;${embedPath}/apps;`);
+    expect(await getPageResult("/apps", headers)).toContain(appsResult);
+  }
+});
+
+it("shows the configured name in frames and shares, and Lightdesk to members", async () => {
+  for (const language of languages) {
+    for (const [name, value] of [
+      [EMBED_PATH_HEADER, "/embed/0123456789abcdef01/abcdefgh1234"],
+      [PAGE_HEADER, "/share/token"],
+    ] as const) {
+      incoming.headers = new Headers({ [name]: value });
+      const text = JSON.stringify(await getRequestMessages(language));
+      expect([text.includes("Lightdesk"), text.includes("Acme & Co. Studio")]).toEqual([false, true]);
+    }
+    incoming.headers = new Headers({ [PAGE_HEADER]: "/jobs" });
+    expect(await getRequestMessages(language)).toBe(messagesByLanguage[language]);
+  }
+});
+
+it("doesn't show a product name while a page opens in a frame", () => {
+  for (const language of languages) expect(JSON.stringify(messagesByLanguage[language].embedding.start)).not.toContain("Lightdesk");
+});
+
+it("rejects a name with markup, placeholders or quotes, or that is too long", () => {
+  for (const name of ["<b>", "{count}", 'a"b', "a'b", "a\\b", "x".repeat(61)])
+    expect(() => readEnv({ LIGHTDESK_PRODUCT_NAME: name })).toThrow("LIGHTDESK_PRODUCT_NAME must be");
 });

@@ -1,7 +1,5 @@
 // GET /ws of the console for an external service: a correct or hostile one, or one without /ws.
 import { once } from "node:events";
-import { createServer } from "node:http";
-import { type AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { getRefusalStatus } from "@/tests/support/event-socket";
@@ -10,40 +8,31 @@ import { until } from "@/tests/support/until";
 import { createEventHarness, KEY, waitForClose, waitForFirstMessage } from "./event-harness";
 
 const eventHarness = await createEventHarness();
+const { harness, url, getCookieHeaders, openSocket, runTimer } = eventHarness;
 afterEach(() => eventHarness.terminateSockets());
 
 describe("an external service", () => {
-  type Service = { url: string; requests: { url: string; headers: Record<string, unknown> }[]; peers: WebSocket[]; close(): Promise<void> };
-  let service: Service;
+  let service: Awaited<ReturnType<typeof startService>>;
   let connection: string;
-  async function startService(autoPong = true): Promise<Service> {
-    const http = createServer((_request, response) => void response.writeHead(404).end());
+  async function startService(autoPong = true) {
     const peers: WebSocket[] = [];
-    const requests: Service["requests"] = [];
-    const socketServer = new WebSocketServer({ server: http, path: "/below/ws", autoPong });
-    socketServer.on("connection", (peer, request) => {
-      requests.push({ url: request.url ?? "", headers: request.headers });
-      peers.push(peer);
-    });
-    http.listen(0, "127.0.0.1");
-    await once(http, "listening");
-    const close = async () => {
-      for (const peer of peers) peer.terminate();
-      http.close();
-      http.closeAllConnections();
-      await once(http, "close");
-    };
-    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/below`, requests, peers, close };
+    const requests: { url: string; headers: Record<string, unknown> }[] = [];
+    const socketServer = new WebSocketServer({ noServer: true, autoPong });
+    const server = await openTestServer(
+      (_, response) => response.writeHead(404).end(),
+      (request, socket, head) => {
+        requests.push({ url: request.url ?? "", headers: request.headers });
+        socketServer.handleUpgrade(request, socket, head, (peer) => peers.push(peer));
+      },
+    );
+    return { url: `${server.url}/below`, requests, peers };
   }
   beforeEach(async () => {
     service = await startService();
-    connection = await eventHarness.harness.connect(service.url, KEY);
-  });
-  afterEach(async () => {
-    eventHarness.terminateSockets();
+    connection = await harness.connect(service.url, KEY);
   });
   async function openRelay(headers?: Record<string, string>) {
-    const events = await eventHarness.openSocket(`?connection=${connection}&clientId=me&more=${KEY}x`, headers);
+    const events = await openSocket(`?connection=${connection}&clientId=me&more=${KEY}x`, headers);
     await until("the service accepts the socket", () => service.peers.length > 0);
     const [peer] = service.peers;
     if (!peer) throw new Error("the service accepted no socket");
@@ -51,16 +40,11 @@ describe("an external service", () => {
   }
 
   it("receives the key in a header and the client id, but no browser headers", async () => {
-    const { peer, events } = await openRelay({
-      ...eventHarness.getCookieHeaders("operator"),
-      origin: eventHarness.url,
-      "user-agent": "a browser",
-    });
+    const { peer, events } = await openRelay({ ...getCookieHeaders("operator"), origin: url, "user-agent": "a browser" });
     expect(service.requests).toEqual([
       { url: "/below/ws?clientId=me", headers: expect.objectContaining({ "x-api-key": KEY, "user-agent": "lightdesk" }) },
     ]);
-    expect(Object.keys(service.requests[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(["cookie"]));
-    expect(service.requests[0]?.headers).not.toHaveProperty("origin");
+    for (const name of ["cookie", "origin"]) expect(service.requests[0]?.headers).not.toHaveProperty(name);
     const closed = once(peer, "close");
     await events.close();
     await closed;
@@ -120,53 +104,46 @@ describe("an external service", () => {
     expect(await second).toEqual([1013, "The service closed the connection."]);
 
     const silent = await startService(false);
-    connection = await eventHarness.harness.connect(silent.url, KEY);
-    const events = await eventHarness.openSocket(`?connection=${connection}`);
+    connection = await harness.connect(silent.url, KEY);
+    const events = await openSocket(`?connection=${connection}`);
     await until("the service accepts the socket", () => silent.peers.length > 0);
     const [peer] = silent.peers;
     peer?.send('{"type":"status","data":{}}');
     await waitForFirstMessage(events);
     const third = waitForClose(events);
     const ping = peer && once(peer, "ping");
-    eventHarness.runTimer();
+    runTimer();
     await ping;
     // By the time of this response, the listener's pong has arrived.
-    expect(await getRefusalStatus(`${eventHarness.url}/ws`)).toBe(401);
-    eventHarness.runTimer();
+    expect(await getRefusalStatus(`${url}/ws`)).toBe(401);
+    runTimer();
     expect(await third).toEqual([1013, "The service closed the connection."]);
   });
 
   it("closes with distinct codes for no /ws, a refused key and no server", async () => {
-    const responses: Record<number, [number, string]> = {
-      404: [4404, "The service of this connection has no /ws."],
-      200: [4404, "The service of this connection has no /ws."],
-      302: [4404, "The service of this connection has no /ws."],
-      401: [1008, "The service refuses the key of this connection."],
-      503: [1013, "The service of this connection is unreachable."],
-    };
-    for (const [status, message] of Object.entries(responses)) {
-      const testServer = await openTestServer((_, response) => response.writeHead(Number(status), { location: `${service.url}/ws` }).end());
-      const id = await eventHarness.harness.connect(testServer.url, KEY);
-      expect(await waitForClose(await eventHarness.openSocket(`?connection=${id}`)), status).toEqual(message);
-      await testServer.close();
+    const noFeed = [4404, "The service of this connection has no /ws."] as const;
+    const unreachable = [1013, "The service of this connection is unreachable."] as const;
+    const connectAndWait = async (baseUrl: string) => waitForClose(await openSocket(`?connection=${await harness.connect(baseUrl, KEY)}`));
+    for (const [status, expected] of [
+      [404, noFeed],
+      [200, noFeed],
+      [302, noFeed],
+      [401, [1008, "The service refuses the key of this connection."]],
+      [503, unreachable],
+    ] as const) {
+      const testServer = await openTestServer((_, response) => response.writeHead(status, { location: `${service.url}/ws` }).end());
+      expect([status, await connectAndWait(testServer.url)]).toEqual([status, expected]);
     }
-    for (const path of ["http://127.0.0.1:1", "http://169.254.169.254"])
-      expect(await waitForClose(await eventHarness.openSocket(`?connection=${await eventHarness.harness.connect(path, KEY)}`))).toEqual([
-        1013,
-        "The service of this connection is unreachable.",
-      ]);
+    for (const baseUrl of ["http://127.0.0.1:1", "http://169.254.169.254"]) expect(await connectAndWait(baseUrl)).toEqual(unreachable);
     expect(service.requests).toEqual([]);
   });
 
   it("disconnects listeners that used a replaced key", async () => {
-    const { events } = await openRelay(eventHarness.getCookieHeaders("viewer"));
+    const { events } = await openRelay(getCookieHeaders("viewer"));
     const closing = waitForClose(events);
-    await eventHarness.harness.request(`/api/console/connections/${connection}`, {
-      as: "owner",
-      method: "PUT",
-      json: { key: "another-key-of-it", keep: true },
-    });
-    eventHarness.runTimer();
+    const json = { key: "another-key-of-it", keep: true };
+    await harness.request(`/api/console/connections/${connection}`, { as: "owner", method: "PUT", json });
+    runTimer();
     expect(await closing).toEqual([1008, "The connection was switched, changed or removed."]);
   });
 });

@@ -24,12 +24,13 @@ async function submit(prompt: unknown, { as = "operator", workflow = {} }: { as?
   expect(response.status).toBe(200);
   return (await response.json()).prompt_id;
 }
-async function searchJobs(query: string, as: Role = "viewer"): Promise<JobSearchResponse> {
-  const response = await harness.request(`/api/console/jobs/search?${query}`, { as });
+async function searchJobs(query: string): Promise<JobSearchResponse> {
+  const response = await harness.request(`/api/console/jobs/search?${query}`, { as: "viewer" });
   expect(response.status).toBe(200);
   return response.json();
 }
 const getIds = async (query: string) => (await searchJobs(query)).jobs.map((job) => job.id);
+const findIds = (text: string) => getIds(`text=${encodeURIComponent(text)}`);
 const waitForJob = (id: string) =>
   until(`job ${id} has ended`, async () => {
     const job = await (await harness.request(`/api/jobs/${id}`, { as: "viewer" })).json();
@@ -38,17 +39,14 @@ const waitForJob = (id: string) =>
 
 test("finds a job by prompt words in any order, part and case", async () => {
   const id = await submit(createTextGraph("A Lighthouse at dusk, volumetric FOG", "unrelated"));
-  for (const text of ["lighthouse", "fog dusk", "ighthous", '"at dusk, vol"']) {
-    expect(await getIds(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
-  }
-  for (const text of ["lighthouse rain", '"dusk at"', "at x"]) expect(await getIds(`text=${encodeURIComponent(text)}`), text).toEqual([]);
+  for (const text of ["lighthouse", "fog dusk", "ighthous", '"at dusk, vol"']) expect(await findIds(text), text).toEqual([id]);
+  for (const text of ["lighthouse rain", '"dusk at"', "at x"]) expect(await findIds(text), text).toEqual([]);
 });
 
 test("finds a job by its short id or a longer prefix within the filters", async () => {
   const id = await submit(createTextGraph("unrelated text"));
   await waitForJob(id);
-  for (const text of [id.slice(0, 8), id.slice(0, 8).toUpperCase(), id.slice(0, 13), id])
-    expect(await getIds(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
+  for (const text of [id.slice(0, 8), id.slice(0, 8).toUpperCase(), id.slice(0, 13), id]) expect(await findIds(text), text).toEqual([id]);
   expect(await getIds(`text=${id.slice(0, 8)}&status=completed`)).toEqual([id]);
   expect(await getIds(`text=${id.slice(0, 8)}&status=failed`)).toEqual([]);
   expect(await getIds(`text=${id.slice(1, 9)}`)).toEqual([]);
@@ -56,8 +54,8 @@ test("finds a job by its short id or a longer prefix within the filters", async 
 
 test("matches one and two letters in Chinese and whole words elsewhere", async () => {
   const id = await submit(createTextGraph("雪山下的木屋，4k 写实"));
-  for (const text of ["木屋", "雪", "雪山下", "4k", "写实"]) expect(await getIds(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
-  expect(await getIds(`text=${encodeURIComponent("木山")}`)).toEqual([]);
+  for (const text of ["木屋", "雪", "雪山下", "4k", "写实"]) expect(await findIds(text), text).toEqual([id]);
+  expect(await findIds("木山")).toEqual([]);
 });
 
 test("finds a job by workflow name, also by a later one", async () => {
@@ -132,31 +130,25 @@ test("refuses to search another member's own connection", async () => {
   const { store, now } = harness.console;
   const { memberId } = harness.getViewer("admin");
   const ownConnection = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
-  for (const path of ["search?text=a&", "people?"]) {
+  for (const path of ["search?text=a&", "people?", "export?text=a&"]) {
     const response = await harness.request(`/api/console/jobs/${path}connection=${ownConnection.id}`, { as: "owner" });
-    expect(response.status).toBe(404);
+    expect([path, response.status]).toEqual([path, 404]);
   }
-  const file = await harness.request(`/api/console/jobs/export?text=a&connection=${ownConnection.id}`, { as: "owner" });
-  expect(file.status).toBe(404);
-});
-
-test("names the parameter of an invalid query", async () => {
-  const response = await harness.request("/api/console/jobs/search?from=yesterday", { as: "viewer" });
-  expect(response.status).toBe(400);
-  expect((await response.json()).message).toContain("from");
 });
 
 test("finds a job on the member's other connections only", async () => {
   const { store, now } = harness.console;
   const jobId = crypto.randomUUID();
   const connectionFields = { name: "Line", baseUrl: "http://127.0.0.1:1", createdAt: now() };
+  const recordJob = (connectionId: string) =>
+    store.jobIndexStore.recordJobs(connectionId, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
   const { memberId } = harness.getViewer("admin");
   const otherConnection = await store.connections.create({ ...connectionFields, memberId });
   await store.members.setLastConnection(memberId, "embedded");
-  await store.jobIndexStore.recordJobs(otherConnection.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
+  await recordJob(otherConnection.id);
   expect(await findConnectionWithJob(harness.getContext("viewer"), jobId)).toBeUndefined();
   expect(await findConnectionWithJob(harness.getContext("admin"), jobId)).toBe(otherConnection.id);
   const shared = await store.connections.create(connectionFields);
-  await store.jobIndexStore.recordJobs(shared.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
+  await recordJob(shared.id);
   expect(await findConnectionWithJob(harness.getContext("viewer"), jobId)).toBe(shared.id);
 });

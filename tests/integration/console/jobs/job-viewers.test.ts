@@ -2,8 +2,10 @@
 // Requests every route, so new routes must be added here.
 import sharp from "sharp";
 import { beforeEach, describe, expect, test } from "vitest";
+import { type Role } from "@/lib/contract/members/roles";
 import { allOperations } from "@/lib/contract/operations";
-import { createHarness, HOST } from "@/tests/support/harness";
+import { createConnectionClient } from "@/tests/support/connection-client";
+import { createHarness, type HarnessRequest, HOST } from "@/tests/support/harness";
 import { loadRoutes, type Route } from "@/tests/support/routes";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
@@ -27,25 +29,15 @@ const jobOperations = [
 ];
 /** The console's own operations that read jobs. `viewCapabilities` is served from memory. */
 const consoleJobActions = [
-  "searchJobs",
-  "exportJobs",
-  "listWorkflows",
-  "viewCapabilities",
-  "thumbnail",
-  "viewQueue",
-  "countJobs",
-  "listRunsByDay",
+  ...["searchJobs", "exportJobs", "listWorkflows", "viewCapabilities"],
+  ...["thumbnail", "viewQueue", "countJobs", "listRunsByDay"],
 ];
 const routes = await loadRoutes();
 
-const getMemberId = (role: "admin" | "viewer" | "operator" | "owner") => harness.getViewer(role).memberId;
-const getViewerPath = (memberId: string) => `/api/console/connections/${connectionId}/viewers/${memberId}`;
-const grantAccess = (as: "admin" | "viewer" | "operator" | "owner", memberId: string) =>
-  harness.request(getViewerPath(memberId), { as, method: "PUT" });
-const revokeAccess = (as: "admin" | "viewer" | "operator" | "owner", memberId: string) =>
-  harness.request(getViewerPath(memberId), { as, method: "DELETE" });
-const requestAs = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
-  harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connectionId}`, { as });
+const getMemberId = (role: Role) => harness.getViewer(role).memberId;
+const changeAccess = async (as: Role, method: "PUT" | "DELETE", memberId: string, connection = connectionId) =>
+  (await harness.request(`/api/console/connections/${connection}/viewers/${memberId}`, { as, method })).status;
+const getStatus = async (path: string, as: Role) => (await send(path, { as })).status;
 const getCode = async (response: Response): Promise<unknown> => {
   const text = await response.text();
   return response.headers.get("content-type")?.includes("json") && text ? JSON.parse(text).code : undefined;
@@ -73,18 +65,19 @@ const connection = await store.connections.create({
   createdAt: now(),
 });
 const connectionId = connection.id;
+const { send } = createConnectionClient(harness, connectionId);
 await storeApiKey(store.keys, keyRing, { connectionId, apiKey: KEY, now: now() });
 beforeEach(() => void (service.requests.length = 0));
 
 test("hides a member's own connection until an admin grants the right", async () => {
-  for (const role of ["admin", "viewer", "owner"] as const) expect((await requestAs("/api/jobs", role)).status).toBe(404);
-  for (const role of ["viewer", "operator"] as const) expect((await grantAccess(role, getMemberId("viewer"))).status).toBe(403);
+  for (const role of ["admin", "viewer", "owner"] as const) expect(await getStatus("/api/jobs", role)).toBe(404);
+  for (const role of ["viewer", "operator"] as const) expect(await changeAccess(role, "PUT", getMemberId("viewer"))).toBe(403);
   expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(connectionId);
-  expect((await grantAccess("admin", getMemberId("operator"))).status).toBe(409);
-  expect((await grantAccess("admin", "nobody")).status).toBe(404);
+  expect(await changeAccess("admin", "PUT", getMemberId("operator"))).toBe(409);
+  expect(await changeAccess("admin", "PUT", "nobody")).toBe(404);
   expect(service.requests).toEqual([]);
-  for (const role of ["admin", "viewer"] as const) expect((await grantAccess("admin", getMemberId(role))).status).toBe(204);
-  expect((await requestAs("/api/jobs", "viewer")).status).toBe(200);
+  for (const role of ["admin", "viewer"] as const) expect(await changeAccess("admin", "PUT", getMemberId(role))).toBe(204);
+  expect(await getStatus("/api/jobs", "viewer")).toBe(200);
   expect(service.requests[0]?.headers["x-api-key"]).toBe(KEY);
   const [entry] = await harness.console.store.audit.list({ action: "giveJobsView" }, 1);
   expect(entry).toMatchObject({ memberName: "admin", connectionId, target: "viewer <viewer@desk.test>", status: 204 });
@@ -109,13 +102,13 @@ describe("every operation, for an admin who may see the jobs", () => {
   test.each(allOperations.map((operation) => [operation.name, operation] as const))("%s", async (name, { method, path, role }) => {
     const route = routes.find((route) => route.guard?.action === name && route.method === method);
     if (!route) return;
-    await requestAs("/api/jobs/job-1");
+    await send("/api/jobs/job-1", { as: "admin" });
     service.requests.length = 0;
-    const query = name === "view" ? "&filename=shown.png&type=output" : "";
+    const query = name === "view" ? "?filename=shown.png&type=output" : "";
     const filledPath = path.replace(/\{\w+\}/g, "job-1");
     const isChange = method !== "GET" && method !== "HEAD";
     const isUpload = path.startsWith("/api/upload") || (path === "/api/assets" && isChange);
-    const response = await harness.request(`${filledPath}?connection=${connectionId}${query}`, {
+    const response = await send(`${filledPath}${query}`, {
       as: "admin",
       method,
       ...(isUpload ? { body: "--x--\r\n", headers: { "content-type": "multipart/form-data; boundary=x" } } : isChange && { json: {} }),
@@ -137,11 +130,7 @@ const consoleRoutes = routes.filter(({ guard }) => guard?.needsConnection && !al
 describe("every console route, for an admin who may see the jobs", () => {
   test.each(consoleRoutes.map((route) => [getLabel(route), route] as const))("%s", async (_, { method, path, guard }) => {
     await harness.console.jobIndex.flush();
-    const response = await harness.request(`${path}?connection=${connectionId}&asset=a-1`, {
-      as: "admin",
-      method,
-      ...(method !== "GET" && { json: {} }),
-    });
+    const response = await send(`${path}?asset=a-1`, { as: "admin", method, ...(method !== "GET" && { json: {} }) });
     const code = await getCode(response);
     const requests = service.requests.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
     expect(requests).toEqual([]);
@@ -153,40 +142,31 @@ describe("every console route, for an admin who may see the jobs", () => {
   test("allows use of the connection but no change, check or removal", async () => {
     const connectionPath = `/api/console/connections/${connectionId}`;
     expect((await harness.request(`${connectionPath}/use`, { as: "admin", method: "POST" })).status).toBe(200);
-    const requests = [
-      harness.request(`${connectionPath}/check`, { as: "admin", method: "POST" }),
-      harness.request(connectionPath, { as: "admin", method: "DELETE" }),
-    ];
-    requests.push(harness.request(connectionPath, { as: "admin", method: "PUT", json: { name: "Mine now" } }));
-    for (const response of await Promise.all(requests)) expect(await getCode(response)).toBe("JOBS_ONLY");
+    const requestCode = async (path: string, options?: HarnessRequest) => getCode(await harness.request(path, { as: "admin", ...options }));
+    expect(await requestCode(`${connectionPath}/check`, { method: "POST" })).toBe("JOBS_ONLY");
+    expect(await requestCode(connectionPath, { method: "DELETE" })).toBe("JOBS_ONLY");
+    expect(await requestCode(connectionPath, { method: "PUT", json: { name: "Mine now" } })).toBe("JOBS_ONLY");
     // Without a connection in the URL, the current one is used, without any fallback.
-    expect(await getCode(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
-    const submitResponse = await harness.request("/api/prompt", { as: "admin", method: "POST", json: { prompt: {} } });
-    expect(await getCode(submitResponse)).toBe("JOBS_ONLY");
+    expect(await requestCode("/api/assets")).toBe("JOBS_ONLY");
+    expect(await requestCode("/api/prompt", { method: "POST", json: { prompt: {} } })).toBe("JOBS_ONLY");
     expect((await harness.request("/api/jobs", { as: "admin" })).status).toBe(200);
     await harness.console.store.members.setLastConnection(getMemberId("admin"), "none");
   });
 });
 
 test("serves only files that a response has shown", async () => {
-  const getViewStatus = async (query: string, as: "viewer" | "operator" = "viewer") => (await requestAs(`/api/view?${query}`, as)).status;
-  await requestAs("/api/jobs/job-1", "viewer");
+  const getViewStatus = (query: string, as: Role = "viewer") => getStatus(`/api/view?${query}`, as);
+  await send("/api/jobs/job-1");
   expect(await getViewStatus("filename=shown.png&type=output")).toBe(200);
   expect(await getViewStatus("filename=shown%20too.png&subfolder=a&type=output")).toBe(200);
   const otherPaths = ["filename=shown.png&type=input", "filename=secret.png&type=output", "filename=shown.png%20[input]&type=output"];
-  otherPaths.push(
-    "filename=shown.png",
-    "filename=shown.png&type=output&subfolder=..",
-    "filename=shown.png&type=output&fullpath=/etc/passwd",
-  );
+  otherPaths.push("filename=shown.png", "filename=shown.png&type=output&subfolder=..");
+  otherPaths.push("filename=shown.png&type=output&fullpath=/etc/passwd");
   for (const query of otherPaths) expect([query, await getViewStatus(query)]).toEqual([query, 403]);
   expect(await getViewStatus("filename=secret.png&type=output", "operator")).toBe(200);
-  const getThumbnailStatus = (query: string) =>
-    requestAs(`/api/console/thumbnail?edge=128&${query}`, "viewer").then(({ status }) => status);
+  const getThumbnailStatus = (query: string, as: Role = "viewer") => getStatus(`/api/console/thumbnail?edge=128&${query}`, as);
   expect(await getThumbnailStatus("filename=shown.png&type=output")).toBe(200);
-  expect(await requestAs("/api/console/thumbnail?edge=128&filename=secret.png&type=input", "operator").then(({ status }) => status)).toBe(
-    200,
-  );
+  expect(await getThumbnailStatus("filename=secret.png&type=input", "operator")).toBe(200);
   expect(await getThumbnailStatus("filename=secret.png&type=input")).toBe(403);
   expect(await getThumbnailStatus("asset=a-1")).toBe(403);
 });
@@ -199,62 +179,49 @@ test("refuses the event feed to a viewer of the jobs", async () => {
   expect(admitted).toMatchObject({ ok: false, error: { code: "JOBS_ONLY" } });
 });
 
-test("never includes the key in a response", async () => {
-  const responses = await Promise.all(
-    ["/api/jobs", "/api/jobs/job-1", "/api/console/jobs/export?format=csv"].map((path) => requestAs(path, "viewer")),
-  );
-  for (const response of responses) expect(`${await response.text()}${JSON.stringify([...response.headers])}`).not.toContain(KEY);
-});
-
 test("ends a running export and later reads when the right is revoked", async () => {
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
   const access = await openForJobs(harness.getContext("viewer"), connectionId);
   if (!access.ok) throw new Error(access.failure.message);
-  expect((await revokeAccess("operator", getMemberId("viewer"))).status).toBe(204);
+  expect(await changeAccess("operator", "DELETE", getMemberId("viewer"))).toBe(204);
   service.requests.length = 0;
   expect(await access.value.upstream.call(operations.listJobs, {})).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
   expect(await access.value.checkRights()).toMatchObject({ code: "NOT_FOUND" });
-  expect((await requestAs("/api/jobs", "viewer")).status).toBe(404);
-  expect((await requestAs("/api/view?filename=shown.png&type=output", "viewer")).status).toBe(404);
+  for (const path of ["/api/jobs", "/api/view?filename=shown.png&type=output"]) expect(await getStatus(path, "viewer")).toBe(404);
   expect(service.requests).toEqual([]);
-  expect((await revokeAccess("operator", getMemberId("viewer"))).status).toBe(404);
+  expect(await changeAccess("operator", "DELETE", getMemberId("viewer"))).toBe(404);
   const [entry] = await harness.console.store.audit.list({ action: "takeJobsView" }, 2);
   expect(entry).toMatchObject({ memberName: "operator", connectionId });
 });
 
 test("hides jobs from suspended viewers and jobs of suspended owners", async () => {
   const { members } = harness.console.store;
-  expect((await grantAccess("admin", getMemberId("viewer"))).status).toBe(204);
-  await members.change(getMemberId("viewer"), { disabled: true });
-  expect((await requestAs("/api/jobs", "viewer")).status).toBe(401);
-  await members.change(getMemberId("viewer"), { disabled: false });
-  await harness.renewCookies();
-  expect((await requestAs("/api/jobs", "viewer")).status).toBe(200);
-  await members.change(getMemberId("operator"), { disabled: true });
-  expect((await requestAs("/api/jobs", "viewer")).status).toBe(404);
-  await members.change(getMemberId("operator"), { disabled: false });
-  await harness.renewCookies();
-  expect((await requestAs("/api/jobs", "viewer")).status).toBe(200);
+  expect(await changeAccess("admin", "PUT", getMemberId("viewer"))).toBe(204);
+  for (const [role, status] of [
+    ["viewer", 401],
+    ["operator", 404],
+  ] as const) {
+    await members.change(getMemberId(role), { disabled: true });
+    expect(await getStatus("/api/jobs", "viewer")).toBe(status);
+    await members.change(getMemberId(role), { disabled: false });
+    await harness.renewCookies();
+    expect(await getStatus("/api/jobs", "viewer")).toBe(200);
+  }
 });
 
-test("lets only the owner grant access to their own connection", async () => {
+test("lets only the owner grant access to their own connection, and none to a team's", async () => {
   const { store, now } = harness.console;
   const { id } = await store.connections.create({ name: "Own", baseUrl: service.url, memberId: getMemberId("owner"), createdAt: now() });
-  const viewerPath = `/api/console/connections/${id}/viewers/${getMemberId("viewer")}`;
-  expect((await harness.request(viewerPath, { as: "admin", method: "PUT" })).status).toBe(403);
-  expect((await harness.request(viewerPath, { as: "owner", method: "PUT" })).status).toBe(204);
+  expect(await changeAccess("admin", "PUT", getMemberId("viewer"), id)).toBe(403);
+  expect(await changeAccess("owner", "PUT", getMemberId("viewer"), id)).toBe(204);
   await store.connections.remove(id);
   expect(await store.jobViewers.listViewers([id])).toEqual(new Map());
-});
-
-test("doesn't treat a team connection as a member's own", async () => {
   const shared = await harness.connect(service.url, "sk-shared");
-  const viewerPath = `/api/console/connections/${shared}/viewers/${getMemberId("viewer")}`;
-  expect((await harness.request(viewerPath, { as: "owner", method: "PUT" })).status).toBe(404);
+  expect(await changeAccess("owner", "PUT", getMemberId("viewer"), shared)).toBe(404);
 });
 
 test("revokes the right with the connection", async () => {
   expect((await harness.request(`/api/console/connections/${connectionId}`, { as: "operator", method: "DELETE" })).status).toBe(204);
-  expect((await requestAs("/api/jobs", "viewer")).status).toBe(404);
+  expect(await getStatus("/api/jobs", "viewer")).toBe(404);
 });

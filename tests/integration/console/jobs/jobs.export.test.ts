@@ -1,8 +1,8 @@
 // Exports of the filtered job list, from services that page or fail midway, or for a browser that disconnects.
 import { expect, test } from "vitest";
+import { API_KEY, connectService } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
-import { openTestServer } from "@/tests/support/servers";
-import { type ReceivedRequest, sendJsonResponse } from "@/tests/support/test-server";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
 const harness = await createHarness({ now: () => Date.parse("2026-03-01T12:00:00Z"), upstreamLimits: { attempts: 1 } });
@@ -15,21 +15,20 @@ const createJob = (index: number, overrides: object = {}) => ({
 });
 
 const WORKFLOW = "w1";
-const exportPath = (connection: string, query: string) =>
-  `/api/console/jobs/export?connection=${connection}&workflow_id=${WORKFLOW}&${query}`;
+type Page = { limit: number; offset: number };
+type ServiceResponse = Parameters<typeof sendJsonResponse>[0];
 
-type Page = { limit: number; offset: number; url: URL };
-async function connect(respond: (page: Page, response: Parameters<typeof sendJsonResponse>[0], request: ReceivedRequest) => void) {
-  const server = await openTestServer((request, response) => {
-    const url = new URL(request.url, "http://service.test");
-    respond({ limit: Number(url.searchParams.get("limit")), offset: Number(url.searchParams.get("offset")), url }, response, request);
+async function connect(respond: (page: Page, response: ServiceResponse) => void) {
+  const { server, send, post } = await connectService(harness, ({ url }, response) => {
+    const { searchParams } = new URL(url, "http://service.test");
+    respond({ limit: Number(searchParams.get("limit")), offset: Number(searchParams.get("offset")) }, response);
   });
-  const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-  const exportJobs = (query: string, signal?: AbortSignal) =>
-    harness.request(exportPath(connection, query), { as: "viewer", ...(signal && { signal }) });
-  /** Returns only the requests of exports. The console also reads the list in the background, without a filter. */
-  const getListRequests = () => server.requests.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
-  return { connection, get: exportJobs, listRequests: getListRequests };
+  return {
+    post,
+    get: (query: string, signal?: AbortSignal) => send(`/api/console/jobs/export?workflow_id=${WORKFLOW}&${query}`, { signal }),
+    /** Returns only the requests of exports. The console also reads the list in the background, without a filter. */
+    listRequests: () => server.requests.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`)),
+  };
 }
 
 function getPage(jobs: readonly object[], { limit, offset }: Page, maxRows = limit) {
@@ -37,6 +36,7 @@ function getPage(jobs: readonly object[], { limit, offset }: Page, maxRows = lim
   return { jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } };
 }
 const manyJobs = Array.from({ length: 2500 }, (_, index) => createJob(index));
+const connectJobs = (jobs: readonly object[]) => connect((page, response) => sendJsonResponse(response, getPage(jobs, page)));
 const getIds = (csv: string) =>
   csv
     .trim()
@@ -44,16 +44,20 @@ const getIds = (csv: string) =>
     .slice(1)
     .map((line) => line.split(",")[0]);
 
-test("exports 2,500 jobs as one CSV in list order, named by date", async () => {
-  const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
-  const exportResponse = await get("format=csv");
-  expect(exportResponse.headers.get("content-type")).toBe("text/csv; charset=utf-8");
-  expect(exportResponse.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
-  expect(exportResponse.headers.get("x-total-count")).toBe("2500");
-  const bytes = new Uint8Array(await exportResponse.arrayBuffer());
+test("exports 2,500 jobs in list order as CSV or JSON, named by date", async () => {
+  const { get, listRequests } = await connectJobs(manyJobs);
+  const csv = await get("format=csv");
+  expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  expect(csv.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
+  expect(csv.headers.get("x-total-count")).toBe("2500");
+  const bytes = new Uint8Array(await csv.arrayBuffer());
   expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
   expect(getIds(new TextDecoder().decode(bytes))).toEqual(manyJobs.map(({ id }) => id));
   expect(listRequests()).toHaveLength(3);
+  const json = await (await get("format=json")).json();
+  expect(json).toMatchObject({ exported_at: "2026-03-01T12:00:00.000Z", total: 2500, count: 2500, complete: true });
+  expect(json.jobs).toHaveLength(2500);
+  expect(json.jobs[7]).toMatchObject({ id: "job-7", status: "completed" });
 });
 
 test("reads to the end when a service returns smaller pages", async () => {
@@ -73,27 +77,14 @@ test("writes each job once when new jobs shift the pages", async () => {
 });
 
 test("forwards filters to the service and rejects invalid ones", async () => {
-  const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage([], page)));
-  await (await get("format=json&status=failed,cancelled&sort_order=asc&offset=300&limit=25")).text();
+  const { get, listRequests } = await connectJobs([]);
+  const file = await (await get("format=json&status=failed,cancelled&sort_order=asc&offset=300&limit=25")).json();
+  expect(file).toMatchObject({ total: 0, count: 0, complete: true, jobs: [] });
   const listParams = new URL(listRequests()[0]?.url ?? "", "http://service.test").searchParams;
   expect(Object.fromEntries(listParams)).toMatchObject({ workflow_id: WORKFLOW, sort_order: "asc", offset: "0", limit: "1000" });
   expect(listParams.get("status")).toBe("failed,cancelled");
-  expect((await get("format=xml")).status).toBe(400);
-  expect((await get("status=asleep")).status).toBe(400);
-});
-
-test("exports JSON in the API's format with a count and completeness", async () => {
-  const { get } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
-  const file = await (await get("format=json")).json();
-  expect(file).toMatchObject({ exported_at: "2026-03-01T12:00:00.000Z", total: 2500, count: 2500, complete: true });
-  expect(file.jobs).toHaveLength(2500);
-  expect(file.jobs[7]).toMatchObject({ id: "job-7", status: "completed" });
-});
-
-test("exports an empty list as an empty file", async () => {
-  const { get } = await connect((page, response) => sendJsonResponse(response, getPage([], page)));
-  expect(await (await get("format=json")).json()).toMatchObject({ total: 0, count: 0, complete: true, jobs: [] });
   expect(getIds(await (await get("format=csv")).text())).toEqual([]);
+  for (const query of ["format=xml", "status=asleep"]) expect((await get(query)).status).toBe(400);
 });
 
 test("marks the file as incomplete when the service fails on the second page", async () => {
@@ -113,13 +104,12 @@ test("marks the file as incomplete when the service fails on the second page", a
 
 test("returns an error instead of a file when the service fails immediately", async () => {
   const { get } = await connect((_, response) => sendJsonResponse(response, { code: "DATABASE_DOWN", message: "no" }, 500));
-  const exportResponse = await get("format=csv");
-  expect(exportResponse.status).toBe(502);
-  expect(exportResponse.headers.get("content-disposition")).toBeNull();
+  const response = await get("format=csv");
+  expect([response.status, response.headers.get("content-disposition")]).toEqual([502, null]);
 });
 
 test("stops reading when the browser disconnects", async () => {
-  const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
+  const { get, listRequests } = await connectJobs(manyJobs);
   const reader = (await get("format=csv")).body?.getReader();
   await reader?.read();
   await reader?.read();
@@ -147,17 +137,14 @@ test("aborts the pending page when the request ends", async () => {
 
 test("escapes formulas, commas, quotes and line ends and masks secrets", async () => {
   const formula = '=HYPERLINK("http://evil.example","x")';
-  const jobs = [
+  const { get } = await connectJobs([
     createJob(1, {
+      status: "failed",
       workflow_id: "@SUM(A1)",
       execution_error: { exception_message: `${formula}\nline two`, exception_type: "+1", node_type: "-2" },
     }),
-    createJob(2, {
-      status: "failed",
-      execution_error: { exception_message: "key comfyui-0123456789abcdef0123456789abcdef", exception_type: "\tT" },
-    }),
-  ].map((item) => ({ ...item, status: "failed" }));
-  const { get } = await connect((page, response) => sendJsonResponse(response, getPage(jobs, page)));
+    createJob(2, { status: "failed", execution_error: { exception_message: `key ${API_KEY}`, exception_type: "\tT" } }),
+  ]);
   const csv = await (await get("format=csv")).text();
   expect(csv).toContain(`"'=HYPERLINK(""http://evil.example"",""x"")\nline two"`);
   expect(csv).toContain("'@SUM(A1)");
@@ -171,7 +158,7 @@ test("escapes formulas, commas, quotes and line ends and masks secrets", async (
 });
 
 test("exports selected jobs only and stops reading at the last", async () => {
-  const { get, listRequests } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
+  const { get, listRequests } = await connectJobs(manyJobs);
   expect(getIds(await (await get("format=csv&ids=job-1200,job-3")).text())).toEqual(["job-3", "job-1200"]);
   expect(listRequests()).toHaveLength(2);
   const exportBody = await (await get("format=json&ids=job-3,nobody")).json();
@@ -179,13 +166,11 @@ test("exports selected jobs only and stops reading at the last", async () => {
 });
 
 test("accepts a thousand job ids in a body and rejects more", async () => {
-  const { connection } = await connect((page, response) => sendJsonResponse(response, getPage(manyJobs, page)));
-  const post = (ids: readonly string[]) =>
-    harness.request(`/api/console/jobs/export?connection=${connection}`, { as: "viewer", method: "POST", json: { ids, format: "csv" } });
+  const { post } = await connectJobs(manyJobs);
+  const exportIds = (ids: readonly string[]) => post("/api/console/jobs/export", { ids, format: "csv" });
   const ids = manyJobs.slice(700, 1700).map(({ id }) => id);
-  const exportResponse = await post(ids);
+  const exportResponse = await exportIds(ids);
   expect(exportResponse.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
   expect(getIds(new TextDecoder().decode(await exportResponse.arrayBuffer()))).toEqual(ids);
-  expect((await post([...ids, "one-more"])).status).toBe(400);
-  expect((await post([])).status).toBe(400);
+  for (const invalidIds of [[...ids, "one-more"], []]) expect((await exportIds(invalidIds)).status).toBe(400);
 });

@@ -1,8 +1,9 @@
 // A local server behind the console: detected when saved, and then used like any other connection.
 import sharp from "sharp";
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getJob } from "@/lib/server/queries/jobs";
+import { createConnectionClient } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { openTestServer, startLocalServer } from "@/tests/support/servers";
@@ -15,24 +16,33 @@ expect(saveResponse).toMatchObject({
   status: 201,
   body: { check: { outcome: "active", dialect: "local" }, connection: { hasKey: false } },
 });
-const connection = saveResponse.body.connection.id;
+const { send } = createConnectionClient(harness, saveResponse.body.connection.id, "owner");
 
 async function call(method: string, path: string, json?: unknown) {
   const response = await harness.request(path, { as: "owner", method, json });
   return { status: response.status, body: await response.json() };
 }
-const withConnection = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
-const get = (path: string) => call("GET", withConnection(path));
-const post = (path: string, json: unknown) => call("POST", withConnection(path), json);
+async function connect(baseUrl: string, key?: string) {
+  const { body } = await call("POST", "/api/console/connections", { name: "Other", baseUrl, shared: true, key });
+  return { saved: body.connection, ...createConnectionClient(harness, body.connection.id, "owner") };
+}
+const readResponse = async (response: Response) => ({ status: response.status, body: await response.json() });
+const get = async (path: string) => readResponse(await send(path));
+const post = async (path: string, json: unknown) => readResponse(await send(path, { method: "POST", json }));
 
-function reset() {
+beforeEach(() => {
   local.state.running = [];
   local.state.pending = [];
   local.state.history.clear();
-}
+});
+const endJobs = (count: number) => {
+  for (let ended = 0; ended < count; ended += 1) {
+    local.startJob();
+    local.endJob();
+  }
+};
 
 test("runs a workflow without key or Origin and lists it in the API's format", async () => {
-  reset();
   const prompt = { "1": { class_type: "SaveImage", inputs: {} } };
   const { status, body } = await post("/api/prompt", { prompt, extra_data: {} });
   expect(status).toBe(200);
@@ -44,17 +54,11 @@ test("runs a workflow without key or Origin and lists it in the API's format", a
 });
 
 test("returns an earlier job with its outputs and owner on resubmission", async () => {
-  reset();
   const prompt = { "9": { class_type: "SaveImage", inputs: { filename_prefix: "cached", seed: 12345678901234567890n } } };
   const picture = { filename: "cached_00001_.png", subfolder: "", type: "output" };
-  const options = {
-    as: "owner",
-    method: "POST",
-    body: writeExactJson({ prompt }),
-    headers: { "content-type": "application/json" },
-  } as const;
+  const options = { method: "POST", body: writeExactJson({ prompt }), headers: { "content-type": "application/json" } };
   const runJob = async () => {
-    const { prompt_id }: { prompt_id: string } = await (await harness.request(withConnection("/api/prompt"), options)).json();
+    const { prompt_id }: { prompt_id: string } = await (await send("/api/prompt", options)).json();
     local.startJob();
     local.endJob({ "9": { images: [picture] } });
     return (await get(`/api/jobs/${prompt_id}`)).body;
@@ -72,27 +76,19 @@ test("refuses a filter that a local server would ignore", async () => {
 });
 
 test("derives a job's short status from its details", async () => {
-  reset();
   const id = local.submit();
   expect((await get(`/api/job/${id}/status`)).body).toMatchObject({ id, status: "pending" });
-  local.startJob();
-  local.endJob();
+  const job = await getJob(harness.getContext("owner"), id, saveResponse.body.connection.id);
+  expect(job).toMatchObject({ ok: true, value: { detail: { id, status: "pending" } } });
+  expect(job.ok && job.value).not.toHaveProperty("status");
+  endJobs(1);
   const { body } = await get(`/api/job/${id}/status`);
   expect(body).toMatchObject({ status: "completed" });
   expect(Date.parse(body.updated_at) - Date.parse(body.created_at)).toBeGreaterThan(0);
   expect((await get("/api/job/none/status")).status).toBe(404);
 });
 
-test("returns a local server's job without a separate status", async () => {
-  reset();
-  const id = local.submit();
-  const job = await getJob(harness.getContext("owner"), id, connection);
-  expect(job).toMatchObject({ ok: true, value: { detail: { id, status: "pending" } } });
-  expect(job.ok && job.value).not.toHaveProperty("status");
-});
-
 test("returns the queue in execution order as the API's tuples", async () => {
-  reset();
   const [first, second] = [local.submit(), local.submit()];
   local.state.pending.reverse();
   const { body } = await get("/api/queue");
@@ -104,12 +100,8 @@ test("returns the queue in execution order as the API's tuples", async () => {
 });
 
 test("reports only jobs that left the queue as cancelled", async () => {
-  reset();
   const [startedId, waiting, otherId] = [local.submit(), local.submit(), local.submit()];
-  local.beforeChange(() => {
-    local.startJob();
-    local.endJob();
-  });
+  local.beforeChange(() => endJobs(1));
   expect((await post("/api/queue", { delete: [startedId, waiting, "unknown"] })).body).toMatchObject({
     deleted: [waiting],
     cleared: false,
@@ -118,7 +110,6 @@ test("reports only jobs that left the queue as cancelled", async () => {
 });
 
 test("cancels by job path, keeps ended jobs and reports unknown ids as missing", async () => {
-  reset();
   const [running = "", waiting = "", startedId = "", otherId = ""] = [local.submit(), local.submit(), local.submit(), local.submit()];
   local.startJob();
   const cancel = (id: string) => post(`/api/job/${id}/cancel`, {});
@@ -136,7 +127,6 @@ test("cancels by job path, keeps ended jobs and reports unknown ids as missing",
 });
 
 test("lists and cancels jobs whose graphs exceed the response limit", async () => {
-  reset();
   const graph = { "1": { class_type: "SaveImage", inputs: { text: "x".repeat(100_000) } }, "2": { class_type: "Other", inputs: {} } };
   const ids = Array.from({ length: 100 }, () => local.submit());
   for (const item of local.state.pending) item[2] = graph;
@@ -152,30 +142,23 @@ test("lists and cancels jobs whose graphs exceed the response limit", async () =
 });
 
 test("frees memory and interrupts with and without a body", async () => {
-  reset();
-  const postWithoutBody = async (path: string) => (await harness.request(withConnection(path), { as: "owner", method: "POST" })).status;
-  const postWithBody = async (path: string, json: object) =>
-    (await harness.request(withConnection(path), { as: "owner", method: "POST", json })).status;
-  expect([await postWithoutBody("/api/free"), await postWithBody("/api/free", { unload_models: true })]).toEqual([200, 200]);
+  const getStatus = async (path: string, json?: object) => (await send(path, { method: "POST", json })).status;
+  expect([await getStatus("/api/free"), await getStatus("/api/free", { unload_models: true })]).toEqual([200, 200]);
   expect(local.requests.filter(({ url }) => url === "/api/free").map(({ body }) => body.toString())).toEqual([
     "{}",
     '{"unload_models":true}',
   ]);
   const [first = "", second = ""] = [local.submit(), local.submit()];
   local.startJob();
-  expect(await postWithBody("/api/interrupt", { prompt_id: second })).toBe(200);
+  expect(await getStatus("/api/interrupt", { prompt_id: second })).toBe(200);
   expect(local.state.running).toHaveLength(1);
-  expect(await postWithoutBody("/api/interrupt")).toBe(200);
+  expect(await getStatus("/api/interrupt")).toBe(200);
   expect([...local.state.history.keys()]).toEqual([first]);
 });
 
 test("reads and deletes entries in the older history format", async () => {
-  reset();
   const ids = [local.submit(), local.submit(), local.submit()];
-  for (const _ of ids) {
-    local.startJob();
-    local.endJob();
-  }
+  endJobs(ids.length);
   const listKeys = async (path: string) => Object.keys((await get(path)).body);
   expect(await listKeys("/api/history")).toEqual(ids);
   expect(await listKeys("/api/history?max_items=2")).toEqual(ids.slice(1));
@@ -188,13 +171,9 @@ test("reads and deletes entries in the older history format", async () => {
 });
 
 test("pages the history newest first without the editor's graph", async () => {
-  reset();
   const ids = Array.from({ length: 5 }, () => local.submit());
   for (const [, , , extra] of local.state.pending) extra.extra_pnginfo = { workflow: { id: "w", nodes: [] } };
-  for (const _ of ids) {
-    local.startJob();
-    local.endJob();
-  }
+  endJobs(ids.length);
   const readPage = async (offset: number, count: number) => (await get(`/api/history_v2?max_items=${count}&offset=${offset}`)).body.history;
   const getIds = (entries: { prompt_id: string }[]) => entries.map(({ prompt_id }) => prompt_id);
   const newest = [...ids].reverse();
@@ -213,32 +192,23 @@ test("lists files, and a missing folder as empty", async () => {
   expect((await get("/api/userdata?dir=/&recurse=true")).body).toMatchObject([{ path: "workflows/a.json" }]);
 });
 
-test("treats missing asset support as absence, not as an outage", async () => {
-  const { status, body } = await get("/api/assets");
-  expect([status, body.code]).toEqual([501, "NOT_IMPLEMENTED"]);
-  expect(body.message).toContain("asset library");
-});
-
 test("reports downloads as unsupported, not as an outage", async () => {
   const server = await openTestServer(({ url }, response) => {
     if (url === "/api/system_stats") return sendJsonResponse(response, { system: {}, devices: [] });
     if (url.startsWith("/api/assets?")) return sendJsonResponse(response, { assets: [], total: 0, has_more: false });
     response.writeHead(404).end("404: Not Found");
   });
-  const { body } = await call("POST", "/api/console/connections", { name: "Older", baseUrl: server.url });
-  expect(body.connection).toMatchObject({ dialect: "local", hasAssets: true });
-  const { status, body: downloadBody } = await call("POST", `/api/assets/download?connection=${body.connection.id}`, {
-    source_url: "https://huggingface.co/a",
-  });
-  expect([status, downloadBody.code]).toEqual([501, "NOT_IMPLEMENTED"]);
+  const other = await connect(server.url);
+  expect(other.saved).toMatchObject({ dialect: "local", hasAssets: true });
+  const response = await other.post("/api/assets/download", { source_url: "https://huggingface.co/a" });
+  expect([response.status, (await response.json()).code]).toEqual([501, "NOT_IMPLEMENTED"]);
 });
 
 test("doesn't treat a multi-user service as a local server", async () => {
   const service = await openTestServer(({ url }, response) =>
     sendJsonResponse(response, url === "/api/user" ? { status: "active" } : { system: {}, devices: [] }),
   );
-  const { body } = await call("POST", "/api/console/connections", { name: "Cloud", baseUrl: service.url, key: "k" });
-  expect(body.connection).toMatchObject({ dialect: "interface", hasKey: true });
+  expect((await connect(service.url, "k")).saved).toMatchObject({ dialect: "interface", hasKey: true });
 });
 
 test("reports a queue in an unknown format as unreadable", async () => {
@@ -247,10 +217,9 @@ test("reports a queue in an unknown format as unreadable", async () => {
     if (url === "/api/user") return void response.writeHead(404).end();
     sendJsonResponse(response, isLocal ? { system: {}, devices: [] } : { queue: [] });
   });
-  const { body } = await call("POST", "/api/console/connections", { name: "Odd", baseUrl: service.url });
+  const other = await connect(service.url);
   isLocal = false;
-  const queue = await call("GET", `/api/queue?connection=${body.connection.id}`);
-  expect([queue.status, queue.body.code]).toEqual([502, "UPSTREAM_UNREADABLE"]);
+  expect(await readResponse(await other.send("/api/queue"))).toMatchObject({ status: 502, body: { code: "UPSTREAM_UNREADABLE" } });
 });
 
 test("returns a rejected filter as an error, even with a very long code", async () => {
@@ -260,10 +229,10 @@ test("returns a rejected filter as an error, even with a very long code", async 
     if (url === "/api/user") return void response.writeHead(404).end();
     sendJsonResponse(response, { error: { code: refusalCode, message: "no" } }, 400);
   });
-  const { body } = await call("POST", "/api/console/connections", { name: "Wordy", baseUrl: server.url });
-  const requestFiltered = () =>
-    call("GET", `/api/assets?metadata_filter=${encodeURIComponent('{"a":1}')}&connection=${body.connection.id}`);
-  expect(await requestFiltered()).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
+  const other = await connect(server.url);
+  const requestFiltered = async () => readResponse(await other.send(`/api/assets?metadata_filter=${encodeURIComponent('{"a":1}')}`));
+  const message = "A local server does not filter assets by metadata.";
+  expect(await requestFiltered()).toMatchObject({ status: 400, body: { code: "INVALID_QUERY", message } });
   refusalCode = "INVALID_FILTER";
   expect(await requestFiltered()).toMatchObject({ status: 400, body: { code: "INVALID_FILTER", message: "no" } });
   refusalCode = "x".repeat(1_000_000);
@@ -273,9 +242,8 @@ test("returns a rejected filter as an error, even with a very long code", async 
 test("locates an asset's file in its folder and reads times as UTC", async () => {
   const files = createLocalFiles();
   const server = await startLocalServer(files);
-  const { body } = await call("POST", "/api/console/connections", { name: "Films", baseUrl: server.url, shared: true });
-  expect(body.connection).toMatchObject({ hasAssets: true });
-  const withConnection = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${body.connection.id}`;
+  const films = await connect(server.url);
+  expect(films.saved).toMatchObject({ hasAssets: true });
   files.writeOutput("output/video/film_00001_.mp4", Buffer.from("film"), "video/mp4");
   files.writeOutput(
     "temp/passing_00001_.png",
@@ -284,7 +252,7 @@ test("locates an asset's file in its folder and reads times as UTC", async () =>
       .toBuffer(),
     "image/png",
   );
-  const { assets } = (await call("GET", withConnection("/api/assets"))).body;
+  const { assets } = await films.getJson("/api/assets");
   expect(assets).toMatchObject([
     { name: "passing_00001_.png", file: { filename: "passing_00001_.png", subfolder: "", type: "temp" } },
     {
@@ -293,9 +261,9 @@ test("locates an asset's file in its folder and reads times as UTC", async () =>
       created_at: "2026-01-01T00:00:00.123456Z",
     },
   ]);
-  const film = await harness.request(withConnection(`/api/assets/${assets[1].id}/content`), { as: "owner" });
+  const film = await films.send(`/api/assets/${assets[1].id}/content`);
   expect(await film.text()).toBe("film");
   // A temporary picture has no URL of its own, but still gets a thumbnail.
-  const thumbnail = await harness.request(withConnection(`/api/console/thumbnail?asset=${assets[0].id}&edge=128`), { as: "owner" });
+  const thumbnail = await films.send(`/api/console/thumbnail?asset=${assets[0].id}&edge=128`);
   expect([thumbnail.status, thumbnail.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });

@@ -1,19 +1,15 @@
 // Twenty-digit seeds keep their digits through the console in both directions.
-import { beforeEach, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { expect, test } from "vitest";
+import { connectLocalServer, connectService } from "@/tests/support/connection-client";
+import { createHarness } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
 
 const SEED = "18446744073709551615";
 const LARGE_INTEGER = "9007199254740993";
-const graph = `{"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":7,"seed":${SEED}}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"s"}},"3":{"class_type":"PrimitiveInt","inputs":{"value":${LARGE_INTEGER}}},"4":{"class_type":"PreviewAny","inputs":{"source":["3",0]}}}`;
+const graph = `{"1":{"class_type":"EmptyImage","inputs":{"color":7,"seed":${SEED}}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0]}},"3":{"class_type":"PrimitiveInt","inputs":{"value":${LARGE_INTEGER}}}}`;
 const body = `{"prompt":${graph},"extra_data":{"api_key_comfy_org":"comfyui-0123456789abcdef0123","seed":${SEED}}}`;
-const headers = { "content-type": "application/json" };
-const countOccurrences = (text: string, substring: string) => text.split(substring).length - 1;
-
-let harness: Harness;
-beforeEach(async () => void (harness = await createHarness()));
-
-const get = async (path: string) => (await harness.request(path, { as: "operator" })).text();
+const submission = { method: "POST", body, headers: { "content-type": "application/json" } };
+const harness = await createHarness();
 
 test("keeps exact numbers to and from an external service", async () => {
   const responses: Record<string, string> = {
@@ -25,22 +21,22 @@ test("keeps exact numbers to and from an external service", async () => {
     "/api/features": `{"max_upload_size":${SEED}}`,
     "/api/assets": `{"assets":[{"id":"a1","name":"x.bin","size":${SEED},"user_metadata":{"seed":${SEED}}}],"total":1,"has_more":false}`,
   };
-  const server = await openTestServer(({ url }, response) => {
+  const respond: Parameters<typeof connectService>[1] = ({ url }, response) => {
     const bodyText = responses[url.split("?")[0] ?? ""];
     response.writeHead(bodyText ? 200 : 404, { "content-type": "application/json" }).end(bodyText ?? "{}");
-  });
-  const id = await harness.connect(server.url, "key-of-the-service");
-  const submitResponse = await harness.request(`/api/prompt?connection=${id}`, { as: "operator", method: "POST", body, headers });
-  expect(submitResponse.status).toBe(200);
+  };
+  const { server, send } = await connectService(harness, respond, { as: "operator" });
+  expect((await send("/api/prompt", submission)).status).toBe(200);
   const received = server.requests.find(({ url }) => url === "/api/prompt")?.body.toString() ?? "";
-  expect(countOccurrences(received, `"seed":${SEED}`)).toBe(2);
+  expect(received.split(`"seed":${SEED}`)).toHaveLength(3);
   expect(received).toContain(`"value":${LARGE_INTEGER}`);
-
-  for (const path of ["/api/jobs/p1", "/api/history_v2/p1", "/api/queue"])
-    expect(await get(`${path}?connection=${id}`), path).toContain(`"seed":${SEED}`);
-  expect(await get(`/api/object_info?connection=${id}`)).toContain(`"max":${SEED}`);
-  expect(await get(`/api/assets?connection=${id}&include_public=false`)).toContain(`"user_metadata":{"seed":${SEED}}`);
-  expect((await harness.request(`/api/features?connection=${id}`, { as: "operator" })).status).toBe(200);
+  for (const [path, text] of [
+    ...["/api/jobs/p1", "/api/history_v2/p1", "/api/queue"].map((path) => [path, `"seed":${SEED}`] as const),
+    ["/api/object_info", `"max":${SEED}`] as const,
+    ["/api/assets?include_public=false", `"user_metadata":{"seed":${SEED}}`] as const,
+  ])
+    expect(await (await send(path)).text(), path).toContain(text);
+  expect((await send("/api/features")).status).toBe(200);
 });
 
 test("keeps exact numbers on a local server", async () => {
@@ -53,15 +49,9 @@ test("keeps exact numbers on a local server", async () => {
     if (path === "/api/history/p1") return sendText(`{"p1":{"prompt":[0,"p1",${graph},{},["2"]],"outputs":{},"status":{}}}`);
     return sendText('{"error":"not here"}', 404);
   });
-  const saveResponse = await harness.request("/api/console/connections", {
-    as: "owner",
-    method: "POST",
-    json: { name: "Local", baseUrl: server.url, shared: true },
-  });
-  const id = /"id":"([^"]+)"/.exec(await saveResponse.text())?.[1] ?? "";
-  await harness.request(`/api/prompt?connection=${id}`, { as: "operator", method: "POST", body, headers });
-  expect(server.requests.find(({ url, method }) => url === "/api/prompt" && method === "POST")?.body.toString()).toContain(
-    `"seed":${SEED}`,
-  );
-  for (const path of ["/api/queue", "/api/history_v2/p1"]) expect(await get(`${path}?connection=${id}`), path).toContain(`"seed":${SEED}`);
+  const { send } = await connectLocalServer(harness, server.url, "operator");
+  await send("/api/prompt", submission);
+  const received = server.requests.find(({ url, method }) => url === "/api/prompt" && method === "POST");
+  expect(received?.body.toString()).toContain(`"seed":${SEED}`);
+  for (const path of ["/api/queue", "/api/history_v2/p1"]) expect(await (await send(path)).text(), path).toContain(`"seed":${SEED}`);
 });

@@ -1,11 +1,13 @@
 // Expected durations of running and waiting jobs, from earlier runs of the same workflow.
-import { afterAll, expect, it } from "vitest";
-import { createRunKey, createRunKeyCache, findExpectedRuns, toExpectedRun } from "@/lib/server/job-index/run-times";
+import { expect, it } from "vitest";
+import { createRunKey, createRunKeyCache, findExpectedRuns, toExpectedRun } from "@/lib/server/job-index/expected-runs";
+import { createConnectionClient } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 
 const harness = await createHarness();
-afterAll(() => harness.dispose());
+const { store, runKeys } = harness.console;
+const { getJson, post } = createConnectionClient(harness, "embedded");
 
 const START_MS = Date.UTC(2026, 2, 1);
 const createGraph = (color: number, seconds: number) => ({
@@ -13,15 +15,18 @@ const createGraph = (color: number, seconds: number) => ({
   "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: `colour-${color}` } },
 });
-const get = async (path: string) => (await harness.request(path, { as: "viewer" })).json();
-const getJob = (id: string) => get(`/api/jobs/${id}`);
+const getJob = (id: string) => getJson(`/api/jobs/${id}`);
+const submit = async (color: number, seconds = 0.02): Promise<string> =>
+  (await (await post("/api/prompt", { prompt: createGraph(color, seconds) }, { as: "operator" })).json()).prompt_id;
 
-async function submit(color: number, seconds = 0.02): Promise<string> {
-  const json = { prompt: createGraph(color, seconds) };
-  const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json });
-  expect(response.status).toBe(200);
-  return (await response.json()).prompt_id;
-}
+type RunFields = { status?: string; runner_id?: string; workflow_id?: string };
+/** Creates an update of the job index about a run that took this long. */
+const createRun = (jobId: string, runMs: number, { status = "completed", ...fields }: RunFields) => ({
+  jobId,
+  createdMs: Number(jobId),
+  item: { status, ...fields, execution_start_time: START_MS, execution_end_time: START_MS + runMs },
+});
+const connect = () => harness.connect("http://127.0.0.1:9", "sk-key");
 
 it("expects a job to take as long as its workflow's earlier runs", async () => {
   for (const color of [1, 2, 3]) {
@@ -29,7 +34,7 @@ it("expects a job to take as long as its workflow's earlier runs", async () => {
     await until("the run has ended", async () => (await getJob(id)).status === "completed");
   }
   await harness.console.jobIndex.flush();
-  const { jobs } = await get("/api/jobs");
+  const { jobs } = await getJson("/api/jobs");
   const runsMs = jobs.map((job: Record<string, number>) => job.execution_end_time! - job.execution_start_time!);
   expect(runsMs).toHaveLength(3);
   expect(jobs.some((job: object) => "expected_run" in job)).toBe(false);
@@ -37,7 +42,7 @@ it("expects a job to take as long as its workflow's earlier runs", async () => {
   await until("the blocking job runs", async () => (await getJob(blockingId)).status === "in_progress");
   const fourthId = await submit(5);
   expect((await getJob(fourthId)).expected_run).toEqual(toExpectedRun(runsMs));
-  const queue = await get("/api/console/queue");
+  const queue = await getJson("/api/console/queue");
   expect(queue.pending.map((job: Record<string, unknown>) => job.expected_run)).toEqual([toExpectedRun(runsMs)]);
   // A workflow with another duration has no earlier runs.
   expect(queue.running).toMatchObject([{ id: blockingId, runner_id: "built-in" }]);
@@ -45,25 +50,19 @@ it("expects a job to take as long as its workflow's earlier runs", async () => {
 });
 
 it("compares completed runs on the job's runner, and on all runners until it has one", async () => {
-  const connection = await harness.connect("http://127.0.0.1:9", "sk-key");
-  const { store, runKeys } = harness.console;
-  const createRun = (jobId: string, runner_id: string, runMs: number, status = "completed") => {
-    runKeys.recordGraph(connection, jobId, createGraph(Number(jobId), 1));
-    const item = { status, runner_id, execution_start_time: START_MS, execution_end_time: START_MS + runMs };
-    return { jobId, createdMs: Number(jobId), item };
-  };
-  const notes = [
-    createRun("1", "fast", 10_000),
-    createRun("2", "fast", 20_000),
-    createRun("3", "slow", 60_000),
-    createRun("4", "slow", 80_000),
-    createRun("5", "slow", 70_000, "failed"),
-    createRun("6", "rare", 90_000),
+  const connection = await connect();
+  const runs = [
+    createRun("1", 10_000, { runner_id: "fast" }),
+    createRun("2", 20_000, { runner_id: "fast" }),
+    createRun("3", 60_000, { runner_id: "slow" }),
+    createRun("4", 80_000, { runner_id: "slow" }),
+    createRun("5", 70_000, { runner_id: "slow", status: "failed" }),
+    createRun("6", 90_000, { runner_id: "rare" }),
   ];
-  await store.jobIndexStore.recordJobs(connection, runKeys.addRunKeys(connection, notes), 100);
+  for (const jobId of ["1", "2", "3", "4", "5", "6", "7"]) runKeys.recordGraph(connection, jobId, createGraph(Number(jobId), 1));
+  await store.jobIndexStore.recordJobs(connection, runKeys.addRunKeys(connection, runs), 100);
   const findExpected = async (runner_id?: string) => {
     const job = { id: "7", status: runner_id ? "in_progress" : "pending", runner_id };
-    runKeys.recordGraph(connection, job.id, createGraph(7, 1));
     return (await findExpectedRuns(harness.console, connection, [job])).get(job.id);
   };
   expect(await findExpected("fast")).toEqual(toExpectedRun([10_000, 20_000]));
@@ -79,20 +78,14 @@ it("compares completed runs on the job's runner, and on all runners until it has
 });
 
 it("compares runs of a workflow whose graphs are unknown by its id", async () => {
-  const connection = await harness.connect("http://127.0.0.1:9", "sk-key");
-  const { store, runKeys } = harness.console;
-  const createRun = (jobId: string, workflow_id: string, runMs: number, status = "completed") => ({
-    jobId,
-    createdMs: Number(jobId),
-    item: { status, workflow_id, execution_start_time: START_MS, execution_end_time: START_MS + runMs },
-  });
-  const notes = [
-    createRun("1", "w", 10_000),
-    createRun("2", "w", 20_000),
-    createRun("3", "w", 50_000, "cancelled"),
-    createRun("4", "v", 90_000),
+  const connection = await connect();
+  const runs = [
+    createRun("1", 10_000, { workflow_id: "w" }),
+    createRun("2", 20_000, { workflow_id: "w" }),
+    createRun("3", 50_000, { workflow_id: "w", status: "cancelled" }),
+    createRun("4", 90_000, { workflow_id: "v" }),
   ];
-  await store.jobIndexStore.recordJobs(connection, notes, 100);
+  await store.jobIndexStore.recordJobs(connection, runs, 100);
   const findExpected = async (job: object) =>
     (await findExpectedRuns(harness.console, connection, [{ id: "9", status: "pending", ...job }])).get("9");
   expect(await findExpected({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
@@ -101,7 +94,7 @@ it("compares runs of a workflow whose graphs are unknown by its id", async () =>
   // Runs of the same graph take precedence.
   runKeys.recordGraph(connection, "9", createGraph(9, 1));
   expect(await findExpected({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
-  const submitted = [createRun("5", "w", 70_000), createRun("6", "w", 80_000)];
+  const submitted = [createRun("5", 70_000, { workflow_id: "w" }), createRun("6", 80_000, { workflow_id: "w" })];
   for (const { jobId } of submitted) runKeys.recordGraph(connection, jobId, createGraph(5, 1));
   await store.jobIndexStore.recordJobs(connection, runKeys.addRunKeys(connection, submitted), 100);
   expect(await findExpected({ workflow_id: "w" })).toEqual(toExpectedRun([70_000, 80_000]));

@@ -1,5 +1,6 @@
 // Members' usage, counted from jobs submitted through the console.
 import { expect, test } from "vitest";
+import { type Role } from "@/lib/contract/members/roles";
 import { type UsageQuery } from "@/lib/contract/members/usage";
 import { readUsage, streamUsageCsv } from "@/lib/server/queries/usage";
 import { createHarness } from "@/tests/support/harness";
@@ -56,12 +57,8 @@ const otherConnection = await harness.connect(service.url, "sk-other");
 const connections = await harness.console.store.connections.listFor(harness.getViewer("owner").memberId);
 const embeddedId = connections.find(({ id }) => id !== otherConnection)?.id ?? "";
 
-async function submit(as: "operator" | "admin" | "owner", connection = otherConnection): Promise<string> {
-  const response = await harness.request(`/api/prompt?connection=${connection}`, {
-    as,
-    method: "POST",
-    json: { prompt: { 1: { class_type: "A", inputs: {} } } },
-  });
+async function submit(as: Role, connection = otherConnection, prompt: object = { 1: { class_type: "A", inputs: {} } }): Promise<string> {
+  const response = await harness.request(`/api/prompt?connection=${connection}`, { as, method: "POST", json: { prompt } });
   expect(response.status).toBe(200);
   return (await response.json()).prompt_id;
 }
@@ -69,7 +66,7 @@ async function endJob(id: string, fields: ReportedJob): Promise<void> {
   jobs.set(id, { createdMs: jobs.get(id)?.createdMs ?? now, ...fields });
   await harness.request(`/api/jobs?connection=${otherConnection}`, { as: "viewer" });
 }
-const listUsage = async (role: "owner" | "admin" | "operator" | "viewer", query = LAST_MONTH) => {
+const listUsage = async (role: Role, query = LAST_MONTH) => {
   const { rows } = await readUsage(harness.getContext(role), query);
   return rows.map(({ member, connection, ...figures }) => [member.name, connection.name ?? connection.kind, figures]);
 };
@@ -84,15 +81,11 @@ test("sums runs, failures, time and outputs by member and connection", async () 
     ["admin", "Another service", { runs: 1, failed: { value: 0 }, seconds: { value: 1 }, outputs: { value: 0 }, bytes: { value: 0 } }],
     ["operator", "Another service", { runs: 2, failed: { value: 1 }, seconds: { value: 3 }, outputs: { value: 2 }, bytes: {} }],
   ]);
-});
-
-test("doesn't count texts as outputs", async () => {
+  // The history lists texts, which are no outputs.
   const before = await listUsage("owner");
   expect((await harness.request(`/api/history_v2?connection=${otherConnection}`, { as: "viewer" })).status).toBe(200);
   expect(await listUsage("owner")).toEqual(before);
-});
-
-test("shows a member only their own usage", async () => {
+  // Members see only their own usage.
   expect((await listUsage("operator")).map(([name]) => name)).toEqual(["operator"]);
   expect(await listUsage("viewer")).toEqual([]);
 });
@@ -102,13 +95,8 @@ test("reports missing figures as a minimum or unknown, not as zero", async () =>
   const getOwnerUsage = async () => (await listUsage("owner")).find(([name]) => name === "Olga Owner")?.[2];
   expect(await getOwnerUsage()).toEqual({ runs: 1, failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} });
   await endJob(await submit("owner"), { status: "completed", ranMs: 4000, outputs_count: 0 });
-  expect(await getOwnerUsage()).toEqual({
-    runs: 2,
-    failed: { value: 0 },
-    seconds: { value: 4, isAtLeast: true },
-    outputs: {},
-    bytes: {},
-  });
+  const seconds = { value: 4, isAtLeast: true };
+  expect(await getOwnerUsage()).toEqual({ runs: 2, failed: { value: 0 }, seconds, outputs: {}, bytes: {} });
 });
 
 test("reads output sizes from a service that provides them", async () => {
@@ -134,25 +122,16 @@ test("reads sizes of the embedded service directly", async () => {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "used" } },
   };
-  const response = await harness.request(`/api/prompt?connection=${embeddedId}`, {
-    as: "operator",
-    method: "POST",
-    json: { prompt: graph },
-  });
-  expect(response.status).toBe(200);
+  await submit("operator", embeddedId, graph);
   const getEmbeddedUsage = async () => {
     await harness.request(`/api/jobs?connection=${embeddedId}`, { as: "operator" });
     const { rows } = await readUsage(harness.getContext("operator"), LAST_MONTH);
     return rows.find(({ connection }) => connection.id === embeddedId);
   };
-  const embeddedUsage = await until(
-    "the output's size is read",
-    async () => {
-      const row = await getEmbeddedUsage();
-      return row?.bytes.value !== undefined && row.bytes.value > 0 ? row : undefined;
-    },
-    { timeoutMs: 30_000 },
-  );
+  const embeddedUsage = await until("the output's size is read", async () => {
+    const row = await getEmbeddedUsage();
+    return row?.bytes.value !== undefined && row.bytes.value > 0 ? row : undefined;
+  });
   expect(embeddedUsage).toMatchObject({ runs: 1, failed: { value: 0 }, outputs: { value: 1 } });
   expect(embeddedUsage.bytes.isAtLeast).toBeUndefined();
 });
@@ -194,12 +173,12 @@ test("names another member's own connection only to its owner and viewers", asyn
   const { storeApiKey } = await import("@/lib/server/keys/key-ring");
   await storeApiKey(store.keys, harness.console.keyRing, { connectionId: ownConnection.id, apiKey: "sk-own", now });
   await submit("operator", ownConnection.id);
-  const listConnectionNames = async (role: "admin" | "operator") =>
+  const listConnectionNames = async (role: Role) =>
     (await listUsage(role)).filter(([name]) => name === "operator").map(([, connection]) => connection);
   expect(await listConnectionNames("operator")).toContain("=My secret cloud");
   expect(await listConnectionNames("admin")).toContain("personal");
   expect(await listConnectionNames("admin")).not.toContain("=My secret cloud");
-  const readCsv = async (role: "admin" | "operator") => (await harness.request("/api/console/usage/export", { as: role })).text();
+  const readCsv = async (role: Role) => (await harness.request("/api/console/usage/export", { as: role })).text();
   expect(await readCsv("admin")).not.toMatch(new RegExp(`secret|${ownConnection.id}`));
   expect(await readCsv("admin")).toContain("personal connection");
   // The apostrophe makes a spreadsheet treat it as text.
@@ -218,13 +197,8 @@ test("keeps a removed member's name and exports every row", async () => {
   for await (const chunk of streamUsageCsv(harness.getContext("owner"), LAST_MONTH)) text += chunk;
   const [header = "", ...lines] = text.trim().split("\r\n");
   expect(lines).toHaveLength(rows.length);
-  const toRecord = (line: string) =>
-    Object.fromEntries(
-      header
-        .replace("\uFEFF", "")
-        .split(",")
-        .map((name, index) => [name, line.split(",")[index]]),
-    );
+  const names = header.replace("\uFEFF", "").split(",");
+  const toRecord = (line: string) => Object.fromEntries(names.map((name, index) => [name, line.split(",")[index]]));
   const ownerRow = lines.map(toRecord).find(({ member }) => member === "Olga Owner");
   expect(ownerRow).toMatchObject({
     runs: "2",

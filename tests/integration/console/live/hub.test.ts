@@ -1,12 +1,13 @@
 // Limits of the live hub, and calls that requests share.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLiveHub, type LiveHub, type Watch } from "@/lib/server/live/hub";
 import { createEventStream, readLiveEvents } from "@/lib/server/live/stream";
 import { createLog } from "@/lib/server/log";
 import { createResponseCache } from "@/lib/server/upstream/response-cache";
 import { ok } from "@/lib/shared/result";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { sendJsonResponse, startTestServer, type TestServer } from "@/tests/support/test-server";
+import { connectService, createJobPage } from "@/tests/support/connection-client";
+import { createHarness, type HarnessRequest } from "@/tests/support/harness";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { createAccessToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 
@@ -115,28 +116,17 @@ describe("hub", () => {
   });
 });
 
-describe("shared reads", () => {
-  let harness: Harness;
-  let server: TestServer;
-  let connection: string;
-  let jobs: object[];
-  beforeAll(async () => {
-    // Longer than a test takes.
-    harness = await createHarness({ upstreamLimits: { sharedMs: 60_000 } });
-    server = await startTestServer(({ method, url }, response) => {
-      const pagination = { offset: 0, limit: 100, total: jobs.length, has_more: false };
-      if (url.startsWith("/api/prompt")) {
-        jobs = [...jobs, createJob("submitted")];
-        return sendJsonResponse(response, { prompt_id: "submitted", number: 1, node_errors: {} });
-      }
-      if (method === "POST") jobs = [];
-      sendJsonResponse(response, method === "POST" ? {} : url.startsWith("/api/jobs?") ? { jobs, pagination } : (jobs[0] ?? {}));
-    });
-    connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-  });
-  afterAll(async () => {
-    await harness.dispose();
-    await server.close();
+describe("shared reads", async () => {
+  let jobs: object[] = [];
+  // Longer than a test takes.
+  const harness = await createHarness({ upstreamLimits: { sharedMs: 60_000 } });
+  const { server, send, post } = await connectService(harness, ({ method, url }, response) => {
+    if (url.startsWith("/api/prompt")) {
+      jobs = [...jobs, createJob("submitted")];
+      return sendJsonResponse(response, { prompt_id: "submitted", number: 1, node_errors: {} });
+    }
+    if (method === "POST") jobs = [];
+    sendJsonResponse(response, method === "POST" ? {} : url.startsWith("/api/jobs?") ? createJobPage(jobs) : (jobs[0] ?? {}));
   });
   beforeEach(() => {
     jobs = [createJob("first")];
@@ -145,22 +135,20 @@ describe("shared reads", () => {
   });
 
   const createJob = (id: string) => ({ id, status: "completed", create_time: 1_767_225_600_000 });
-  const listJobs = (as: "viewer" | "operator" | "owner" = "viewer") =>
-    harness.request(`/api/jobs?connection=${connection}&limit=9`, { as });
+  const listJobs = (options?: HarnessRequest) => send("/api/jobs?limit=9", options);
   const getIds = async (response: Response): Promise<string[]> => (await response.json()).jobs.map(({ id }: { id: string }) => id);
   const countCalls = () => server.requests.filter(({ url }) => url.includes("limit=9")).length;
-  const post = (path: string, json: object) =>
-    harness.request(`${path}?connection=${connection}`, { as: "operator", method: "POST", json });
+  const postAsOperator = (path: string, json: object) => post(path, json, { as: "operator" });
 
   it("makes one call for requests with the same rights", async () => {
-    const responses = await Promise.all([listJobs("viewer"), listJobs("operator"), listJobs("owner"), listJobs("viewer")]);
+    const responses = await Promise.all([listJobs(), listJobs({ as: "operator" }), listJobs({ as: "owner" }), listJobs()]);
     for (const response of [...responses, await listJobs()]) expect(await getIds(response)).toEqual(["first"]);
     expect(countCalls()).toBe(1);
   });
 
   it.each([
-    ["a submission", () => post("/api/prompt", { prompt: { "1": { class_type: "SaveImage", inputs: {} } } }), ["first", "submitted"]],
-    ["a removal", () => post("/api/history", { delete: ["first"] }), []],
+    ["a submission", () => postAsOperator("/api/prompt", { prompt: { "1": { class_type: "A", inputs: {} } } }), ["first", "submitted"]],
+    ["a removal", () => postAsOperator("/api/history", { delete: ["first"] }), []],
   ])("makes a new call after %s", async (_label, change, expected) => {
     expect(await getIds(await listJobs())).toEqual(["first"]);
     expect((await change()).status).toBeLessThan(300);
@@ -169,7 +157,7 @@ describe("shared reads", () => {
 
   it("doesn't share a call that started before a change", async () => {
     const pendingList = listJobs();
-    await post("/api/history", { delete: ["first"] });
+    await postAsOperator("/api/history", { delete: ["first"] });
     expect(await getIds(await listJobs())).toEqual([]);
     await pendingList;
   });
@@ -177,7 +165,7 @@ describe("shared reads", () => {
   it("caches a token's responses, which have absolute URLs, separately", async () => {
     await listJobs();
     const { headers } = await createAccessToken(harness, "viewer");
-    await harness.request(`/api/jobs?connection=${connection}&limit=9`, { headers });
+    await listJobs({ as: undefined, headers });
     expect(countCalls()).toBe(2);
   });
 
@@ -197,7 +185,7 @@ describe("shared reads", () => {
 
   it("continues for others when a client disconnects", async () => {
     const controller = new AbortController();
-    const pendingList = harness.request(`/api/jobs?connection=${connection}&limit=9`, { as: "viewer", signal: controller.signal });
+    const pendingList = listJobs({ signal: controller.signal });
     const secondResponse = listJobs();
     controller.abort();
     expect((await pendingList).status).toBe(499);

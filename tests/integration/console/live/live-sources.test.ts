@@ -1,52 +1,59 @@
 // Live updates of a local server: its /ws reports changes and progress, and a flood of messages becomes a few events.
 import sharp from "sharp";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { createReader } from "@/lib/server/live/reader";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { connectLocalServer } from "@/tests/support/connection-client";
+import { createHarness } from "@/tests/support/harness";
 import { createLivePath, type LiveStream, openLiveStream } from "@/tests/support/live-stream";
-import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
+import { startLocalServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
-let server: LocalServer;
-let connection: string;
 const sockets: WebSocket[] = [];
 const openStreams: LiveStream[] = [];
-
-beforeAll(async () => {
-  const peers = new WebSocketServer({ noServer: true });
-  harness = await createHarness();
-  server = await startLocalServer(undefined, {
-    upgrade: (request, socket, head) => peers.handleUpgrade(request, socket, head, (peer) => void sockets.push(peer)),
-  });
-  const localConnection = await harness.console.store.connections.create({
-    name: "Local",
-    baseUrl: server.url,
-    dialect: "local",
-    createdAt: harness.console.now(),
-  });
-  connection = localConnection.id;
+const peers = new WebSocketServer({ noServer: true });
+const harness = await createHarness();
+const server = await startLocalServer(undefined, {
+  upgrade: (request, socket, head) => peers.handleUpgrade(request, socket, head, (peer) => void sockets.push(peer)),
 });
+const { connection, send } = await connectLocalServer(harness, server.url);
 afterAll(async () => {
   for (const stream of openStreams) await stream.close();
   for (const socket of sockets) socket.terminate();
-  await harness.dispose();
-  await server.close();
 });
 
-async function openWatch(name: string) {
-  const stream = await openLiveStream(harness, createLivePath([`${name}?connection=${connection}`]));
+async function openWatch() {
+  const stream = await openLiveStream(harness, createLivePath([`queue?connection=${connection}`]));
   openStreams.push(stream);
   await stream.waitFor("a snapshot", ({ event }) => event === "snapshot");
   const socket = await until("the console connects to the WebSocket", () => sockets.at(-1));
-  return { stream, sendEvent: (type: string, data: object) => socket.send(JSON.stringify({ type, data })) };
+  return { stream, socket, sendEvent: (type: string, data: object) => socket.send(JSON.stringify({ type, data })) };
+}
+
+/** Creates a reader of a list of jobs without a service. */
+function createTestReader(listJobs: () => Promise<object[]>, getProgress: () => { step: number } | undefined) {
+  let seq = 0;
+  const reader = createReader({
+    name: "jobs",
+    isServiceTopic: true,
+    read: async () => ({ ok: true, value: { text: JSON.stringify({ jobs: await listJobs() }), unreadable: 0 } }),
+    getCacheFailure: () => undefined,
+    nextSeq: () => (seq += 1),
+    now: Date.now,
+    hasChangeEvents: () => true,
+    getProgress,
+    onChange: () => undefined,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  return { reader, getSeq: () => seq };
 }
 
 const status = { status: { exec_info: { queue_remaining: 1 } } };
 
 it("reads a list when the server reports a change", async () => {
-  const { stream, sendEvent } = await openWatch("queue");
+  const { stream, sendEvent } = await openWatch();
   // From now on the console relies on the events.
   sendEvent("status", { ...status, sid: "x" });
   await until("the first event arrives", () => stream.getData("snapshot").length > 0);
@@ -58,7 +65,7 @@ it("reads a list when the server reports a change", async () => {
 });
 
 it("coalesces a flood of messages and sends the newest last", async () => {
-  const { stream, sendEvent } = await openWatch("queue");
+  const { stream, sendEvent } = await openWatch();
   const id = server.submit();
   server.state.running.push(...server.state.pending.splice(0).filter(([, row]) => row === id));
   sendEvent("status", status);
@@ -75,12 +82,12 @@ it("coalesces a flood of messages and sends the newest last", async () => {
   });
   expect(stream.getData("job.progress").every(({ id: eventId }) => eventId === id)).toBe(true);
   expect(stream.received.length).toBeLessThan(100);
-  const newViewer = await openWatch("queue");
+  const newViewer = await openWatch();
   expect(newViewer.stream.received.length).toBeLessThan(4);
 });
 
 it("sends the outputs of a running job as they arrive", async () => {
-  const { stream, sendEvent } = await openWatch("queue");
+  const { stream, sendEvent } = await openWatch();
   const [job] = server.state.running;
   const id = job?.[1] ?? "";
   const output = { images: [{ filename: "a.png", subfolder: "", type: "output" }] };
@@ -91,21 +98,10 @@ it("sends the outputs of a running job as they arrive", async () => {
 
 it("sends a new viewer the progress of all running jobs", async () => {
   const rows = ["a", "b"].map((id) => ({ id, status: "in_progress", outputs_count: 0 }));
-  let seq = 0;
-  const reader = createReader({
-    name: "jobs",
-    isServiceTopic: true,
-    read: () => Promise.resolve({ ok: true, value: { text: JSON.stringify({ jobs: rows }), unreadable: 0 } }),
-    getCacheFailure: () => undefined,
-    nextSeq: () => (seq += 1),
-    now: Date.now,
-    hasChangeEvents: () => true,
-    getProgress: () => ({ step: 3 }),
-    onChange: () => undefined,
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const { reader } = createTestReader(
+    () => Promise.resolve(rows),
+    () => ({ step: 3 }),
+  );
   const listEvents = () =>
     reader.getItemsSince(undefined).map(({ event, body }) => `${event} ${/"id":"(.)","progress"/.exec(body)?.[1] ?? ""}`);
   await until("the progress of both", () => listEvents().length === 3);
@@ -124,33 +120,20 @@ describe("a viewer's row", () => {
   function createRowViewer(readGate?: Promise<void>) {
     let row: Row = { status: "in_progress" };
     let step = 0;
-    let seq = 0;
     let cursor: number | undefined;
     let shownRow: Row | undefined;
     let readCount = 0;
-    const reader = createReader({
-      name: "jobs",
-      isServiceTopic: true,
-      read: async () => {
-        readCount += 1;
-        const text = JSON.stringify({ jobs: [{ id: "a", ...row }] });
-        await readGate;
-        return { ok: true, value: { text, unreadable: 0 } };
-      },
-      getCacheFailure: () => undefined,
-      nextSeq: () => (seq += 1),
-      now: Date.now,
-      hasChangeEvents: () => true,
-      getProgress: () => (step === 0 ? undefined : { step }),
-      onChange: () => undefined,
-      onError: (error) => {
-        throw error;
-      },
-    });
+    const listJobs = async () => {
+      readCount += 1;
+      const job = { id: "a", ...row };
+      await readGate;
+      return [job];
+    };
+    const { reader, getSeq } = createTestReader(listJobs, () => (step === 0 ? undefined : { step }));
     return {
       collect() {
         const items = reader.getItemsSince(cursor).toSorted((live, other) => live.seq - other.seq);
-        cursor = seq;
+        cursor = getSeq();
         for (const { event, body } of items) {
           const data = JSON.parse(`{${body}}`) as { value?: { jobs: Row[] }; job?: Row; progress?: { step: number } };
           if (event === "job.progress" && shownRow) shownRow = { ...shownRow, progress: data.progress };
@@ -171,7 +154,7 @@ describe("a viewer's row", () => {
         await vi.advanceTimersByTimeAsync(ms);
       },
       getReadCount: () => readCount,
-      getSeq: () => seq,
+      getSeq,
       reader,
     };
   }
@@ -234,12 +217,11 @@ describe("a viewer's row", () => {
 });
 
 it("shows the newest preview of a running job and ignores other bytes", async () => {
-  const { stream } = await openWatch("queue");
-  const socket = await until("the console connects to the WebSocket", () => sockets.at(-1));
+  const { stream, socket } = await openWatch();
   const [job] = server.state.running;
   const id = job?.[1] ?? "";
-  const path = `/api/console/jobs/${id}/preview?connection=${connection}`;
-  expect((await harness.request(path, { as: "viewer" })).status).toBe(404);
+  const path = `/api/console/jobs/${id}/preview`;
+  expect((await send(path)).status).toBe(404);
   const sendFrame = (bytes: Buffer) => socket.send(Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), bytes]));
   const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } })
     .jpeg()
@@ -250,10 +232,10 @@ it("shows the newest preview of a running job and ignores other bytes", async ()
     sendFrame(picture);
     return stream.getData("job.progress").some(({ progress }) => progress.preview !== undefined);
   });
-  const response = await harness.request(path, { as: "viewer" });
+  const response = await send(path);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
   expect(Buffer.from(await response.arrayBuffer())).toEqual(picture);
-  expect((await harness.request(path, { as: "runner" })).status).toBe(403);
-  const newViewer = await openWatch("queue");
+  expect((await send(path, { as: "runner" })).status).toBe(403);
+  const newViewer = await openWatch();
   await newViewer.stream.waitFor("the preview", (item) => item.event === "job.progress" && item.data.progress.preview !== undefined);
 });

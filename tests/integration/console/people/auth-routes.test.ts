@@ -6,36 +6,21 @@ process.env.NEXTAUTH_URL = `http://${HOST}/api/auth`;
 const harness = await createHarness({ settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
 
 const longValue = "x".repeat(60_000);
-const returnUrls = [
-  "\\\\evil",
-  "//evil.example",
-  "/\\evil.example",
-  "https://evil.example",
-  "/jobs\r\nset-cookie: a=b",
-  "javascript:1",
-  longValue,
-  "%00",
-  "",
-];
+const foreignUrls = ["\\\\evil", "//evil.example", "/\\evil.example", "https://evil.example"];
+const returnUrls = [...foreignUrls, "/jobs\r\nset-cookie: a=b", "javascript:1", longValue, "%00", ""];
 
-async function getRefusal(path: string, { method = "GET", fields, cookie }: RequestOptions = {}) {
-  const body = fields && new URLSearchParams(fields);
-  const response = await harness.request(path, { method, cookie, body });
+async function getRefusal(path: string, { method, fields }: RequestOptions) {
+  const response = await harness.request(path, { method, body: fields && new URLSearchParams(fields) });
   return [response.status, response.headers.get("location"), (await response.json()).code];
 }
-type RequestOptions = { method?: string; fields?: Record<string, string> | [string, string][]; cookie?: string };
+type RequestOptions = { method?: string; fields?: Record<string, string> | URLSearchParams };
 
 /** Returns a CSRF token with its cookie. */
 async function getCsrfToken() {
   const response = await harness.request("/api/auth/csrf");
   const { csrfToken }: { csrfToken: string } = await response.json();
-  return {
-    csrfToken,
-    cookie: response.headers
-      .getSetCookie()
-      .map((line) => line.split(";")[0])
-      .join("; "),
-  };
+  const cookies = response.headers.getSetCookie().map((line) => line.split(";")[0]);
+  return { csrfToken, cookie: cookies.join("; ") };
 }
 
 describe("without an account", () => {
@@ -45,50 +30,35 @@ describe("without an account", () => {
     expect(harness.getLog().slice(logLength)).not.toMatch(/"level":(40|50)/);
   });
 
-  it.each([
-    ["POST", "_log"],
-    ["GET", "_log"],
-    ["GET", "signin"],
-    ["POST", "signin"],
-    ["POST", "signin/credentials"],
-    ["POST", "signin/unknown"],
-    ["GET", "callback"],
-    ["GET", "callback/unknown?code=1&state=2"],
-    ["POST", "callback/unknown"],
-    ["GET", "error?error=Configuration"],
-    ["GET", "error/CredentialsSignin"],
-    ["GET", "verify-request"],
-    ["POST", "verify-request"],
-    ["GET", "__proto__"],
-    ["GET", "constructor/prototype"],
-    ["GET", "csrf/more"],
-    ["GET", "session/credentials"],
-    ["POST", "callback/credentials/more"],
-    ["POST", "email"],
-  ])("returns 404 for %s %s", async (method, step) => {
-    expect(
-      await getRefusal(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: longValue } : undefined }),
-    ).toEqual([404, null, "NOT_FOUND"]);
+  const unknownSteps = {
+    GET: [
+      ...["_log", "signin", "callback", "callback/unknown?code=1&state=2", "error?error=Configuration", "error/CredentialsSignin"],
+      ...["verify-request", "__proto__", "constructor/prototype", "csrf/more", "session/credentials"],
+    ],
+    POST: [
+      ...["_log", "signin", "signin/credentials", "signin/unknown", "callback/unknown", "callback/credentials/more"],
+      ...["verify-request", "email"],
+    ],
+  };
+  it.each(Object.entries(unknownSteps))("returns 404 for unknown steps with %s", async (method, steps) => {
+    const fields = method === "POST" ? { level: "error", code: longValue } : undefined;
+    for (const step of steps)
+      expect([step, ...(await getRefusal(`/api/auth/${step}`, { method, fields }))]).toEqual([step, 404, null, "NOT_FOUND"]);
   });
 
-  it.each([
-    ["GET", "callback/credentials"],
-    ["GET", "signout"],
-    ["POST", "csrf"],
-    ["POST", "session"],
-    ["POST", "providers"],
-  ])("returns 405 for %s %s", async (method, step) => {
-    expect(await getRefusal(`/api/auth/${step}`, { method })).toEqual([405, null, "METHOD_NOT_ALLOWED"]);
+  it("returns 405 for another method", async () => {
+    const requests = ["GET callback/credentials", "GET signout", "POST csrf", "POST session", "POST providers"];
+    for (const request of requests) {
+      const [method, step] = request.split(" ");
+      const refusal = await getRefusal(`/api/auth/${step}`, { method });
+      expect([request, ...refusal]).toEqual([request, 405, null, "METHOD_NOT_ALLOWED"]);
+    }
   });
 
   it.each(["csrf", "session", "providers"])("ignores the return URL in GET %s", async (step) => {
     for (const callbackUrl of returnUrls) {
-      const query = new URLSearchParams([
-        ["callbackUrl", callbackUrl],
-        ["callbackUrl", "//evil"],
-        ["csrf", "true"],
-        ["error", "x"],
-      ]);
+      const query = new URLSearchParams({ callbackUrl, csrf: "true", error: "x" });
+      query.append("callbackUrl", "//evil");
       const cookie = `lightdesk.callback=${encodeURIComponent(callbackUrl.slice(0, 3000))}; lightdesk.session=nonsense; lightdesk.csrf=%`;
       const response = await harness.request(`/api/auth/${step}?${query.toString()}`, { cookie });
       expect([response.status, response.headers.get("location")]).toEqual([200, null]);
@@ -98,26 +68,16 @@ describe("without an account", () => {
 
   it.each(["callback/credentials", "signout"])("rejects POST %s without a CSRF token", async (step) => {
     for (const callbackUrl of returnUrls) {
-      const routeRequest: RequestOptions = {
-        method: "POST",
-        fields: [
-          ["callbackUrl", callbackUrl],
-          ["csrfToken", "a|b"],
-          ["csrfToken", "c"],
-          ["json", "x"],
-        ],
-      };
-      expect(await getRefusal(`/api/auth/${step}?callbackUrl=${encodeURIComponent(callbackUrl)}`, routeRequest)).toEqual([
-        400,
-        null,
-        "BAD_REQUEST",
-      ]);
+      const fields = new URLSearchParams({ callbackUrl, csrfToken: "a|b", json: "x" });
+      fields.append("csrfToken", "c");
+      const path = `/api/auth/${step}?callbackUrl=${encodeURIComponent(callbackUrl)}`;
+      expect(await getRefusal(path, { method: "POST", fields })).toEqual([400, null, "BAD_REQUEST"]);
     }
   });
 });
 
 it("redirects only to the console after sign-in", async () => {
-  for (const callbackUrl of returnUrls.slice(0, 4)) {
+  for (const callbackUrl of foreignUrls) {
     const { csrfToken, cookie } = await getCsrfToken();
     const fields = { csrfToken, email: "viewer@desk.test", password: PASSWORD, callbackUrl };
     const path = `/api/auth/callback/credentials?callbackUrl=${encodeURIComponent(callbackUrl)}`;

@@ -1,5 +1,6 @@
 // Removes or restricts a member during a request, which must then stop using the former rights. Covers every route with a body and
 // each action with several steps.
+import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { readZip } from "@/tests/support/read-zip";
@@ -7,8 +8,9 @@ import { loadRoutes } from "@/tests/support/routes";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { createAccessToken } from "@/tests/support/tokens";
+import { callRoute, createBody, ID, routeBodies, UPLOAD_BODY, withLabels } from "../route-requests";
+import { type AddedMember, addMember } from "./people-harness";
 
-const ID = "00000000-0000-4000-8000-000000000000";
 /** Called before the service responds. */
 let beforeRespond: () => Promise<void> = () => Promise.resolve();
 
@@ -37,21 +39,10 @@ const listServiceCalls = () => service.requests.filter(({ url }) => !/^\/api\/(u
 /** The job index may read its list at the same time. */
 const listAssetCalls = () => listServiceCalls().filter(({ url }) => !url.startsWith("/api/jobs?"));
 
-let newMember: { id: string; cookie: string };
-let count = 0;
+let newMember: AddedMember;
 beforeEach(async () => {
   beforeRespond = () => Promise.resolve();
-  count += 1;
-  const passwordHash = "x";
-  const member = await harness.console.store.members.create({
-    name: "Late",
-    email: `late-${count}@desk.test`,
-    role: "admin",
-    passwordHash,
-    createdAt: 1,
-  });
-  if (!member) throw new Error("no member");
-  newMember = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
+  newMember = await addMember(harness, `Late ${randomUUID()}`, "admin");
   service.requests.length = 0;
 });
 
@@ -65,93 +56,61 @@ async function applyChange(change: keyof typeof accessChanges) {
   expect(response.ok).toBe(true);
 }
 
-const bodies: Readonly<Record<string, unknown>> = {
-  submitPrompt: { prompt: { "1": { class_type: "A", inputs: {} } } },
-  manageQueue: { clear: true },
-  manageHistory: { clear: true },
-  addTags: { tags: ["a"] },
-  removeTags: { tags: ["a"] },
-  createAssetFromHash: { hash: "blake3:aa", tags: ["a"] },
-  downloadAsset: { source_url: "https://huggingface.co/a" },
-  cancelJobs: { job_ids: [ID] },
-  stopJobs: { ids: [ID] },
-  exportJobs: { format: "json", ids: [ID] },
-  updateAsset: { name: "a" },
-  chooseArchive: { query: "" },
+const bodies = {
   createShare: { assets: [ID], expiresInMs: 60_000 },
   inviteMember: { email: "new@desk.test", role: "viewer" },
   changeMember: { role: "admin" },
   changeConnection: { name: "Taken" },
   changeAccount: { name: "Taken late" },
+  createConnection: { name: "Made late", baseUrl: service.url, key: "another-key", keep: true },
 };
+/** Sends a body whose last byte follows `change`. */
+const createInterruptedBody = (text: string, change: () => Promise<unknown>) =>
+  new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        controller.enqueue(Buffer.from(text.slice(0, -1)));
+        await change();
+        controller.enqueue(Buffer.from(text.slice(-1)));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 const routes = (await loadRoutes()).filter(
   ({ method, guard }) => guard && guard.role !== "public" && ["POST", "PUT", "PATCH"].includes(method),
 );
 
 describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s while the body is being sent", (change) => {
-  test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    "%s",
-    async (_label, { handler, guard, path, file }) => {
-      const isMultipart = path.startsWith("/api/upload") || path === "/api/assets";
-      const body = isMultipart
-        ? '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\na\r\n--x--\r\n'
-        : JSON.stringify(
-            guard?.action === "createConnection"
-              ? { name: "Made late", baseUrl: service.url, key: "another-key", keep: true }
-              : (bodies[guard?.action ?? ""] ?? {}),
-          );
-      const isMember = path.startsWith("/api/console/members/0");
-      const value = path.startsWith("/api/console/connections/") ? connection : isMember ? harness.getViewer("viewer").memberId : ID;
-      const { store } = harness.console;
-      const readRows = async () =>
-        JSON.stringify([
-          // The owner's last use is written once a minute.
-          (await store.members.list()).filter(({ id }) => id !== newMember.id).map(({ seenAt: _, ...member }) => member),
-          await store.connections.listFor(newMember.id),
-          await store.connections.listFor(harness.getViewer("owner").memberId),
-        ]);
-      const before = await readRows();
-      let hasRequest = false;
-      const stream = new ReadableStream<Uint8Array>(
-        {
-          async pull(controller) {
-            if (hasRequest) return controller.close();
-            hasRequest = true;
-            controller.enqueue(Buffer.from(body.slice(0, -1)));
-            await applyChange(change);
-            controller.enqueue(Buffer.from(body.slice(-1)));
-          },
-        },
-        { highWaterMark: 0 },
-      );
-      const segments = path.split("/").slice(1);
-      const folders = file.slice(file.indexOf("/api/") + 1).split("/");
-      const params = Object.fromEntries(
-        folders.flatMap((folder, index): [string, string | string[]][] => {
-          const param = folder.match(/^\[(?:\.\.\.)?(\w+)\]$/)?.[1];
-          return param === undefined ? [] : [[param, folder.startsWith("[...") ? segments.slice(index) : value]];
-        }),
-      );
-      const headers = {
-        host: "desk.test",
-        origin: "http://desk.test",
-        cookie: newMember.cookie,
-        "content-type": isMultipart ? "multipart/form-data; boundary=x" : "application/json",
-        "content-length": String(body.length),
-      };
-      const init = { method: _label.split(" ")[0], headers, body: stream, duplex: "half" };
-      const response = await handler(new Request(`http://desk.test${path}?connection=${connection}`, init), {
-        params: Promise.resolve(params),
-      });
-      const text = await response.text();
-      // Routes without a body have already acted; all others respond as to an unauthenticated client.
-      if (hasRequest) expect([response.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
-      if (hasRequest) expect(await readRows()).toBe(before);
-      expect([undefined, "Late"]).toContain((await store.members.get(newMember.id))?.name);
-      if (hasRequest)
-        expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === body)).toEqual([]);
-    },
-  );
+  test.each(withLabels(routes))("%s", async (_label, route) => {
+    const body = createBody(route, bodies);
+    const isMember = route.path.startsWith("/api/console/members/0");
+    const isConnection = route.path.startsWith("/api/console/connections/");
+    const id = isConnection ? connection : isMember ? harness.getViewer("viewer").memberId : ID;
+    const { store } = harness.console;
+    const readRows = async () =>
+      JSON.stringify([
+        // The owner's last use is written once a minute.
+        (await store.members.list()).filter(({ id }) => id !== newMember.id).map(({ seenAt: _, ...member }) => member),
+        await store.connections.listFor(newMember.id),
+        await store.connections.listFor(harness.getViewer("owner").memberId),
+      ]);
+    const before = await readRows();
+    let hasRequest = false;
+    const stream = createInterruptedBody(body, () => {
+      hasRequest = true;
+      return applyChange(change);
+    });
+    const headers = { cookie: newMember.cookie, "content-length": String(body.length) };
+    const response = await callRoute(route, { headers, query: `?connection=${connection}`, body: stream, id });
+    const text = await response.text();
+    expect((await store.members.get(newMember.id))?.name ?? "Late").toMatch(/^Late/);
+    // Routes without a body have already acted; all others respond as to an unauthenticated client.
+    if (!hasRequest) return;
+    expect([response.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
+    expect(await readRows()).toBe(before);
+    expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === body)).toEqual([]);
+  });
 });
 
 describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an action with many steps", (change) => {
@@ -218,29 +177,14 @@ describe.each<[string, (id: string) => Promise<unknown>, number]>([
     createAccessToken(harness, "admin", { memberId: newMember.id, connectionId: connection, connectionIds: [connection] });
 
   test.each([
-    ["/api/prompt", "application/json", JSON.stringify(bodies.submitPrompt)],
-    [
-      "/api/upload/image",
-      "multipart/form-data; boundary=x",
-      '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\na\r\n--x--\r\n',
-    ],
+    ["/api/prompt", "application/json", JSON.stringify(routeBodies.submitPrompt)],
+    ["/api/upload/image", "multipart/form-data; boundary=x", UPLOAD_BODY],
   ])("forwards nothing after the member lost access, to %s", async (path, type, text) => {
     const { id, headers } = await createToken();
-    const body = new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          controller.enqueue(Buffer.from(text.slice(0, -1)));
-          await revoke(id);
-          controller.enqueue(Buffer.from(text.slice(-1)));
-          controller.close();
-        },
-      },
-      { highWaterMark: 0 },
-    );
     const response = await harness.request(path, {
       method: "POST",
       headers: { ...headers, "content-type": type, "content-length": String(text.length) },
-      body,
+      body: createInterruptedBody(text, () => revoke(id)),
     });
     expect(response.status).toBe(status);
     expect(service.requests.filter(({ method, body: requestBody }) => method !== "GET" && requestBody.toString() === text)).toEqual([]);

@@ -2,9 +2,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type MemberView } from "@/lib/contract/console";
+import { type Role } from "@/lib/contract/members/roles";
+import { createResetLink } from "@/lib/server/auth/reset-link";
+import { signIn } from "@/lib/server/auth/sign-in";
+import { disconnectProvider } from "@/lib/server/queries/members";
 import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 import { createOidcBrowser } from "@/tests/support/oidc-browser";
 import { createSettings, startTokenIssuer } from "@/tests/support/token-issuer";
+import { accept, invite as createInvitation } from "./people-harness";
 
 describe("oidc members", async () => {
   let now = Date.now();
@@ -28,6 +33,10 @@ describe("oidc members", async () => {
   });
 
   const browser = () => createOidcBrowser(harness);
+  const invite = async (email: string, role: Role): Promise<string> => {
+    await harness.renewCookies();
+    return (await createInvitation(harness, email, role, { as: "owner" })).token;
+  };
 
   test("lets many people sign in from one address but still slows guessing", async () => {
     const colleagues = Array.from({ length: 25 }, (_, index) => `colleague-${index}`);
@@ -48,7 +57,6 @@ describe("oidc members", async () => {
     const dora = browser();
     await dora.signIn("acme", acme);
     const member = await store.members.getByEmail("dora@example.com");
-    const { signIn } = await import("@/lib/server/auth/sign-in");
     for (const password of ["", " ", "undefined", PASSWORD])
       expect(await signIn(harness.console, { email: "dora@example.com", password, address: "198.51.100.77" })).toMatchObject({
         ok: false,
@@ -64,11 +72,6 @@ describe("oidc members", async () => {
 
   test("readmits a removed member only by invitation, whatever the provider", async () => {
     const { store } = harness.console;
-    const invite = async (email: string) => {
-      const options = { as: "owner", method: "POST", json: { email, role: "viewer" } } as const;
-      const { url }: { url: string } = await (await harness.request("/api/console/members/invitations", options)).json();
-      return new URL(url).searchParams.get("token") ?? "";
-    };
     const remove = async (email: string) =>
       harness.request(`/api/console/members/${(await store.members.getByEmail(email))?.id ?? ""}`, { as: "owner", method: "DELETE" });
     const passwordHash = (await store.members.getByEmail("owner@desk.test"))?.passwordHash;
@@ -79,25 +82,18 @@ describe("oidc members", async () => {
     expect(await browser().signIn("acme", acme)).toBe("removed");
     expect(await browser().signIn("other", otherIssuer)).toBe("removed");
     expect(await store.members.getByEmail("rex@example.com")).toBeUndefined();
-    const token = await invite("rex@example.com");
+    const token = await invite("rex@example.com", "viewer");
     expect(await browser().signIn("other", otherIssuer, { purpose: "join", token })).toBe("/jobs");
     expect(await browser().signIn("other", otherIssuer)).toBe("/jobs");
     // Invited with a password. The provider's earlier identity is linked to the new member by its address.
     expect((await remove("rex@example.com")).status).toBe(204);
     expect(await browser().signIn("other", otherIssuer)).toBe("removed");
-    const accepted = { token: await invite("rex@example.com"), name: "Rex", password: PASSWORD };
-    expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBe(201);
+    expect((await accept(harness, await invite("rex@example.com", "viewer"))).status).toBe(201);
     expect(await browser().signIn("open", otherIssuer)).toBe("/jobs");
   });
 
   const setGroups = (sub: string, groups: string[]) =>
     corp.setOverrides({ claims: { sub, email: `${sub}@example.com`, name: sub, groups } });
-  const invite = async (email: string, role: string): Promise<string> => {
-    await harness.renewCookies();
-    const options = { as: "owner", method: "POST", json: { email, role } } as const;
-    const { url }: { url: string } = await (await harness.request("/api/console/members/invitations", options)).json();
-    return new URL(url).searchParams.get("token") ?? "";
-  };
   const joinWithGroups = async (sub: string, groups: string[]) => {
     const token = await invite(`${sub}@example.com`, "operator");
     setGroups(sub, groups);
@@ -167,30 +163,24 @@ test("allows one password sign-in per command-line link when passwords are off",
   const settings = { LIGHTDESK_OIDC: "acme", ...createSettings("acme", acme), LIGHTDESK_PASSWORD_SIGN_IN: "0" };
   let time = Date.now();
   const harness = await createHarness({ now: () => time, settings });
-  const { signIn } = await import("@/lib/server/auth/sign-in");
   const attempt = async (email: string, password: string) =>
     (await signIn(harness.console, { email, password, address: "198.51.100.50" })).ok;
   // The owner who set it up may use the password for a day, to connect the provider.
   expect([await attempt("owner@desk.test", PASSWORD), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
   time += 25 * 60 * 60_000;
   expect(await attempt("owner@desk.test", PASSWORD)).toBe(false);
-  const { createResetLink } = await import("@/lib/server/auth/reset-link");
   const { store, env } = harness.console;
-  const { disconnectProvider } = await import("@/lib/server/queries/members");
   const { memberId } = harness.getViewer("owner");
   await store.identities.link({ issuer: acme.url, subject: "olga", provider: "acme" }, memberId, time);
   const link = await createResetLink({ store, env, email: "owner@desk.test", token: "a reset token", now: time });
   expect(link).toContain("/invitation?token=");
-  const json = { token: "a reset token", password: "a new long password" };
-  expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
+  expect((await accept(harness, "a reset token", "a new long password")).status).toBe(200);
   expect([await attempt("owner@desk.test", "a new long password"), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
   // The temporary password does not count as another sign-in method.
   expect(await disconnectProvider(harness.getContext("owner"), "acme")).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
   const invitation = { token: "an invitation", email: "new@desk.test", role: "viewer" as const, invitedBy: memberId };
   await store.invitations.create({ ...invitation, createdAt: time, expiresAt: time + 60_000 });
-  const acceptance = { token: "an invitation", name: "New", password: "a new long password" };
-  const joinResponse = await harness.request("/api/console/members/invitations/accept", { method: "POST", json: acceptance });
-  expect([joinResponse.status, (await joinResponse.json()).code]).toEqual([403, "FORBIDDEN"]);
+  expect(await accept(harness, "an invitation")).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
   expect(await store.members.getByEmail("new@desk.test")).toBeUndefined();
   time += 25 * 60 * 60_000;
   expect(await attempt("owner@desk.test", "a new long password")).toBe(false);

@@ -1,7 +1,8 @@
 // Sensitive actions require a password entered within the last 15 minutes.
 import { describe, expect, test } from "vitest";
-import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
+import { createHarness, PASSWORD } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";
+import { callRoute, withLabels } from "../route-requests";
 
 let now = Date.now();
 const harness = await createHarness({ now: () => now });
@@ -9,10 +10,10 @@ const harness = await createHarness({ now: () => now });
 const routes = (await loadRoutes()).filter(({ guard }) => guard?.needsRecentSignIn);
 const MINUTE_MS = 60_000;
 
-test("requires a recent sign-in for connections, members and invitations", () => {
-  expect(routes.map(({ guard }) => guard?.action)).toEqual(
-    expect.arrayContaining(["createConnection", "changeConnection", "removeConnection", "inviteMember", "changeMember", "removeMember"]),
-  );
+test("requires a recent sign-in for connections, members, invitations and shares", () => {
+  const actions = routes.map(({ guard }) => guard?.action);
+  for (const name of ["createConnection", "changeConnection", "removeConnection"]) expect(actions).toContain(name);
+  for (const name of ["inviteMember", "changeMember", "removeMember", "createShare"]) expect(actions).toContain(name);
 });
 
 const invite = (cookie: string, email: string) =>
@@ -54,16 +55,13 @@ test("limits password guesses and logs each attempt", async () => {
   expect(`${JSON.stringify(entries)}${harness.getLog()}`).not.toContain("guess");
 });
 
-describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))("%s", (_label, route) => {
+describe.each(withLabels(routes))("%s", (_label, route) => {
   test("changes and logs nothing without a recent sign-in", async () => {
     const { store } = harness.console;
     const cookie = await harness.mintCookie({ sub: harness.getViewer("owner").memberId, version: 1 });
     now += 16 * MINUTE_MS;
     const before = await store.audit.getNewestId();
-    const init = { method: route.method, headers: { host: HOST, origin: `http://${HOST}`, cookie, "content-type": "application/json" } };
-    const params = Promise.resolve({ id: harness.getViewer("viewer").memberId });
-    const body = route.method === "DELETE" ? undefined : "{}";
-    const response = await route.handler(new Request(`http://${HOST}${route.path}`, { ...init, body }), { params });
+    const response = await callRoute(route, { headers: { cookie }, id: harness.getViewer("viewer").memberId });
     expect([response.status, (await response.json()).code]).toEqual([403, "SIGN_IN_AGAIN"]);
     expect(await store.audit.getNewestId()).toBe(before);
     expect(await store.members.get(harness.getViewer("viewer").memberId)).toBeDefined();

@@ -1,27 +1,21 @@
 // The session state of an open page: active, or the reason it ended.
 import { beforeEach, expect, test } from "vitest";
 import { type SessionState } from "@/lib/contract/console";
-import { type Role } from "@/lib/contract/members/roles";
 import { createHarness, PASSWORD } from "@/tests/support/harness";
+import { accept, type AddedMember, addMember, DAY_MS } from "./people-harness";
 
-const DAY_MS = 24 * 60 * 60_000;
 let now = 1_800_000_000_000;
 const harness = await createHarness({ now: () => now });
 
-let newMember: { id: string; cookie: string };
+let newMember: AddedMember;
 let count = 0;
 beforeEach(async () => {
   await harness.renewCookies();
-  const { store } = harness.console;
-  const passwordHash = (await store.members.getByEmail("owner@desk.test"))?.passwordHash;
-  const memberFields = { name: "Page", email: `page-${++count}@desk.test`, role: "operator" as Role, passwordHash, createdAt: now };
-  const member = await store.members.create(memberFields);
-  if (!member) throw new Error("no member");
-  newMember = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
+  newMember = await addMember(harness, `Page ${(count += 1)}`, "operator");
 });
 
-const requestSession = (cookie = newMember.cookie) => harness.request("/api/console/session", { cookie });
-const getState = async (cookie?: string): Promise<SessionState> => (await requestSession(cookie)).json();
+const getState = async (cookie = newMember.cookie): Promise<SessionState> =>
+  (await harness.request("/api/console/session", { cookie })).json();
 const changeMember = (json: object) => harness.request(`/api/console/members/${newMember.id}`, { as: "admin", method: "PUT", json });
 
 test("reports an active session with member, role and read-only mode", async () => {
@@ -40,17 +34,14 @@ test("doesn't extend a session when its state is read", async () => {
   expect(await getUsedAt()).toBe(before);
 });
 
-test("reports the old and new role when the role changes", async () => {
+test("reports a changed role, and a suspended or removed member", async () => {
   await changeMember({ role: "viewer" });
-  expect(await getState()).toEqual({ state: "ended", cause: "role", from: "operator", to: "viewer" });
-});
-
-test("reports a suspended or removed member", async () => {
-  await changeMember({ role: "viewer" });
+  const roleChange = { state: "ended", cause: "role", from: "operator", to: "viewer" };
+  expect(await getState()).toEqual(roleChange);
   await changeMember({ disabled: true });
   expect(await getState()).toEqual({ state: "ended", cause: "suspended" });
   await changeMember({ disabled: false });
-  expect(await getState()).toMatchObject({ state: "ended", cause: "role" });
+  expect(await getState()).toEqual(roleChange);
   await harness.request(`/api/console/members/${newMember.id}`, { as: "admin", method: "DELETE" });
   expect(await getState()).toEqual({ state: "ended", cause: "removed" });
 });
@@ -59,12 +50,12 @@ test("reports a password changed by the member or a reset link", async () => {
   const json = { password: "another long password", currentPassword: PASSWORD };
   expect((await harness.request("/api/console/account", { cookie: newMember.cookie, method: "PUT", json })).status).toBe(200);
   expect(await getState()).toEqual({ state: "ended", cause: "password" });
-  const member = await harness.console.store.members.get(newMember.id);
-  const cookie = await harness.mintCookie({ sub: newMember.id, version: member?.sessionVersion ?? 0 });
-  const resetInvitation = { email: member?.email ?? "", role: "viewer" as const, invitedBy: newMember.id, resetsMemberId: newMember.id };
-  await harness.console.store.invitations.create({ token: `reset-${count}`, ...resetInvitation, expiresAt: now + DAY_MS, createdAt: now });
-  const acceptBody = { token: `reset-${count}`, password: "a third long password" };
-  expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: acceptBody })).status).toBe(200);
+  const { members, invitations } = harness.console.store;
+  const version = (await members.get(newMember.id))?.sessionVersion ?? 0;
+  const cookie = await harness.mintCookie({ sub: newMember.id, version });
+  const resetInvitation = { email: newMember.email, role: "viewer" as const, invitedBy: newMember.id, resetsMemberId: newMember.id };
+  await invitations.create({ token: "reset", ...resetInvitation, expiresAt: now + DAY_MS, createdAt: now });
+  expect((await accept(harness, "reset", "a third long password")).status).toBe(200);
   expect(await getState(cookie)).toEqual({ state: "ended", cause: "password" });
 });
 
@@ -75,12 +66,9 @@ test("reports a session ended in another browser", async () => {
   expect(await getState(otherCookie)).toMatchObject({ state: "live" });
 });
 
-test("reports an expired session", async () => {
+test("reports an expired session and reveals nothing without a valid cookie", async () => {
   now += 4 * DAY_MS;
   expect(await getState()).toEqual({ state: "ended", cause: "expired" });
-});
-
-test("reveals nothing without a valid cookie", async () => {
   expect(await getState("")).toEqual({ state: "ended", cause: "signed-out" });
   expect(await getState("lightdesk.session=invented")).toEqual({ state: "ended", cause: "expired" });
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createDeviceCookie, isKnownDevice } from "@/lib/server/auth/sealed-cookies";
 import { createOwner, signIn } from "@/lib/server/auth/sign-in";
 import { createHarness, PASSWORD } from "@/tests/support/harness";
+import { accept, addMember, invite } from "./people-harness";
 
 let now = 1_800_000_000_000;
 const harness = await createHarness({ now: () => now });
@@ -17,14 +18,8 @@ test("signs in with the right password whatever the case of the email address", 
 });
 
 test("returns the same response for unknown accounts and wrong passwords", async () => {
-  const member = await harness.console.store.members.create({
-    name: "Sam",
-    email: "suspended@desk.test",
-    role: "viewer",
-    passwordHash: (await harness.console.store.members.getByEmail("owner@desk.test"))?.passwordHash ?? "",
-    createdAt: now,
-  });
-  await harness.console.store.members.change(member?.id ?? "", { disabled: true });
+  const { id } = await addMember(harness, "Suspended", "viewer");
+  await harness.console.store.members.change(id, { disabled: true });
   const responses = [
     await attemptSignIn("nobody@desk.test", PASSWORD),
     await attemptSignIn("viewer@desk.test", "wrong"),
@@ -54,9 +49,9 @@ test("counts each parallel attempt", async () => {
 
 test("limits attempts from one IP address across accounts", async () => {
   const attempts = await Promise.all(
-    Array.from({ length: 40 }, (_, index) => attemptSignIn(`someone${index}@desk.test`, "wrong", "198.51.100.30")),
+    Array.from({ length: 32 }, (_, index) => attemptSignIn(`someone${index}@desk.test`, "wrong", "198.51.100.30")),
   );
-  expect(attempts.filter((response) => response !== "in" && response.code === "RATE_LIMITED").length).toBe(10);
+  expect(attempts.filter((response) => response !== "in" && response.code === "RATE_LIMITED").length).toBe(2);
 });
 
 test("resets a suspended member's password without signing them in", async () => {
@@ -64,14 +59,14 @@ test("resets a suspended member's password without signing them in", async () =>
   const member = await store.members.getByEmail("suspended@desk.test");
   const invitationFields = { role: "viewer", invitedBy: member?.id ?? "", expiresAt: now + 60_000, createdAt: now } as const;
   await store.invitations.create({ token: "resets", email: "suspended@desk.test", resetsMemberId: member?.id ?? "", ...invitationFields });
-  const json = { token: "resets", password: "another long password" };
-  expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
+  expect((await accept(harness, "resets", "another long password")).status).toBe(200);
   expect(await attemptSignIn("suspended@desk.test", "another long password", "198.51.100.90")).toMatchObject({ code: "SUSPENDED" });
 });
 
 describe("sign-in attempts from many IP addresses", () => {
   const exhaustAttempts = async (email: string) => {
-    for (let count = 0; count < 70; count += 1) await attemptSignIn(email, "wrong", `203.0.113.${count}`);
+    // Through the limits, because each attempt to sign in hashes a password.
+    for (let count = 0; count < 60; count += 1) await harness.console.signInLimits.consume({ email, address: `203.0.113.${count}` });
     expect(await attemptSignIn(email, PASSWORD, "198.51.100.60")).toMatchObject({ code: "RATE_LIMITED" });
   };
   const getDeviceCookie = async (email: string) => {
@@ -123,24 +118,15 @@ describe("sign-in attempts from many IP addresses", () => {
 });
 
 test("allows many successful sign-ins from one IP address", async () => {
-  for (let count = 0; count < 40; count += 1) expect(await attemptSignIn("owner@desk.test", PASSWORD, "198.51.100.70")).toBe("in");
+  for (let count = 0; count < 31; count += 1) expect(await attemptSignIn("owner@desk.test", PASSWORD, "198.51.100.70")).toBe("in");
 });
 
 test("accepts a set-up link only once and only before an owner exists", async () => {
   const token = new URL(harness.console.getSetUpUrl() ?? "").searchParams.get("token") ?? "";
-  const response = await harness.request("/api/console/set-up", {
-    method: "POST",
-    json: { token, name: "Second", email: "second@desk.test", password: "another long password" },
-  });
-  expect(response.status).toBe(401);
+  const owner = { name: "Second", email: "second@desk.test", password: "another long password" };
+  expect((await harness.request("/api/console/set-up", { method: "POST", json: { ...owner, token } })).status).toBe(401);
   await harness.console.store.setUpToken.replace("known", now);
-  const second = await createOwner(harness.console, {
-    token: "known",
-    name: "Second",
-    email: "second@desk.test",
-    password: "another long password",
-  });
-  expect(second).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
+  expect(await createOwner(harness.console, { ...owner, token: "known" })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
   expect(await harness.console.store.connections.listFor("anybody")).toHaveLength(1);
 });
 
@@ -155,36 +141,14 @@ test.each([
 });
 
 test("creates one member per invitation, never above the inviter's role", async () => {
-  const invite = (json: object, as: "admin" | "owner" = "admin") =>
-    harness.request("/api/console/members/invitations", { as, method: "POST", json });
-  expect((await invite({ email: "new@desk.test", role: "owner" }, "owner")).status).toBe(400);
-  expect((await invite({ email: "viewer@desk.test", role: "viewer" })).status).toBe(409);
-  const { url } = await (await invite({ email: "new@desk.test", role: "operator" })).json();
-  const token = new URL(url).searchParams.get("token");
-  const accept = (body: unknown) =>
-    harness.request("/api/console/members/invitations/accept", {
-      method: "POST",
-      json: { token: body, name: "New", password: "a good long password" },
-    });
-  const responses = await Promise.all([accept(token), accept(token)]);
+  const getInviteStatus = async (json: object, as: "admin" | "owner") =>
+    (await harness.request("/api/console/members/invitations", { as, method: "POST", json })).status;
+  expect(await getInviteStatus({ email: "new@desk.test", role: "owner" }, "owner")).toBe(400);
+  expect(await getInviteStatus({ email: "viewer@desk.test", role: "viewer" }, "admin")).toBe(409);
+  const { token } = await invite(harness, "new@desk.test", "operator");
+  const responses = await Promise.all([accept(harness, token), accept(harness, token)]);
   expect(responses.map(({ status }) => status).sort()).toEqual([201, 401]);
   expect(await harness.console.store.members.getByEmail("new@desk.test")).toMatchObject({ role: "operator", disabled: false });
-  const lateInvitation = await (await invite({ email: "late@desk.test", role: "viewer" })).json();
-  now += 8 * 24 * 60 * 60_000;
-  expect((await accept(new URL(lateInvitation.url).searchParams.get("token"))).status).toBe(401);
-});
-
-test("lets admins change only members with lower roles", async () => {
-  await harness.renewCookies();
-  const change = (id: string, json: object, as: "admin" | "owner" = "admin") =>
-    harness.request(`/api/console/members/${id}`, { as, method: "PUT", json });
-  expect((await change(harness.getViewer("viewer").memberId, { role: "operator" })).status).toBe(200);
-  expect((await change(harness.getViewer("admin").memberId, { role: "viewer" })).status).toBe(403);
-  expect((await change(harness.getViewer("owner").memberId, { disabled: true })).status).toBe(403);
-  expect((await change("nobody", { disabled: true })).status).toBe(404);
-  expect(
-    (await harness.request(`/api/console/members/${harness.getViewer("owner").memberId}`, { as: "admin", method: "DELETE" })).status,
-  ).toBe(403);
 });
 
 test("limits set-up attempts from one IP address", async () => {
@@ -202,7 +166,6 @@ test("returns 429 with Retry-After after too many requests by one member", async
   for (let count = 0; count < 4; count += 1)
     statuses.push((await limitedHarness.request("/api/console/connections", { as: "viewer" })).status);
   const last = await limitedHarness.request("/api/console/connections", { as: "viewer" });
-  await limitedHarness.dispose();
   expect(statuses).toEqual([200, 200, 200, 429]);
   expect(last.headers.get("retry-after")).toBe("20");
 });

@@ -113,36 +113,26 @@ test("rejects a folder without a console and creates nothing in it", async () =>
   expect(existsSync(join(folder, "console.sqlite"))).toBe(false);
 });
 
-test("reseals both secrets of a host page", async () => {
+test("reseals both secrets of a host page, and a webhook's address and secret", async () => {
   const { store, now } = harness.console;
-  const [id, ring] = ["0123456789abcdef01", parseKeyRing(oldKey)];
-  const sealText = (text: string) => seal(ring, toSecretRecordId("embed_hosts", id), text);
+  const ring = parseKeyRing(oldKey);
+  const recordId = toSecretRecordId("embed_hosts", "0123456789abcdef01");
+  const sealText = (text: string) => seal(ring, recordId, text);
   const body = { name: "Portal", connection: null, role: "viewer", guests: false, jwksUrl: null } as const;
   const hostSecrets = { sealed: sealText("present"), old: { sealed: sealText("before"), until: now() }, keptBy: undefined };
-  await store.embedHosts.create(id, { ...body, origins: [], pages: [] }, hostSecrets, now());
-  expect((await rotateKeys(`${currentKey},${oldKey}`)).output).toContain("2 keys of host pages resealed with young.");
-  const host = await store.embedHosts.get(id);
-  const secrets = [host?.sealed, host?.old?.sealed].map(
-    (sealed) => sealed && unseal(parseKeyRing(currentKey), toSecretRecordId("embed_hosts", id), sealed),
-  );
-  expect(secrets).toEqual(["present", "before"]);
-});
-
-test("reseals a webhook's address and secret", async () => {
-  const { store, now } = harness.console;
+  await store.embedHosts.create("0123456789abcdef01", { ...body, origins: [], pages: [] }, hostSecrets, now());
   const [id, target] = ["wh_1", { url: "https://example.com/hook", secret: "whsec_c2VjcmV0" }];
   const connectionId = await harness.connect("http://127.0.0.1:9", undefined);
-  const webhookFields = { name: "Receiver", origin: "https://example.com", format: "standard", events: ["job.failed"] } as const;
+  const webhookFields = { name: "Receiver", origin: "https://example.com", format: "standard" as const, events: ["job.failed" as const] };
   const webhookState = { includesPrompts: false, isEnabled: false, oldUntil: undefined, createdAt: now() };
-  await store.webhooks.create({
-    id,
-    connectionId,
-    ...webhookFields,
-    ...webhookState,
-    events: [...webhookFields.events],
-    sealed: sealTarget(parseKeyRing(oldKey), id, target),
-  });
-  expect((await rotateKeys(`${currentKey},${oldKey}`)).output).toContain("1 webhook resealed with young.");
+  await store.webhooks.create({ id, connectionId, ...webhookFields, ...webhookState, sealed: sealTarget(ring, id, target) });
+
+  const { output } = await rotateKeys(`${currentKey},${oldKey}`);
+  expect(output).toContain("2 keys of host pages resealed with young.");
+  expect(output).toContain("1 webhook resealed with young.");
+  const host = await store.embedHosts.get("0123456789abcdef01");
+  const secrets = [host?.sealed, host?.old?.sealed].map((sealed) => sealed && unseal(parseKeyRing(currentKey), recordId, sealed));
+  expect(secrets).toEqual(["present", "before"]);
   const webhook = await store.webhooks.get(id);
   expect(webhook && openTarget(parseKeyRing(currentKey), webhook)).toEqual(target);
   // A target sealed for one webhook can't be opened for another.

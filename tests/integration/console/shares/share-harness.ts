@@ -32,9 +32,10 @@ export async function createShareHarness() {
   }
   const [shared, otherAsset] = [await upload("given"), await upload("other")];
 
+  const createShare = (json: object, as: "operator" | "admin" = "operator", connection = "embedded") =>
+    harness.request(`/api/console/shares?connection=${connection}`, { as, method: "POST", json });
   async function share(body: Partial<ShareBody> = {}, as: "operator" | "admin" = "operator"): Promise<CreatedShare & { token: string }> {
-    const json = { assets: body.job === undefined ? [shared.id] : [], expiresInMs: DAY_MS, ...body };
-    const response = await harness.request("/api/console/shares", { as, method: "POST", json });
+    const response = await createShare({ assets: body.job === undefined ? [shared.id] : [], expiresInMs: DAY_MS, ...body }, as);
     const share: CreatedShare = await response.json();
     expect([response.status, share]).toEqual([201, share]);
     return { ...share, token: share.path.slice("/share/".length) };
@@ -48,7 +49,10 @@ export async function createShareHarness() {
     shared,
     otherAsset,
     upload,
+    createShare,
     share,
+    revoke: async (id: string, as: "operator" | "admin" = "operator") =>
+      (await harness.request(`/api/console/shares/${id}`, { as, method: "DELETE" })).status,
     requestShare,
     visit,
     now: () => now,

@@ -2,131 +2,83 @@
 import { createHash } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import sharp from "sharp";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type CreatedShare } from "@/lib/contract/share";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 import { createShareHarness, DAY_MS, getBytes, SECRET } from "./share-harness";
 
-const { harness, shared, requestShare, visit, getStatus, now } = await createShareHarness();
+const { harness, shared, createShare, requestShare, visit, getStatus, now } = await createShareHarness();
 beforeEach(() => harness.renewCookies());
-afterAll(() => harness.dispose());
 
-test("hides a replaced file when the service identifies files by path", async () => {
-  let content = Buffer.concat([
-    await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
-      .png()
-      .toBuffer(),
-  ]);
-  const service = await openTestServer((request, response) => {
-    if (request.url?.includes("/api/view"))
-      return void response.writeHead(200, { "content-type": "image/png", "content-length": content.length }).end(content);
-    return sendJsonResponse(response, {
-      id: "j",
-      status: "completed",
-      outputs: { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } },
-    });
-  });
-  const connection = await harness.connect(service.url, "sk-service-key");
-  const createResponse = await harness.request(`/api/console/shares?connection=${connection}`, {
-    as: "operator",
-    method: "POST",
-    json: { job: "j", expiresInMs: DAY_MS },
-  });
-  const { path }: CreatedShare = await createResponse.json();
-  const token = path.slice("/share/".length);
-  expect(await getStatus(token, "/1")).toBe(200);
-  content = Buffer.concat([content, Buffer.from("replaced")]);
-  expect(await getStatus(token, "/1")).toBe(404);
-  expect(await getStatus(token, "/1/256")).toBe(404);
-  await service.close();
-});
-
-test("omits unreadable files and rejects a share without readable ones", async () => {
-  const image = await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
-    .png()
-    .toBuffer();
-  const readable = new Set(["b.png"]);
-  const service = await openTestServer((request, response) => {
-    const name = new URL(request.url ?? "", "http://service.test").searchParams.get("filename");
-    if (request.url?.includes("/api/view"))
-      return readable.has(name ?? "")
-        ? void response.writeHead(200, { "content-type": "image/png", "content-length": image.length }).end(image)
-        : void response.writeHead(500).end();
-    const images = ["a.png", "b.png"].map((filename) => ({ filename, subfolder: "", type: "output" }));
+type FileRequest = { name: string; range: string | undefined };
+/** Starts a service with a job that has these files. `send` writes the response with a file. */
+async function startFileService(filenames: string[], send: (response: ServerResponse, request: FileRequest) => void) {
+  const images = filenames.map((filename) => ({ filename, subfolder: "", type: "output" }));
+  const service = await openTestServer(({ url, headers }, response) => {
+    const name = new URL(url, "http://service.test").searchParams.get("filename") ?? "";
+    if (url.includes("/api/view")) return send(response, { name, range: headers.range });
     return sendJsonResponse(response, { id: "j", status: "completed", outputs: { "1": { images } } });
   });
   const connection = await harness.connect(service.url, "sk-service-key");
-  const createShare = () =>
-    harness.request(`/api/console/shares?connection=${connection}`, {
-      as: "operator",
-      method: "POST",
-      json: { job: "j", expiresInMs: DAY_MS },
-    });
-  const share: CreatedShare = await (await createShare()).json();
-  expect(share.count).toBe(1);
-  readable.clear();
-  expect((await createShare()).status).toBe(422);
-  readable.add("a.png");
-
-  // A share created before this check existed.
-  const { store } = harness.console;
-  const token = "D".repeat(43);
-  const item = { file: { filename: "a.png", subfolder: "", type: "output" }, name: "a.png", kind: "image" as const, isFixed: false };
-  const shareFields = { id: "unchecked", memberId: harness.getViewer("operator").memberId, connectionId: connection, baseUrl: service.url };
-  const shareOptions = {
-    title: "",
-    keepsMetadata: true,
-    showsMaker: false,
-    showsWorkflow: false,
-    jobId: undefined,
-    passwordHash: undefined,
-  };
-  await store.shares.create({ ...shareFields, ...shareOptions, token, createdAt: now(), expiresAt: now() + DAY_MS, items: [item] });
-  expect(await visit(token)).toMatchObject({ kind: "open" });
-  for (const path of ["/1", "/1/256"]) expect([path, await getStatus(token, path)]).toEqual([path, 404]);
-  await service.close();
-});
-
-/** Starts a service with a single-file job. `send` writes the file response. */
-async function startFileService(filename: string, send: (range: string | undefined, response: ServerResponse) => void) {
-  const service = await openTestServer((request, response) => {
-    if (request.url?.includes("/api/view")) return send(request.headers.range, response);
-    const outputs = { "1": { images: [{ filename, subfolder: "", type: "output" }] } };
-    return sendJsonResponse(response, { id: "j", status: "completed", outputs });
-  });
-  const connection = await harness.connect(service.url, "sk-service-key");
-  const createShare = () =>
-    harness.request(`/api/console/shares?connection=${connection}`, {
-      as: "operator",
-      method: "POST",
-      json: { job: "j", expiresInMs: DAY_MS },
-    });
+  const createJobShare = () => createShare({ job: "j", expiresInMs: DAY_MS }, "operator", connection);
   return {
-    createShare,
-    close: () => service.close(),
+    url: service.url,
+    connection,
+    createShare: createJobShare,
     async share(): Promise<string> {
-      const { path }: CreatedShare = await (await createShare()).json();
+      const { path }: CreatedShare = await (await createJobShare()).json();
       return path.slice("/share/".length);
     },
   };
 }
+const sendImage = (response: ServerResponse, image: Buffer) =>
+  response.writeHead(200, { "content-type": "image/png", "content-length": image.length }).end(image);
+
+test("hides a replaced file when the service identifies files by path", async () => {
+  let content = shared.file;
+  const service = await startFileService(["a.png"], (response) => sendImage(response, content));
+  const token = await service.share();
+  expect(await getStatus(token, "/1")).toBe(200);
+  content = Buffer.concat([content, Buffer.from("replaced")]);
+  expect(await getStatus(token, "/1")).toBe(404);
+  expect(await getStatus(token, "/1/256")).toBe(404);
+});
+
+test("omits unreadable files and rejects a share without readable ones", async () => {
+  const readable = new Set(["b.png"]);
+  const service = await startFileService(["a.png", "b.png"], (response, { name }) =>
+    readable.has(name) ? sendImage(response, shared.file) : response.writeHead(500).end(),
+  );
+  const share: CreatedShare = await (await service.createShare()).json();
+  expect(share.count).toBe(1);
+  readable.clear();
+  expect((await service.createShare()).status).toBe(422);
+  readable.add("a.png");
+
+  // A share created before this check existed.
+  const token = "D".repeat(43);
+  const item = { file: { filename: "a.png", subfolder: "", type: "output" }, name: "a.png", kind: "image" as const, isFixed: false };
+  const source = { memberId: harness.getViewer("operator").memberId, connectionId: service.connection, baseUrl: service.url };
+  const options = { title: "", keepsMetadata: true, showsMaker: false, showsWorkflow: false, jobId: undefined, passwordHash: undefined };
+  const times = { createdAt: now(), expiresAt: now() + DAY_MS };
+  await harness.console.store.shares.create({ id: "unchecked", token, ...source, ...options, ...times, items: [item] });
+  expect(await visit(token)).toMatchObject({ kind: "open" });
+  for (const path of ["/1", "/1/256"]) expect([path, await getStatus(token, path)]).toEqual([path, 404]);
+});
 
 test("creates no share and stays retryable when the service disconnects", async () => {
   let isBroken = true;
-  const service = await startFileService("a.png", (_range, response) => {
+  const service = await startFileService(["a.png"], (response) => {
     response.writeHead(200, { "content-type": "image/png", "content-length": shared.file.length });
     if (isBroken) response.write(shared.file.subarray(0, 20), () => response.destroy());
     else response.end(shared.file);
   });
   const before = await harness.console.store.shares.list();
   const failedResponse = await service.createShare();
-  expect([failedResponse.status, await failedResponse.json()]).toMatchObject([
-    502,
-    { code: "UPSTREAM_ERROR", message: expect.stringContaining("disconnected") },
-  ]);
+  const failure = { code: "UPSTREAM_ERROR", message: expect.stringContaining("disconnected") };
+  expect([failedResponse.status, await failedResponse.json()]).toMatchObject([502, failure]);
   expect(await harness.console.store.shares.list()).toEqual(before);
   isBroken = false;
   const token = await service.share();
@@ -134,7 +86,6 @@ test("creates no share and stays retryable when the service disconnects", async 
   expect(await getStatus(token, "/1")).toBe(404);
   isBroken = false;
   expect(await getStatus(token, "/1")).toBe(200);
-  await service.close();
 });
 
 function createChunk(type: string, content: Buffer): Buffer {
@@ -157,7 +108,7 @@ const longFile = createChunk(
 test.each(["ranges", "no ranges", "neither ranges nor lengths"])(
   "removes metadata from a long file of a service with %s",
   async (rangeSupport) => {
-    const service = await startFileService("a.webp", (range, response) => {
+    const service = await startFileService(["a.webp"], (response, { range }) => {
       const [, from = "", to = ""] = /^bytes=(\d+)-(\d+)$/.exec(rangeSupport === "ranges" ? (range ?? "") : "") ?? [];
       const body = from === "" ? longFile : longFile.subarray(Number(from), Number(to) + 1);
       response.writeHead(from === "" ? 200 : 206, {
@@ -174,7 +125,6 @@ test.each(["ranges", "no ranges", "neither ranges nor lengths"])(
     expect(createHash("sha256").update(cleanedFile.subarray(30)).digest("hex")).toBe(
       createHash("sha256").update(longFile.subarray(30, cleanedFile.length)).digest("hex"),
     );
-    await service.close();
   },
 );
 
@@ -182,7 +132,7 @@ test("stops reading a file that can't be cleaned, even without ranges", async ()
   const block = Buffer.alloc(1024 ** 2, "\0\0\0\x20ftypavif");
   const blockCount = 64;
   let sentCount = 0;
-  const service = await startFileService("a.mp4", (_range, response) => {
+  const service = await startFileService(["a.mp4"], (response) => {
     response.writeHead(200, { "content-type": "video/mp4", "content-length": blockCount * block.length, etag: '"long"' });
     sentCount = 0;
     const writeMore = () => {
@@ -198,7 +148,6 @@ test("stops reading a file that can't be cleaned, even without ranges", async ()
   expect(sentCount).toBe(blockCount);
   expect(await getStatus(token, "/1")).toBe(404);
   expect(sentCount).toBeLessThan(blockCount / 2);
-  await service.close();
 });
 
 test("hides a file with too many tiny parts and reads it only once", async () => {
@@ -209,7 +158,7 @@ test("hides a file with too many tiny parts and reads it only once", async () =>
   size[0] = 0x01;
   const video = Buffer.concat([Buffer.from("1a45dfa380", "hex"), Buffer.from("18538067", "hex"), size, clusters]);
   let requestCount = 0;
-  const service = await startFileService("a.webm", (_range, response) => {
+  const service = await startFileService(["a.webm"], (response) => {
     requestCount += 1;
     response.writeHead(200, { "content-type": "video/webm", "content-length": video.length, etag: '"video"' }).end(video);
   });
@@ -218,14 +167,13 @@ test("hides a file with too many tiny parts and reads it only once", async () =>
   const before = requestCount;
   expect(await getStatus(token, "/1")).toBe(404);
   expect(requestCount).toBe(before);
-  await service.close();
 });
 
 test("hides a long file of unknown length and reads it only once", async () => {
   const block = Buffer.alloc(1024 ** 2, "\0\0\0\x20ftypisom");
   const blockCount = 129;
   let requestCount = 0;
-  const service = await startFileService("a.mp4", (_range, response) => {
+  const service = await startFileService(["a.mp4"], (response) => {
     requestCount += 1;
     response.writeHead(200, { "content-type": "video/mp4", etag: '"long"' });
     Readable.from(Array.from({ length: blockCount }, () => block)).pipe(response);
@@ -235,16 +183,15 @@ test("hides a long file of unknown length and reads it only once", async () => {
   const before = requestCount;
   expect(await getStatus(token, "/1")).toBe(404);
   expect(requestCount).toBe(before);
-  await service.close();
 });
 
 test("limits parallel checks of one file and returns 503 to excess requests", async () => {
   let requestCount = 0;
   const pending: (() => void)[] = [];
   let isPaused = false;
-  const service = await startFileService("a.png", (_range, response) => {
+  const service = await startFileService(["a.png"], (response) => {
     requestCount += 1;
-    const send = () => response.writeHead(200, { "content-type": "image/png", "content-length": shared.file.length }).end(shared.file);
+    const send = () => sendImage(response, shared.file);
     if (isPaused) pending.push(send);
     else send();
   });
@@ -263,12 +210,11 @@ test("limits parallel checks of one file and returns 503 to excess requests", as
   expect((await Promise.all(responses)).filter((status) => status === 200).length).toBe(44);
   expect(retryAfters).toEqual(Array(6).fill("5"));
   expect(requestCount).toBe(4 + 44);
-  await service.close();
 });
 
 test("rejects a response range that differs from the requested one", async () => {
   let rangeStart: number | undefined;
-  const service = await startFileService("a.png", (range, response) => {
+  const service = await startFileService(["a.png"], (response, { range }) => {
     const isPartial = rangeStart !== undefined && range !== undefined;
     const body = isPartial ? shared.file.subarray(rangeStart) : shared.file;
     const headers = { "content-type": "image/png", "content-length": body.length, etag: '"same"' };
@@ -281,5 +227,4 @@ test("rejects a response range that differs from the requested one", async () =>
   expect(await getStatus(token, "/1")).toBe(404);
   rangeStart = undefined;
   expect((await getBytes(await requestShare(token, "/1"))).equals(cleanedFile)).toBe(true);
-  await service.close();
 });

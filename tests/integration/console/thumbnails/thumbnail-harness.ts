@@ -1,7 +1,8 @@
 // A connection whose service sends the files that a test provides, with a file store on another host.
 import sharp from "sharp";
 import { closeAfterwards } from "@/tests/support/close-afterwards";
-import { createHarness } from "@/tests/support/harness";
+import { connectService } from "@/tests/support/connection-client";
+import { createHarness, type HarnessRequest } from "@/tests/support/harness";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
 
@@ -43,8 +44,15 @@ export async function startThumbnailHarness() {
     service,
     /** Lists assets as the gallery does. */
     listAssets: () => harness.request(`/api/assets?connection=${connection}`, { as: "viewer" }),
-    requestThumbnail: (query: string, headers?: Record<string, string>) =>
-      harness.request(`/api/console/thumbnail?connection=${connection}&${query}`, { as: "viewer", headers }),
+    requestThumbnail: (query: string, options?: HarnessRequest) =>
+      harness.request(`/api/console/thumbnail?connection=${connection}&${query}`, { as: "viewer", ...options }),
+    /** Connects another service, which sends every file with `respond`. */
+    async connect(respond: Parameters<typeof openTestServer>[0]) {
+      const { server, send } = await connectService(harness, respond);
+      return { server, requestThumbnail: (query: string, options?: HarnessRequest) => send(`/api/console/thumbnail?${query}`, options) };
+    },
     dispose: closeAfterwards(async () => void (await Promise.all([service.close(), storage.close()]))),
   };
 }
+
+export const readImage = async (response: Response) => sharp(Buffer.from(await response.arrayBuffer()));

@@ -1,8 +1,8 @@
 // Outages while loading thumbnails are detected early, reported as such and never cached.
 import sharp from "sharp";
 import { afterEach, expect, test } from "vitest";
+import { connectService, createJobPage } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
-import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
@@ -22,21 +22,23 @@ async function withShortTimeout<T>(sendRequest: () => Promise<T>): Promise<T> {
   return sendRequest().finally(() => (limits.readMs = defaults.readMs));
 }
 
+async function connect(respond: Parameters<typeof connectService>[1]) {
+  const { server, send } = await connectService(harness, respond);
+  const requestThumbnail = (query: string, signal?: AbortSignal) => send(`/api/console/thumbnail?${query}`, { signal });
+  return { server, send, requestThumbnail };
+}
+
 async function startImageService() {
   const state = { isUnresponsive: true };
-  const service = await openTestServer(({ url }, response) => {
-    if (url.startsWith("/api/jobs"))
-      return sendJsonResponse(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
+  const { server, send, requestThumbnail } = await connect(({ url }, response) => {
+    if (url.startsWith("/api/jobs")) return sendJsonResponse(response, createJobPage([]));
     if (!state.isUnresponsive) response.writeHead(200, { "content-type": "image/png" }).end(png);
   });
-  const connection = await harness.connect(service.url, "k");
-  const request = (path: string, signal?: AbortSignal) => harness.request(`${path}&connection=${connection}`, { as: "viewer", signal });
   return {
     state,
-    service,
-    request,
-    requestThumbnail: (name: string) => request(`/api/console/thumbnail?filename=${name}&type=output`),
-    countRequests: () => service.requests.filter(({ url }) => url.startsWith("/api/view")).length,
+    send,
+    requestThumbnail: (name: string, signal?: AbortSignal) => requestThumbnail(`filename=${name}&type=output`, signal),
+    countRequests: () => server.requests.filter(({ url }) => url.startsWith("/api/view")).length,
   };
 }
 
@@ -47,23 +49,18 @@ test("responds immediately with Retry-After after four timed-out images", async 
     expect([response.status, response.headers.get("cache-control")]).toEqual([504, "no-store"]);
   }
   const before = countRequests();
-  const nextResponse = await requestThumbnail("e.png");
-  expect([
-    nextResponse.status,
-    nextResponse.headers.get("retry-after"),
-    nextResponse.headers.get("cache-control"),
-    countRequests(),
-  ]).toEqual([503, "5", "no-store", before]);
+  const { status, headers } = await requestThumbnail("e.png");
+  expect([status, headers.get("retry-after"), headers.get("cache-control"), countRequests()]).toEqual([503, "5", "no-store", before]);
   state.isUnresponsive = false;
   nowMs += 5_000;
   // Only one of the parallel requests is sent. The others wait for its outcome.
-  const responses = await Promise.all(["e.png", "f.png"].map(requestThumbnail));
+  const responses = await Promise.all(["e.png", "f.png"].map((name) => requestThumbnail(name)));
   expect(responses.map(({ status }) => status)).toEqual([200, 503]);
   expect((await requestThumbnail("f.png")).status).toBe(200);
 });
 
 test("resets the time-out count after any other response", async () => {
-  const { state, request, requestThumbnail } = await startImageService();
+  const { state, send, requestThumbnail } = await startImageService();
   for (const name of ["a.png", "b.png", "c.png"]) expect((await withShortTimeout(() => requestThumbnail(name))).status).toBe(504);
   state.isUnresponsive = false;
   expect((await requestThumbnail("d.png")).status).toBe(200);
@@ -71,45 +68,41 @@ test("resets the time-out count after any other response", async () => {
   for (const name of ["e.png", "f.png", "g.png", "h.png"]) expect((await withShortTimeout(() => requestThumbnail(name))).status).toBe(504);
   expect((await requestThumbnail("i.png")).status).toBe(503);
   state.isUnresponsive = false;
-  expect((await request("/api/jobs?limit=1")).status).toBe(200);
+  expect((await send("/api/jobs?limit=1")).status).toBe(200);
   expect((await requestThumbnail("i.png")).status).toBe(200);
 });
 
 test("forwards a service's Retry-After and calls it again on the next request", async () => {
   let refusal = { code: "RATE_LIMITED", status: 429 };
-  const service = await openTestServer(({ url }, response) => {
+  const { server, requestThumbnail } = await connect(({ url }, response) => {
     if (url.startsWith("/api/view")) return void response.writeHead(200, { "content-type": "image/png" }).end(png);
     sendJsonResponse(response, { code: refusal.code, message: "slower" }, refusal.status, { "retry-after": "1" });
   });
-  const connection = await harness.connect(service.url, "k");
-  const requestThumbnail = async (query: string) => {
-    const { status, headers } = await harness.request(`/api/console/thumbnail?connection=${connection}&${query}`, { as: "viewer" });
-    return [status, headers.get("retry-after"), service.requests.length];
+  const getResult = async (query: string) => {
+    const { status, headers } = await requestThumbnail(query);
+    return [status, headers.get("retry-after"), server.requests.length];
   };
-  for (let count = 1; count <= 5; count += 1) expect(await requestThumbnail(`asset=limited${count}`)).toEqual([429, "1", count]);
+  for (let count = 1; count <= 5; count += 1) expect(await getResult(`asset=limited${count}`)).toEqual([429, "1", count]);
   refusal = { code: "SERVICE_UNAVAILABLE", status: 503 };
-  for (let count = 6; count <= 10; count += 1) expect(await requestThumbnail(`asset=out${count}`)).toEqual([503, "1", count]);
-  expect(await requestThumbnail("filename=here.png")).toEqual([200, null, 11]);
+  for (let count = 6; count <= 10; count += 1) expect(await getResult(`asset=out${count}`)).toEqual([503, "1", count]);
+  expect(await getResult("filename=here.png")).toEqual([200, null, 11]);
 });
 
 test("doesn't count a second lookup of an asset as a time-out", async () => {
-  const service = await openTestServer(({ url }, response) => {
+  const { requestThumbnail } = await connect(({ url }, response) => {
     if (url.startsWith("/api/assets?")) return sendJsonResponse(response, { assets: [], total: 0, has_more: false });
     sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
   });
-  const connection = await harness.connect(service.url, "k");
   // Longer than the time limit of an image.
   limits.firstRetryMs = 3_200;
-  const requestThumbnail = (asset: string) =>
-    harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
-  expect((await requestThumbnail("gone")).status).toBe(404);
+  expect((await requestThumbnail("asset=gone")).status).toBe(404);
 });
 
 test("doesn't count aborted requests against a service", async () => {
-  const { request, requestThumbnail, countRequests } = await startImageService();
+  const { requestThumbnail, countRequests } = await startImageService();
   for (let count = 1; count <= 5; count += 1) {
     const controller = new AbortController();
-    const abandonedRequest = request(`/api/console/thumbnail?filename=${count}.png&type=output`, controller.signal);
+    const abandonedRequest = requestThumbnail(`${count}.png`, controller.signal);
     await until("the request arrives", () => countRequests() === count);
     controller.abort();
     expect((await abandonedRequest).status).toBe(499);
@@ -119,7 +112,7 @@ test("doesn't count aborted requests against a service", async () => {
 
 test("caches a missing preview only after a complete response", async () => {
   const createHashName = (letter: string) => `${letter.repeat(64)}.png`;
-  const service = await openTestServer(({ url }, response) => {
+  const { requestThumbnail } = await connect(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename") ?? "";
     if (name === createHashName("a")) return void response.writeHead(500, { "content-type": "image/png" }).end("oh");
     if (name === createHashName("b"))
@@ -133,58 +126,43 @@ test("caches a missing preview only after a complete response", async () => {
     }
     response.writeHead(200, { "content-type": "image/png", "content-length": 4 }).end("nope");
   });
-  const connection = await harness.connect(service.url, "k");
-  const requestPreview = async (letter: string) => {
-    const response = await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${createHashName(letter)}`, {
-      as: "viewer",
-    });
-    return [letter, response.status, response.headers.get("cache-control")];
-  };
-  expect(await requestPreview("a")).toEqual(["a", 502, "no-store"]);
-  expect(await requestPreview("b")).toEqual(["b", 502, "no-store"]);
-  expect(await requestPreview("c")).toEqual(["c", 502, "no-store"]);
-  expect(await requestPreview("d")).toEqual(["d", 404, "no-store"]);
-  expect(await requestPreview("e")).toEqual(["e", 204, "private, max-age=86400, immutable"]);
+  for (const expected of [
+    ["a", 502, "no-store"],
+    ["b", 502, "no-store"],
+    ["c", 502, "no-store"],
+    ["d", 404, "no-store"],
+    ["e", 204, "private, max-age=86400, immutable"],
+  ] as const) {
+    const response = await requestThumbnail(`filename=${createHashName(expected[0])}`);
+    expect([expected[0], response.status, response.headers.get("cache-control")]).toEqual(expected);
+  }
 });
 
 test("falls back to the file when its preview is unusable", async () => {
-  const previews = {
-    error: "/shown/error",
-    page: "/shown/page",
-    gone: "/shown/gone",
-    clip: "/shown/error",
-    broken: "/shown/broken",
-    limited: "/shown/limited",
-  };
-  const service = await openTestServer(({ url }, response) => {
-    const requestUrl = new URL(url, "http://x");
-    const id = /^\/api\/assets\/(\w+)$/.exec(requestUrl.pathname)?.[1];
+  const { server, requestThumbnail } = await connect(({ url }, response) => {
+    const { pathname } = new URL(url, "http://x");
+    const id = /^\/api\/assets\/(\w+)$/.exec(pathname)?.[1];
     if (id) {
-      const mime = id === "clip" ? "video/mp4" : "image/png";
-      return sendJsonResponse(response, {
-        id,
-        name: `${id}.png`,
-        mime_type: mime,
-        preview_url: Object.entries(previews).find(([name]) => name === id)?.[1],
-      });
+      const mime_type = id === "clip" ? "video/mp4" : "image/png";
+      return sendJsonResponse(response, { id, name: `${id}.png`, mime_type, preview_url: `/shown/${id === "clip" ? "error" : id}` });
     }
-    if (requestUrl.pathname === "/shown/error") return void response.writeHead(500).end();
-    if (requestUrl.pathname === "/shown/page") return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
-    if (requestUrl.pathname === "/shown/broken") return void response.writeHead(200, { "content-length": 4 }).end("nope");
-    if (requestUrl.pathname === "/shown/limited") return sendJsonResponse(response, { code: "RATE_LIMITED", message: "slower" }, 429);
-    if (url.includes("broken.png")) return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
-    if (requestUrl.pathname === "/shown/gone") return void response.writeHead(404).end();
+    if (pathname === "/shown/error") return void response.writeHead(500).end();
+    if (pathname === "/shown/broken") return void response.writeHead(200, { "content-length": 4 }).end("nope");
+    if (pathname === "/shown/limited") return sendJsonResponse(response, { code: "RATE_LIMITED", message: "slower" }, 429);
+    if (pathname === "/shown/gone") return void response.writeHead(404).end();
+    if (pathname === "/shown/page" || url.includes("broken.png"))
+      return void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Soon</h1>");
     response.writeHead(200, { "content-type": "image/png" }).end(png);
   });
-  const connection = await harness.connect(service.url, "k");
-  const requestPreview = async (asset: string) => {
-    const { status } = await harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
-    return [asset, status];
-  };
-  for (const asset of ["error", "page", "gone"]) expect(await requestPreview(asset)).toEqual([asset, 200]);
-  expect(await requestPreview("clip")).toEqual(["clip", 502]);
-  // A failed download doesn't determine the file's type.
-  expect(await requestPreview("broken")).toEqual(["broken", 502]);
-  expect(await requestPreview("limited")).toEqual(["limited", 429]);
-  expect(service.requests.filter(({ url }) => /clip\.png|limited\.png/.test(url))).toEqual([]);
+  for (const [asset, status] of [
+    ["error", 200],
+    ["page", 200],
+    ["gone", 200],
+    ["clip", 502],
+    // A failed download doesn't determine the file's type.
+    ["broken", 502],
+    ["limited", 429],
+  ] as const)
+    expect([asset, (await requestThumbnail(`asset=${asset}`)).status]).toEqual([asset, status]);
+  expect(server.requests.filter(({ url }) => /clip\.png|limited\.png/.test(url))).toEqual([]);
 });

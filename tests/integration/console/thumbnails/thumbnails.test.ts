@@ -1,10 +1,10 @@
 // The thumbnail route: generated and cached images.
 import sharp from "sharp";
 import { expect, test } from "vitest";
+import { createConnectionClient } from "@/tests/support/connection-client";
 import { openTestServer } from "@/tests/support/servers";
 import { sendJsonResponse } from "@/tests/support/test-server";
-import { until } from "@/tests/support/until";
-import { startThumbnailHarness } from "./thumbnail-harness";
+import { readImage, startThumbnailHarness } from "./thumbnail-harness";
 
 const fixture = await startThumbnailHarness();
 
@@ -12,15 +12,16 @@ test("creates a WebP of the requested edge once and serves it from disk", async 
   const name = `${"d".repeat(64)}.png`;
   fixture.files.set(name, { type: "image/png", bytes: fixture.png });
   const before = fixture.service.requests.length;
+  const countRequests = () => fixture.service.requests.length - before;
   const responses = await Promise.all(Array.from({ length: 8 }, () => fixture.requestThumbnail(`filename=${name}&edge=256`)));
   expect(responses.map(({ status }) => status)).toEqual(Array(8).fill(200));
-  const first = Buffer.from((await responses[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
-  expect(await sharp(first).metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
-  expect(fixture.service.requests.length).toBe(before + 1);
+  const thumbnail = await readImage(responses[0] ?? Response.error());
+  expect(await thumbnail.metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
+  expect(countRequests()).toBe(1);
   await fixture.requestThumbnail(`filename=${name}&edge=256`);
-  expect(fixture.service.requests.length).toBe(before + 1);
+  expect(countRequests()).toBe(1);
   await fixture.requestThumbnail(`filename=${name}&edge=128`);
-  expect(fixture.service.requests.length).toBe(before + 2);
+  expect(countRequests()).toBe(2);
 });
 
 test("creates previews of TIFF and AVIF files of every layout", async () => {
@@ -37,17 +38,14 @@ test("creates previews of TIFF and AVIF files of every layout", async () => {
     fixture.files.set(name, { type: "application/octet-stream", bytes });
     const response = await fixture.requestThumbnail(`filename=${name}&edge=128`);
     expect([name, response.status]).toEqual([name, 200]);
-    expect(await sharp(Buffer.from(await response.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width, height });
+    expect(await (await readImage(response)).metadata()).toMatchObject({ format: "webp", width, height });
   }
 });
 
 test("shows the current file when a local server reuses a name", async () => {
   const getColour = async () => {
-    const response = await fixture.requestThumbnail("filename=photo.png&type=input&edge=128");
-    const { data } = await sharp(Buffer.from(await response.arrayBuffer()))
-      .raw()
-      .toBuffer({ resolveWithObject: true });
-    return (data[2] ?? 0) > 128 ? "blue" : "red";
+    const image = await readImage(await fixture.requestThumbnail("filename=photo.png&type=input&edge=128"));
+    return ((await image.raw().toBuffer())[2] ?? 0) > 128 ? "blue" : "red";
   };
   fixture.files.set("photo.png", { type: "image/png", bytes: fixture.png });
   expect(await getColour()).toBe("red");
@@ -61,50 +59,19 @@ test("crops a very long image sharply when the service shrinks it", async () => 
     .composite([{ input: { create: { width: 200, height: 200, channels: 3, background: "blue" } }, left: 1900, top: 0 }])
     .png()
     .toBuffer();
-  const resizingService = await openTestServer(async ({ url }, response) => {
+  const { server, requestThumbnail } = await fixture.connect(async ({ url }, response) => {
     const edge = Number(new URL(url, "http://x").searchParams.get("res") ?? 4000);
     const bytes = await sharp(banner).resize({ width: edge, height: edge, fit: "inside" }).png().toBuffer();
     response.writeHead(200, { "content-type": "image/png" }).end(bytes);
   });
-  const connection = await fixture.harness.connect(resizingService.url, "sk-secret-key");
-  const requestThumbnail = async (query: string) => {
-    const response = await fixture.harness.request(`/api/console/thumbnail?connection=${connection}&filename=banner.png&${query}`, {
-      as: "viewer",
-    });
-    return sharp(Buffer.from(await response.arrayBuffer()));
-  };
-  expect(await (await requestThumbnail("edge=256")).metadata()).toMatchObject({ width: 256, height: 13 });
-  const croppedImage = await requestThumbnail("edge=256&fit=fill");
+  const requestBanner = async (query: string) => readImage(await requestThumbnail(`filename=banner.png&${query}`));
+  expect(await (await requestBanner("edge=256")).metadata()).toMatchObject({ width: 256, height: 13 });
+  const croppedImage = await requestBanner("edge=256&fit=fill");
   expect(await croppedImage.metadata()).toMatchObject({ format: "webp", width: 256, height: 128 });
-  const { data } = await croppedImage
-    .extract({ left: 128, top: 64, width: 1, height: 1 })
-    .removeAlpha()
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  expect([...data].map((value) => value > 128)).toEqual([false, false, true]);
+  const pixel = croppedImage.extract({ left: 128, top: 64, width: 1, height: 1 }).removeAlpha().raw();
+  expect([...(await pixel.toBuffer())].map((value) => value > 128)).toEqual([false, false, true]);
   // The fitted thumbnail uses the shrunk image. The cropped one also needs the original.
-  expect(resizingService.requests.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
-});
-
-test("limits a gallery's thumbnails to sixteen files in memory", async () => {
-  let [openCount, maxOpen] = [0, 0];
-  const pending: (() => void)[] = [];
-  const pausedService = await openTestServer((_, response) => {
-    openCount += 1;
-    maxOpen = Math.max(maxOpen, openCount);
-    response.on("close", () => (openCount -= 1));
-    pending.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(fixture.png));
-  });
-  const connection = await fixture.harness.connect(pausedService.url, "sk-secret-key");
-  const requests = Array.from({ length: 48 }, (_, index) =>
-    fixture.harness.request(`/api/console/thumbnail?connection=${connection}&filename=${index}.png&edge=128`, { as: "viewer" }),
-  );
-  for (let respondedCount = 0; respondedCount < 48; respondedCount += 16) {
-    await until("sixteen requests arrive", () => pending.length === 16);
-    for (const respond of pending.splice(0)) respond();
-  }
-  expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(Array(48).fill(200));
-  expect(maxOpen).toBe(16);
+  expect(server.requests.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
 });
 
 test("returns 304 for unchanged thumbnails and marks hashed ones as immutable", async () => {
@@ -112,13 +79,12 @@ test("returns 304 for unchanged thumbnails and marks hashed ones as immutable", 
   fixture.files.set(name, { type: "image/png", bytes: fixture.png });
   const first = await fixture.requestThumbnail(`filename=${name}&edge=128`);
   expect(first.headers.get("cache-control")).toContain("immutable");
-  const secondResponse = await fixture.requestThumbnail(`filename=${name}&edge=128`, { "if-none-match": first.headers.get("etag") ?? "" });
-  expect([secondResponse.status, await secondResponse.text()]).toEqual([304, ""]);
+  const etag = first.headers.get("etag") ?? "";
   // A proxy that compresses responses weakens the ETag.
-  const weakResponse = await fixture.requestThumbnail(`filename=${name}&edge=128`, {
-    "if-none-match": `"other", W/${first.headers.get("etag")}`,
-  });
-  expect(weakResponse.status).toBe(304);
+  for (const condition of [etag, `"other", W/${etag}`]) {
+    const response = await fixture.requestThumbnail(`filename=${name}&edge=128`, { headers: { "if-none-match": condition } });
+    expect([response.status, await response.text()]).toEqual([304, ""]);
+  }
 });
 
 test("caches a versioned asset permanently and revalidates an unversioned one", async () => {
@@ -135,22 +101,19 @@ test("caches a versioned asset permanently and revalidates an unversioned one", 
 });
 
 test("creates thumbnails of the embedded service's images", async () => {
-  const { assets } = await (await fixture.harness.request("/api/assets?include_tags=input&connection=embedded", { as: "viewer" })).json();
-  const response = await fixture.harness.request(`/api/console/thumbnail?asset=${assets[0].id}&edge=256`, { as: "viewer" });
+  const { send, getJson } = createConnectionClient(fixture.harness, "embedded");
+  const { assets } = await getJson("/api/assets?include_tags=input");
+  const response = await send(`/api/console/thumbnail?asset=${assets[0].id}&edge=256`);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });
 
 test("shrinks images locally when the service rejects them as too large", async () => {
-  const limitedService = await openTestServer(({ url }, response) => {
+  const { requestThumbnail } = await fixture.connect(({ url }, response) => {
     if (new URL(url, "http://x").searchParams.has("res")) return sendJsonResponse(response, { code: "TOO_LARGE", message: "no" }, 422);
     response.writeHead(200, { "content-type": "image/png" }).end(fixture.png);
   });
-  const connection = await fixture.harness.connect(limitedService.url, "sk-secret-key");
-  const thumbnailResponse = await fixture.harness.request(`/api/console/thumbnail?connection=${connection}&filename=x&edge=128`, {
-    as: "viewer",
-  });
-  expect(thumbnailResponse.status).toBe(200);
-  expect(await sharp(Buffer.from(await thumbnailResponse.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 128 });
+  const thumbnail = await readImage(await requestThumbnail("filename=x&edge=128"));
+  expect(await thumbnail.metadata()).toMatchObject({ format: "webp", width: 128 });
 });
 
 test("finds a preview with and without the service's path in its URL", async () => {
@@ -161,11 +124,7 @@ test("finds a preview with and without the service's path in its URL", async () 
     if (id === undefined) return sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
     return sendJsonResponse(response, { id, name: id, mime_type: "application/x", preview_url: previews[id] });
   });
-  const connection = await fixture.harness.connect(`${service.url}/below`, "sk-secret-key");
-  for (const asset of Object.keys(previews)) {
-    const response = await fixture.harness.request(`/api/console/thumbnail?asset=${asset}&edge=128&connection=${connection}`, {
-      as: "viewer",
-    });
-    expect([asset, response.status]).toEqual([asset, 200]);
-  }
+  const { send } = createConnectionClient(fixture.harness, await fixture.harness.connect(`${service.url}/below`, "sk-secret-key"));
+  for (const asset of Object.keys(previews))
+    expect([asset, (await send(`/api/console/thumbnail?asset=${asset}&edge=128`)).status]).toEqual([asset, 200]);
 });

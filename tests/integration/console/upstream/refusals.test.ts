@@ -1,7 +1,8 @@
 // Requests that the console or the service rejects, with the code and field of each error.
 import { expect, test, vi } from "vitest";
+import { connectService } from "@/tests/support/connection-client";
 import { createHarness } from "@/tests/support/harness";
-import { openTestServer } from "@/tests/support/servers";
+import { sendJsonResponse } from "@/tests/support/test-server";
 
 const harness = await createHarness();
 
@@ -10,21 +11,32 @@ const submit = (body: string | ReadableStream<Uint8Array>) =>
 
 test.each([
   [
+    "an unknown class",
     { "1": { class_type: "NoSuchNode", inputs: {} }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } } },
     {
       type: "missing_node_type",
       details: "Node ID '#1'",
       extra_info: { node_id: "1", class_type: "NoSuchNode", node_title: "NoSuchNode" },
     },
+    {},
   ],
   [
+    "no output node",
     { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } },
     { type: "prompt_no_outputs", details: "", extra_info: {} },
+    {},
   ],
-])("keeps the service's error for a rejected prompt without a node (%#)", async (prompt, error) => {
+  [
+    "an invalid node",
+    { "1": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } },
+    { type: "prompt_outputs_failed_validation" },
+    { "1": { errors: [{ type: "required_input_missing" }] } },
+  ],
+])("keeps the service's errors for a prompt with %s", async (_, prompt, error, node_errors) => {
   const response = await submit(JSON.stringify({ prompt }));
   expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ code: error.type, error, node_errors: {} });
+  const request_id = response.headers.get("x-request-id");
+  expect(await response.json()).toMatchObject({ code: error.type, error, node_errors, request_id });
 });
 
 test("rejects deeply nested JSON and ignores brackets inside strings", async () => {
@@ -62,10 +74,8 @@ test("logs no error when a client disconnects within a JSON body", async () => {
 });
 
 test("returns 416 with the file's size for an unsatisfiable range", async () => {
-  const server = await openTestServer((_, response) => void response.writeHead(416, { "content-range": "bytes */10" }).end());
-  const connection = await harness.connect(server.url, "k");
-  const path = `/api/view?filename=a.png&connection=${connection}`;
-  const reply = await harness.request(path, { as: "viewer", headers: { range: "bytes=99-" } });
+  const { send } = await connectService(harness, (_, response) => response.writeHead(416, { "content-range": "bytes */10" }).end());
+  const reply = await send("/api/view?filename=a.png", { headers: { range: "bytes=99-" } });
   expect([reply.status, reply.headers.get("content-range")]).toEqual([416, "bytes */10"]);
   expect(await reply.json()).toMatchObject({ code: "RANGE_NOT_SATISFIABLE", request_id: reply.headers.get("x-request-id") });
 });
@@ -79,4 +89,21 @@ test("names the parameter of an invalid query", async () => {
   const body = await (await harness.request("/api/jobs?status=nonsense", { as: "viewer" })).json();
   expect(body).toMatchObject({ code: "INVALID_QUERY", details: [{ path: "status" }] });
   expect(body.message).toMatch(/^status: /);
+});
+
+const lists = ["/api/jobs", "/api/assets", "/api/history_v2", "/api/history", "/api/userdata?dir=workflows/", "/api/tags", "/api/tasks"];
+test.each(lists)("rejects an unsupported filter of %s", async (path) => {
+  const { server, send } = await connectService(harness, (_, response) => sendJsonResponse(response, {}));
+  for (const name of ["tags_any", "constructor"]) {
+    const response = await send(`${path}${path.includes("?") ? "&" : "?"}${name}=x`);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain(name);
+  }
+  expect(server.requests).toEqual([]);
+});
+
+test("suggests the nearest name and ignores filters without effect", async () => {
+  const response = await harness.request(`/api/assets?include_tag=x`, { as: "viewer" });
+  expect(await response.json()).toMatchObject({ code: "INVALID_QUERY", message: expect.stringContaining("did you mean include_tags?") });
+  expect((await harness.request("/api/jobs?_=1&clientId=a&limit=1", { as: "viewer" })).status).toBe(200);
 });

@@ -1,31 +1,26 @@
 // Runner administration through the API, with validation errors and the audit log.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
+import { createConnectionClient } from "@/tests/support/connection-client";
 import { createGpuClasses } from "@/tests/support/gpu-classes";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness } from "@/tests/support/harness";
 import { openTestServer, startRunnerServer } from "@/tests/support/servers";
-import { sendJsonResponse, type TestServer } from "@/tests/support/test-server";
+import { sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
-let server: TestServer;
-beforeAll(async () => {
-  [harness, server] = await Promise.all([
-    createHarness(),
-    openTestServer(({ url }, response) => {
-      const gpu = { name: "cuda:0 Studio GPU", type: "cuda", vram_total: 24_000_000_000, vram_free: 6_000_000_000 };
-      if (url === "/system_stats") return sendJsonResponse(response, { system: { comfyui_version: "0.27.0" }, devices: [gpu] });
-      if (url === "/queue") return sendJsonResponse(response, { queue_running: [], queue_pending: [] });
-      if (url === "/object_info") return sendJsonResponse(response, { LoadModel: { input: { required: {} }, output: ["MODEL"] } });
-      return url.startsWith("/history/") ? sendJsonResponse(response, {}) : sendJsonResponse(response, {}, 404);
-    }),
-  ]);
+const harness = await createHarness();
+const server = await openTestServer(({ url }, response) => {
+  const gpu = { name: "cuda:0 Studio GPU", type: "cuda", vram_total: 24_000_000_000, vram_free: 6_000_000_000 };
+  if (url === "/system_stats") return sendJsonResponse(response, { system: { comfyui_version: "0.27.0" }, devices: [gpu] });
+  if (url === "/queue") return sendJsonResponse(response, { queue_running: [], queue_pending: [] });
+  if (url === "/object_info") return sendJsonResponse(response, { LoadModel: { input: { required: {} }, output: ["MODEL"] } });
+  return sendJsonResponse(response, {}, url.startsWith("/history/") ? 200 : 404);
 });
-afterAll(() => Promise.all([harness.dispose(), server.close()]));
 
 const path = "/api/console/runners";
 const request = (url: string, method: string, json?: object) => harness.request(url, { as: "admin", method, json });
+const save = async (url: string, method: string, json: object): Promise<RunnerSaved> => (await request(url, method, json)).json();
 const listRunners = async (): Promise<Runner[]> => (await (await harness.request(path, { as: "admin" })).json()).runners;
 async function listAuditEntries(count: number) {
   const page: AuditPage = await (await harness.request(`/api/console/audit?limit=${count}`, { as: "admin" })).json();
@@ -45,10 +40,9 @@ test("checks, adds, changes, pauses and removes a runner, with audit entries", a
   expect((await request(path, "POST", { address: server.url })).status, "the same address again").toBe(409);
 
   const runnerPath = `${path}/${runner?.id}`;
-  const changedRunner: RunnerSaved = await (await request(runnerPath, "PATCH", { label: "Studio", tags: [] })).json();
-  expect(changedRunner.runner).toMatchObject({ label: "Studio", tags: [], slots: 2 });
-  const pausedRunner: RunnerSaved = await (await request(`${runnerPath}/state`, "PUT", { state: "paused" })).json();
-  expect(pausedRunner.runner).toMatchObject({ state: "paused" });
+  const changes = { label: "Studio", tags: [] };
+  expect(await save(runnerPath, "PATCH", changes)).toMatchObject({ runner: { ...changes, slots: 2 } });
+  expect(await save(`${runnerPath}/state`, "PUT", { state: "paused" })).toMatchObject({ runner: { state: "paused" } });
   expect((await request(runnerPath, "DELETE")).status).toBe(204);
   expect(await listRunners()).toHaveLength(1);
   expect((await request(runnerPath, "DELETE")).status).toBe(404);
@@ -71,12 +65,10 @@ test("adds an unresponsive runner only on demand", async () => {
   expect(await listRunners()).toHaveLength(1);
   expect(await listAuditEntries(1)).toMatchObject([{ action: "checkRunner", target: address, outcome: "not_reachable, not saved" }]);
 
-  const savedRunner: RunnerSaved = await (await request(path, "POST", { address, label: "Asleep", keep: true })).json();
-  expect(savedRunner.runner).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
-  const movedRunner: RunnerSaved = await (
-    await request(`${path}/${savedRunner.runner?.id}`, "PATCH", { address: "http://127.0.0.1:11" })
-  ).json();
-  expect(movedRunner.problem?.code).toBe("not_reachable");
+  const { runner } = await save(path, "POST", { address, label: "Asleep", keep: true });
+  expect(runner).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
+  const { problem } = await save(`${path}/${runner?.id}`, "PATCH", { address: "http://127.0.0.1:11" });
+  expect(problem?.code).toBe("not_reachable");
   expect((await listRunners()).map((runner) => runner.address)).toEqual([null, address]);
 });
 
@@ -97,28 +89,23 @@ test("reports a job's runner, even if removed, and the runner a job waits for", 
     "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "a house" } },
     "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "house" } },
   });
-  const submit = async (seed: number): Promise<string> =>
-    (await (await harness.request("/api/prompt", { as: "owner", method: "POST", json: { prompt: createGraph(seed) } })).json()).prompt_id;
-  const readJob = async (id: string) => (await harness.request(`/api/jobs/${id}`, { as: "owner" })).json();
-  try {
-    const { runner }: RunnerSaved = await (await request(path, "POST", { address: gpu.address, label: "GPU" })).json();
-    const jobId = await submit(1);
-    await until("the job completes", async () => (await readJob(jobId)).status === "completed");
-    expect(await readJob(jobId)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
-    expect(await listRunners()).toContainEqual(expect.objectContaining({ label: "GPU", done: 1, failed: 0 }));
+  const { getJson, post } = createConnectionClient(harness, "embedded", "owner");
+  const submit = async (seed: number) => (await (await post("/api/prompt", { prompt: createGraph(seed) })).json()).prompt_id;
+  const readJob = (id: string) => getJson(`/api/jobs/${id}`);
+  const { runner } = await save(path, "POST", { address: gpu.address, label: "GPU" });
+  const jobId = await submit(1);
+  await until("the job completes", async () => (await readJob(jobId)).status === "completed");
+  expect(await readJob(jobId)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
+  expect(await listRunners()).toContainEqual(expect.objectContaining({ label: "GPU", done: 1, failed: 0 }));
 
-    await request(`${path}/${runner?.id}/state`, "PUT", { state: "paused" });
-    const waitingId = await submit(2);
-    const waits = { state: "paused", runners: ["GPU"] };
-    expect(await readJob(waitingId)).toMatchObject({ status: "pending", waits });
-    const queue = await (await harness.request("/api/console/queue", { as: "owner" })).json();
-    expect(queue.pending).toMatchObject([{ id: waitingId, waits }]);
-    await harness.request(`/api/jobs/${waitingId}/cancel`, { as: "owner", method: "POST" });
+  await request(`${path}/${runner?.id}/state`, "PUT", { state: "paused" });
+  const waitingId = await submit(2);
+  const waits = { state: "paused", runners: ["GPU"] };
+  expect(await readJob(waitingId)).toMatchObject({ status: "pending", waits });
+  expect((await getJson("/api/console/queue")).pending).toMatchObject([{ id: waitingId, waits }]);
+  await post(`/api/jobs/${waitingId}/cancel`);
 
-    expect((await request(`${path}/${runner?.id}`, "DELETE")).status).toBe(204);
-    expect(await readJob(jobId)).toMatchObject({ runner: { label: "GPU" } });
-    expect(gpu.seen.submissions).toHaveLength(1);
-  } finally {
-    await gpu.close();
-  }
+  expect((await request(`${path}/${runner?.id}`, "DELETE")).status).toBe(204);
+  expect(await readJob(jobId)).toMatchObject({ runner: { label: "GPU" } });
+  expect(gpu.seen.submissions).toHaveLength(1);
 });

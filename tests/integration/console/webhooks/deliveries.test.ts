@@ -1,13 +1,11 @@
 // Webhook settings, and deliveries to receivers that succeed, fail, redirect, hang or are forbidden.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createDeliverer } from "@/lib/server/webhooks/deliver";
-import { startTestServer } from "@/tests/support/test-server";
+import { openTestServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { createWebhookHarness } from "./webhook-harness";
 
-let fixture: Awaited<ReturnType<typeof createWebhookHarness>>;
-beforeAll(async () => void (fixture = await createWebhookHarness()));
-afterAll(() => fixture.dispose());
+const fixture = await createWebhookHarness();
 beforeEach(() => {
   fixture.receiver.requests.length = 0;
   fixture.responses.length = 0;
@@ -35,7 +33,7 @@ it("signs a test delivery and records its request and response", async () => {
 
 it("retries with growing delays and the same event id until it succeeds", async () => {
   const { webhook, secret } = await fixture.add();
-  const eventId = await addEvent(webhook.id);
+  const eventId = await fixture.addEvent(webhook.id);
   fixture.responses.push({ status: 500, body: "out of order" }, { status: 500 }, { status: 503, headers: { "retry-after": "150" } });
   fixture.harness.console.webhooks.refresh(fixture.connection);
   const getDelivery = async () => (await fixture.listDeliveries(webhook.id))[0];
@@ -62,7 +60,7 @@ it("stops retrying after 24 hours", async () => {
   // The clock advances by a day, and the signature library rejects future timestamps.
   const separateFixture = await createWebhookHarness();
   const { webhook } = await separateFixture.add();
-  await addEvent(webhook.id, separateFixture);
+  await separateFixture.addEvent(webhook.id);
   const getDelivery = async () => (await separateFixture.listDeliveries(webhook.id))[0];
   separateFixture.responses.push(...Array.from({ length: 60 }, () => ({ status: 500 })));
   separateFixture.harness.console.webhooks.refresh(separateFixture.connection);
@@ -79,12 +77,11 @@ it("stops retrying after 24 hours", async () => {
   expect(failedDelivery.attempts).toBeGreaterThan(5);
   expect(failedDelivery.attempts).toBeLessThan(25);
   expect((failedDelivery.last?.at ?? 0) - failedDelivery.createdAt).toBe(24 * HOUR_MS);
-  await separateFixture.dispose();
 });
 
 it("stops retrying when the receiver returns 410", async () => {
   const { webhook } = await fixture.add();
-  await addEvent(webhook.id);
+  await fixture.addEvent(webhook.id);
   fixture.responses.push({ status: 410 });
   fixture.harness.console.webhooks.refresh(fixture.connection);
   const failed = await until("the delivery fails", async () =>
@@ -94,17 +91,13 @@ it("stops retrying when the receiver returns 410", async () => {
 });
 
 it("follows no redirect", async () => {
-  const internalServer = await startTestServer((_request, response) => void response.end("secret"));
-  try {
-    const { webhook } = await fixture.add();
-    for (const status of [301, 302, 307, 308]) {
-      fixture.responses.push({ status, headers: { location: `${internalServer.url}/metadata` } });
-      expect(await fixture.sendTest(webhook.id)).toMatchObject({ state: "failed", last: { status, problem: "redirected" } });
-    }
-    expect(internalServer.requests).toEqual([]);
-  } finally {
-    await internalServer.close();
+  const internalServer = await openTestServer((_request, response) => void response.end("secret"));
+  const { webhook } = await fixture.add();
+  for (const status of [301, 302, 307, 308]) {
+    fixture.responses.push({ status, headers: { location: `${internalServer.url}/metadata` } });
+    expect(await fixture.sendTest(webhook.id)).toMatchObject({ state: "failed", last: { status, problem: "redirected" } });
   }
+  expect(internalServer.requests).toEqual([]);
 });
 
 it.each([
@@ -137,35 +130,27 @@ it("reports a receiver that doesn't respond in time", async () => {
     new Promise<Response>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("late"))));
   const deliverer = createDeliverer({ webhooks: store.webhooks, ring: keyRing, log, now, send: sendNever, timeoutMs: 20 });
   const { webhook } = await fixture.add({ isEnabled: false });
-  const delivery = { webhookId: webhook.id, eventId: "evt_slow", type: "queue.idle", body: createEventBody(), createdAt: now() };
+  const delivery = { webhookId: webhook.id, eventId: "evt_slow", type: "queue.idle", body: fixture.createEventBody(), createdAt: now() };
   const claimedDelivery = await store.webhooks.addClaimed({ ...delivery, giveUpAt: now() + HOUR_MS }, now());
-  expect(claimedDelivery && (await deliverer.attempt(claimedDelivery))).toMatchObject({
-    state: "pending",
-    problem: "timeout",
-    attempts: 1,
-  });
+  const attempt = claimedDelivery && (await deliverer.attempt(claimedDelivery));
+  expect(attempt).toMatchObject({ state: "pending", problem: "timeout", attempts: 1 });
   await deliverer.stop();
 });
 
 it("delivers to other receivers while one hangs", async () => {
   const pendingResponses: (() => void)[] = [];
-  const slowReceiver = await startTestServer((_request, response) =>
+  const slowReceiver = await openTestServer((_request, response) =>
     new Promise<void>((resolve) => pendingResponses.push(resolve)).then(() => response.end()),
   );
   const separateFixture = await createWebhookHarness({ LIGHTDESK_TRUSTED_HOSTS: `${slowReceiver.host},${fixture.receiver.host}` });
-  try {
-    const { webhook: slowWebhook } = await separateFixture.add({ url: slowReceiver.url });
-    const { webhook } = await separateFixture.add({ url: fixture.receiver.url });
-    for (let count = 0; count < 20; count += 1) await addEvent(slowWebhook.id, separateFixture);
-    await addEvent(webhook.id, separateFixture);
-    separateFixture.harness.console.webhooks.refresh(separateFixture.connection);
-    await until("the other delivery succeeds", async () => (await separateFixture.listDeliveries(webhook.id))[0]?.state === "delivered");
-    expect(slowReceiver.requests.length).toBeLessThanOrEqual(2);
-  } finally {
-    for (const release of pendingResponses) release();
-    await separateFixture.dispose();
-    await slowReceiver.close();
-  }
+  const { webhook: slowWebhook } = await separateFixture.add({ url: slowReceiver.url });
+  const { webhook } = await separateFixture.add({ url: fixture.receiver.url });
+  for (let count = 0; count < 20; count += 1) await separateFixture.addEvent(slowWebhook.id);
+  await separateFixture.addEvent(webhook.id);
+  separateFixture.harness.console.webhooks.refresh(separateFixture.connection);
+  await until("the other delivery succeeds", async () => (await separateFixture.listDeliveries(webhook.id))[0]?.state === "delivered");
+  expect(slowReceiver.requests.length).toBeLessThanOrEqual(2);
+  for (const release of pendingResponses) release();
 });
 
 it("signs with both secrets for a day after a renewal", async () => {
@@ -183,7 +168,7 @@ it("signs with both secrets for a day after a renewal", async () => {
 
 it("makes one manual attempt and keeps the schedule", async () => {
   const { webhook } = await fixture.add();
-  const eventId = await addEvent(webhook.id);
+  const eventId = await fixture.addEvent(webhook.id);
   const getDelivery = async () => (await fixture.listDeliveries(webhook.id)).find((delivery) => delivery.eventId === eventId);
   fixture.responses.push({ status: 500 }, { status: 500 });
   fixture.harness.console.webhooks.refresh(fixture.connection);
@@ -229,11 +214,8 @@ describe("a disabled webhook", () => {
 
   it("receives no event that was detected while it was disabled", async () => {
     const { connection, webhook } = await addWithConnection({ isEnabled: false });
-    await storeDeliveries(
-      connection,
-      [createDelivery(webhook.id, "evt_disabled", fixture.harness.console.now())],
-      fixture.harness.console.now(),
-    );
+    const { now } = fixture.harness.console;
+    await storeDeliveries(connection, [createDelivery(webhook.id, "evt_disabled", now())], now());
     expect(await fixture.listDeliveries(webhook.id)).toEqual([]);
   });
 
@@ -251,17 +233,14 @@ describe("a disabled webhook", () => {
     ["gives up", -1, "failed"],
   ])("%s a pending delivery when enabled %s h before its expiry", async (_label, hours, expected) => {
     const { webhook } = await fixture.add({ isEnabled: false });
-    const { store, now } = fixture.harness.console;
-    const delivery = { webhookId: webhook.id, eventId: "evt_waiting", type: "queue.idle", body: createEventBody(), createdAt: now() };
-    const claimedDelivery = await store.webhooks.addClaimed({ ...delivery, giveUpAt: now() + hours * HOUR_MS }, now());
-    if (claimedDelivery) await store.webhooks.release(claimedDelivery, now());
+    await fixture.addEvent(webhook.id, { giveUpAfterMs: hours * HOUR_MS });
     await fixture.change(webhook.id, { isEnabled: true });
     await until(`it is ${expected}`, async () => (await fixture.listDeliveries(webhook.id))[0]?.state === expected);
   });
 
   it("is deleted with its deliveries when its connection is removed", async () => {
     const { connection, webhook } = await addWithConnection({ isEnabled: false });
-    await addEvent(webhook.id);
+    await fixture.addEvent(webhook.id);
     await fixture.request(`/api/console/connections/${connection}`, { as: "admin", method: "DELETE" });
     const response = await fixture.request(`/api/console/webhooks/${webhook.id}/deliveries`, { as: "admin" });
     expect([response.status, await fixture.harness.console.store.webhooks.listDeliveries(webhook.id, 10)]).toEqual([404, []]);
@@ -283,27 +262,38 @@ it("keeps the newest 1,000 deliveries for 7 days", async () => {
   separateFixture.advanceClock(8 * 24 * HOUR_MS);
   webhooks.refresh(separateFixture.connection);
   await until("they are deleted", async () => (await store.webhooks.listDeliveries(webhook.id, 1)).length === 0);
-  await separateFixture.dispose();
 });
 
-function createEventBody(): string {
-  const { now } = fixture.harness.console;
-  const data = { connection: { id: fixture.connection, name: "Another service" }, url: "https://desk.example.com/queue" };
-  return JSON.stringify({ type: "queue.idle", timestamp: new Date(now()).toISOString(), data });
-}
+it("shows a secret once and encrypts the stored secret and URL", async () => {
+  const { webhook, secret } = await fixture.add();
+  expect(secret).toMatch(/^whsec_[\w+/=]{44}$/);
+  expect(webhook.origin).toBe(fixture.receiver.url);
+  const listText = await (await fixture.request("/api/console/webhooks", { as: "admin" })).text();
+  const storedText = await fixture.harness.dumpStore();
+  for (const text of [listText, storedText]) expect([text.includes(secret), text.includes("of-the-receiver")]).toEqual([false, false]);
+});
 
-/** Adds a delivery that is due now and returns its event id. */
-async function addEvent(webhookId: string, { harness: { console: desk } } = fixture): Promise<string> {
-  const eventId = `evt_${crypto.randomUUID()}`;
-  const delivery = {
-    webhookId,
-    eventId,
-    type: "queue.idle",
-    body: createEventBody(),
-    createdAt: desk.now(),
-    giveUpAt: desk.now() + 24 * HOUR_MS,
-  };
-  const claimedDelivery = await desk.store.webhooks.addClaimed(delivery, desk.now());
-  if (claimedDelivery) await desk.store.webhooks.release(claimedDelivery, desk.now());
-  return eventId;
-}
+it("keeps the URL and secret when only the name changes", async () => {
+  const { webhook, secret } = await fixture.add();
+  const response = await fixture.change(webhook.id, { name: "Another name" });
+  expect(await response.json()).toEqual({ webhook: { ...webhook, name: "Another name" } });
+  await fixture.sendTest(webhook.id);
+  expect(fixture.receiver.requests[0]?.url).toBe("/hook?token=of-the-receiver");
+  expect(() => fixture.listPayloads(secret)).not.toThrow();
+});
+
+it("audits each action and rejects changes while read-only", async () => {
+  const { webhook } = await fixture.add({ name: "Audited" });
+  const delivery = await fixture.sendTest(webhook.id);
+  await fixture.resend(webhook.id, delivery.id);
+  await fixture.change(webhook.id, { name: "Audited" });
+  await fixture.request(`/api/console/webhooks/${webhook.id}`, { as: "admin", method: "DELETE" });
+  const { entries } = await (await fixture.request("/api/console/audit?limit=5", { as: "owner" })).json();
+  const rows: { action: string; target?: string }[] = entries;
+  expect(rows.map(({ action, target }) => `${action} ${target}`)).toEqual(
+    ["removeWebhook", "changeWebhook", "resendWebhook", "testWebhook", "addWebhook"].map((action) => `${action} Audited`),
+  );
+  await fixture.request("/api/console/read-only", { as: "owner", method: "PUT", json: {} });
+  await expect(fixture.add()).rejects.toThrow("READ_ONLY");
+  await fixture.request("/api/console/read-only", { as: "owner", method: "DELETE" });
+});

@@ -1,5 +1,5 @@
 // Events of a connection: which jobs, queues and outages a webhook reports, once each, and with which fields.
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { openForConsole } from "@/lib/server/connections/access";
 import { checkConnection } from "@/lib/server/webhooks/detect-events";
 import { findEndedJobs, type JobsState } from "@/lib/server/webhooks/detect-jobs";
@@ -7,19 +7,9 @@ import { createWatcher } from "@/lib/server/webhooks/watch";
 import { until } from "@/tests/support/until";
 import { createWebhookHarness } from "./webhook-harness";
 
-let fixture: Awaited<ReturnType<typeof createWebhookHarness>>;
-let savedWebhook: Awaited<ReturnType<typeof fixture.add>>;
+const fixture = await createWebhookHarness({ LIGHTDESK_PUBLIC_URL: "http://desk.test" });
 const ALL_EVENTS = ["job.completed", "job.failed", "queue.idle", "connection.down", "connection.up", "runner.down", "runner.up"];
 const PROMPT = "a secret garden in the first light";
-
-beforeAll(async () => {
-  fixture = await createWebhookHarness({ LIGHTDESK_PUBLIC_URL: "http://desk.test" });
-  fixture.jobs.push(createJob("old", { status: "completed" }));
-  savedWebhook = await fixture.add({ events: ALL_EVENTS });
-  await fixture.waitForCheck();
-});
-afterAll(() => fixture.dispose());
-beforeEach(() => void (fixture.receiver.requests.length = 0));
 
 let count = 0;
 function createJob(id: string, change: Record<string, unknown>) {
@@ -30,6 +20,11 @@ function createJob(id: string, change: Record<string, unknown>) {
     ...change,
   };
 }
+fixture.jobs.push(createJob("old", { status: "completed" }));
+const savedWebhook = await fixture.add({ events: ALL_EVENTS });
+await fixture.waitForCheck();
+beforeEach(() => void (fixture.receiver.requests.length = 0));
+
 const checkNow = () => fixture.harness.console.webhooks.refresh(fixture.connection);
 const getPayload = (type: string) => fixture.listPayloads(savedWebhook.secret).find((payload) => payload.type === type);
 
@@ -52,7 +47,9 @@ it("reports the end of a job and of the queue", async () => {
 
 it("reports a failure without the prompt quoted in its message", async () => {
   const message = `Could not parse '${PROMPT}' at line 1`;
-  fixture.jobs.push(createJob("bad", { status: "failed", execution_error: { node_id: "1", node_type: "CLIPTextEncode", exception_type: "ValueError", exception_message: message } })); // prettier-ignore
+  const node = { node_id: "1", node_type: "CLIPTextEncode" };
+  const execution_error = { ...node, exception_type: "ValueError", exception_message: message };
+  fixture.jobs.push(createJob("bad", { status: "failed", execution_error }));
   await until("it arrives", () => (checkNow(), getPayload("job.failed")));
   expect(getPayload("job.failed")).toMatchObject({
     data: { job: { failure: { code: "ValueError", message: "CLIPTextEncode: Could not parse '…" } } },
@@ -114,15 +111,13 @@ it("reports each job of a burst once", async () => {
   expect(await checkOnce()).toEqual({ requests: 1, ended: [] });
   separateFixture.jobs.push({ ...createJob("next", { status: "completed" }), create_time: 1_767_225_601_000 });
   expect((await checkOnce()).ended).toEqual(["next"]);
-  await separateFixture.dispose();
 });
 
 it("reports a job that ends out of order among more than 1,000", async () => {
-  const { separateFixture, checkOnce } = await startChecks(1500, 120_000);
+  const { checkOnce } = await startChecks(1500, 120_000);
   await checkOnce();
   await checkOnce();
   expect((await checkOnce(500)).ended).toEqual(["q500"]);
-  await separateFixture.dispose();
 });
 
 it("reads a long queue in few requests and reports every ended job", async () => {
@@ -142,7 +137,6 @@ it("reads a long queue in few requests and reports every ended job", async () =>
   while (openCount() > 0) lastChecks.push(await checkOnce());
   expect(lastChecks.flatMap(({ ended }) => ended)).toHaveLength(remainingIndexes.length);
   for (const { requests } of lastChecks) expect(requests).toBeLessThanOrEqual(53);
-  await separateFixture.dispose();
 });
 
 it("sends an event once when several processes detect it", async () => {
@@ -150,21 +144,15 @@ it("sends an event once when several processes detect it", async () => {
   const watchers = [1, 2, 3].map(() => createWatcher(desk, () => undefined));
   for (const watcher of watchers) watcher.start();
   fixture.jobs.push(...["a", "b", "c"].map((id) => createJob(id, { status: "completed" })));
-  const wakeFunctions = [
-    ...watchers.map(
-      ({ wake }) =>
-        () =>
-          wake(fixture.connection),
-    ),
-    checkNow,
-  ];
-  await until(
-    "they arrive",
-    () => (wakeFunctions.forEach((wake) => wake()), fixture.listEventTypes().filter((type) => type === "job.completed").length >= 3),
-  );
+  const countCompleted = () => fixture.listEventTypes().filter((type) => type === "job.completed").length;
+  await until("they arrive", () => {
+    for (const { wake } of watchers) wake(fixture.connection);
+    checkNow();
+    return countCompleted() >= 3;
+  });
   await Promise.all(watchers.map((watcher) => watcher.stop()));
   fixture.jobs.push(createJob("d", { status: "completed" }));
-  await until("the next arrives", () => (checkNow(), fixture.listEventTypes().filter((type) => type === "job.completed").length >= 4));
+  await until("the next arrives", () => (checkNow(), countCompleted() >= 4));
   const ids = fixture.listPayloads(savedWebhook.secret).flatMap(({ data }) => ("job" in data ? [data.job.id] : []));
   expect(ids.sort()).toEqual(["a", "b", "c", "d"]);
 });
@@ -248,11 +236,8 @@ it("reports a runner's outage and its end, each once", async () => {
 });
 
 it("reports a batch once, after its last job or a minute without jobs", async () => {
-  const { webhook, secret } = await fixture.add({
-    connection: "embedded",
-    events: ["batch.ended"],
-    url: `${fixture.receiver.url}/batches`,
-  });
+  const url = `${fixture.receiver.url}/batches`;
+  const { webhook, secret } = await fixture.add({ connection: "embedded", events: ["batch.ended"], url });
   await fixture.waitForCheck("embedded");
   const workflow = { id: crypto.randomUUID(), name: "Poster" };
   const submit = async (batch: string, size: number, message: string) => {
@@ -280,13 +265,13 @@ it("reports a batch once, after its last job or a minute without jobs", async ()
   await submit(incompleteBatch, 2, "");
   expect(await listDelivered()).toHaveLength(1);
   fixture.advanceClock(60_000);
-  await until(
-    "the incomplete batch is reported",
-    async () => (await fixture.waitForCheck("embedded"), (await listDelivered()).length === 2),
-  );
+  await until("the incomplete batch is reported", async () => {
+    await fixture.waitForCheck("embedded");
+    return (await listDelivered()).length === 2;
+  });
   const batches = fixture.listPayloads(secret, "/batches").map(({ data }) => ("batch" in data ? { ...data.batch, url: data.url } : {}));
-  const url = `http://desk.test/jobs?workflow_id=${workflow.id}&connection=embedded`;
-  const expectedFields = { name: "Poster", member: "operator", url };
+  const jobsUrl = `http://desk.test/jobs?workflow_id=${workflow.id}&connection=embedded`;
+  const expectedFields = { name: "Poster", member: "operator", url: jobsUrl };
   expect(batches).toEqual([
     { ...expectedFields, id: completeBatch, jobs: 3, completed: 2, failed: 1 },
     { ...expectedFields, id: incompleteBatch, jobs: 1, completed: 1, failed: 0 },

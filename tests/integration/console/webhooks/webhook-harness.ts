@@ -4,8 +4,11 @@ import { type DeliveryView, type WebhookSaved } from "@/lib/contract/webhook-eve
 import { type WebhookPayload, webhookPayloadSchema } from "@/lib/contract/webhooks";
 import { getProcessState } from "@/lib/server/process-state";
 import { createHarness } from "@/tests/support/harness";
-import { type ReceivedRequest, sendJsonResponse, startTestServer } from "@/tests/support/test-server";
+import { openTestServer } from "@/tests/support/servers";
+import { type ReceivedRequest, sendJsonResponse } from "@/tests/support/test-server";
 import { until } from "@/tests/support/until";
+
+const DAY_MS = 24 * 60 * 60_000;
 
 type Job = Record<string, unknown> & { id: string; status: string };
 type ReceiverResponse = { status: number; headers?: Record<string, string>; body?: string };
@@ -14,20 +17,20 @@ export async function createWebhookHarness(settings: Record<string, string> = {}
   let clockMs = Date.now();
   /** The receiver's next responses in order. Afterwards it returns 204. */
   const responses: ReceiverResponse[] = [];
-  const receiver = await startTestServer((_request, response) => {
+  const receiver = await openTestServer((_request, response) => {
     const { status, headers, body } = responses.shift() ?? { status: 204 };
     response.writeHead(status, headers).end(body);
   });
   const jobs: Job[] = [];
   const service = { isDown: false, responseGate: Promise.resolve() };
-  const upstream = await startTestServer(async ({ url }, response) => {
+  const upstream = await openTestServer(async ({ url }, response) => {
     await service.responseGate;
     const { pathname, searchParams } = new URL(url, "http://service.invalid");
     if (service.isDown) return sendJsonResponse(response, { code: "BROKEN", message: "The database is unavailable." }, 500);
     const [, id] = /^\/api\/jobs\/([^/]+)$/.exec(pathname) ?? [];
     if (id !== undefined) {
       const job = jobs.find((job) => job.id === id);
-      return job ? sendJsonResponse(response, job) : sendJsonResponse(response, { code: "NOT_FOUND", message: "no" }, 404);
+      return sendJsonResponse(response, job ?? { code: "NOT_FOUND", message: "no" }, job ? 200 : 404);
     }
     const states = searchParams.get("status")?.split(",");
     const rows = jobs.filter(({ status }) => states?.includes(status) ?? true).map(({ workflow: _workflow, ...row }) => row);
@@ -69,6 +72,10 @@ export async function createWebhookHarness(settings: Record<string, string> = {}
     if (response.status !== 200) throw new Error(await response.text());
     return (await response.json()).delivery;
   }
+  function createEventBody(): string {
+    const data = { connection: { id: connection, name: "Another service" }, url: "https://desk.example.com/queue" };
+    return JSON.stringify({ type: "queue.idle", timestamp: new Date(harness.console.now()).toISOString(), data });
+  }
   return {
     harness,
     request,
@@ -84,6 +91,16 @@ export async function createWebhookHarness(settings: Record<string, string> = {}
     change: (id: string, json: Record<string, unknown>) => request(`${path}/${id}`, { as: "admin", method: "PATCH", json }),
     async listDeliveries(id: string): Promise<DeliveryView[]> {
       return (await (await request(`${path}/${id}/deliveries`, { as: "admin" })).json()).deliveries;
+    },
+    createEventBody,
+    /** Adds a delivery and returns its event id. It is due now, or only stored if it is for a disabled webhook. */
+    async addEvent(webhookId: string, { giveUpAfterMs = DAY_MS }: { giveUpAfterMs?: number } = {}): Promise<string> {
+      const { now } = harness.console;
+      const eventId = `evt_${crypto.randomUUID()}`;
+      const delivery = { webhookId, eventId, type: "queue.idle", body: createEventBody(), createdAt: now() };
+      const claimedDelivery = await webhooks.addClaimed({ ...delivery, giveUpAt: now() + giveUpAfterMs }, now());
+      if (claimedDelivery) await webhooks.release(claimedDelivery, now());
+      return eventId;
     },
     /** Returns how often a check of the connection started. */
     getCheckCount: () => checkCounts.get(connection) ?? 0,
@@ -102,10 +119,6 @@ export async function createWebhookHarness(settings: Record<string, string> = {}
     /** Returns the payload of each request after verifying its signature. */
     listPayloads: (secret: string, path = hookPath): WebhookPayload[] =>
       getRequestsAt(path).map((request) => verifyPayload(request, secret)),
-    async dispose() {
-      await harness.dispose();
-      await Promise.all([receiver.close(), upstream.close()]);
-    },
   };
 }
 

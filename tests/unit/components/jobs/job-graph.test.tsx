@@ -1,38 +1,32 @@
 import { readFileSync } from "node:fs";
-import { cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { fireEvent, screen, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { getPreviewText, type NodeState, withTitles } from "@/components/graph/node-search";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { getClassDisplayName } from "@/components/jobs/job/job-facts";
 import { getNodeMarks, JobGraph } from "@/components/jobs/job/job-graph";
+import { stubResizeObserver } from "@/tests/support/stub-resize-observer";
 import { renderInApp } from "../render";
 import { createFacts, graph } from "./sample-job";
 
 describe("job graph", () => {
-  beforeEach(() =>
-    vi.stubGlobal(
-      "ResizeObserver",
-      class {
-        observe() {}
-        disconnect() {}
-      },
-    ),
-  );
+  beforeEach(stubResizeObserver);
   const facts = createFacts({
     status: "failed",
     execution_status: { messages: [["execution_cached", { nodes: ["1"], timestamp: 1_700_000_001_000 }]] },
     execution_error: { node_id: "2", node_type: "KSampler", exception_message: "out of memory", exception_type: "OOM" },
   });
 
-  it("marks cached, failed and unreached nodes and shows inputs", () => {
-    renderInApp(<WorkflowGraph graph={graph} marks={getNodeMarks(facts, graph)} json={{}} fileName="w.json" />);
+  /** Opens the list of nodes and returns their texts. */
+  function getListedNodes() {
     fireEvent.click(screen.getByRole("button", { name: "List" }));
     const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
-    expect(rows.map((row) => row.textContent)).toEqual([
-      expect.stringContaining("cached"),
-      expect.stringContaining("failed"),
-      expect.stringContaining("not reached"),
-    ]);
+    return rows.map((row) => row.textContent);
+  }
+
+  it("marks cached, failed and unreached nodes and shows inputs", () => {
+    renderInApp(<WorkflowGraph graph={graph} marks={getNodeMarks(facts, graph)} json={{}} fileName="w.json" />);
+    expect(getListedNodes()).toEqual(["cached", "failed", "not reached"].map((state) => expect.stringContaining(state)));
     fireEvent.click(screen.getByRole("button", { name: /SaveImage/ }));
     const panel = screen.getByRole("region", { name: "Node 3: SaveImage" });
     expect(within(panel).getByText("#77, which is not in this workflow")).toBeDefined();
@@ -50,9 +44,7 @@ describe("job graph", () => {
     expect(timeline.map(({ name }) => name)).toEqual(names);
     const titledGraph = withTitles(graph, (className) => getClassDisplayName(class_names, className));
     renderInApp(<WorkflowGraph graph={titledGraph} marks={new Map()} json={{}} fileName="w.json" />);
-    fireEvent.click(screen.getByRole("button", { name: "List" }));
-    const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
-    expect(rows.map((row) => row.textContent)).toEqual(names.map((name) => expect.stringContaining(name)));
+    expect(getListedNodes()).toEqual(names.map((name) => expect.stringContaining(name)));
     expect(getClassDisplayName(class_names, "constructor")).toBeUndefined();
   });
 
@@ -65,27 +57,10 @@ describe("job graph", () => {
     expect(getPreviewText({ class_type: "Call", inputs: { api_key: "[REDACTED]", prompt: "a cat" } })).toBe("a cat");
   });
 
-  it("finds nodes by id, class and title", () => {
-    renderInApp(<WorkflowGraph graph={graph} marks={new Map()} json={{}} fileName="w.json" />);
-    const search = screen.getByRole("searchbox", { name: "Find a node" });
-    fireEvent.change(search, { target: { value: "photo" } });
-    expect(screen.getByText("1 node")).toBeDefined();
-    fireEvent.submit(search);
-    expect(screen.getByRole("region", { name: "Node 1: The photo" })).toBeDefined();
-    fireEvent.change(search, { target: { value: "nothing like it" } });
-    expect(screen.getByText("No node")).toBeDefined();
-  });
-
   it("marks the nodes of a running job and of a refused job", () => {
-    const running = createFacts({
-      status: "in_progress",
-      progress: { current_node: "2" },
-    });
-    expect([...getNodeMarks(running, graph)].map(([id, { state }]) => [id, state])).toEqual([
-      ["1", "done"],
-      ["2", "running"],
-      ["3", "waiting"],
-    ]);
+    const running = createFacts({ status: "in_progress", progress: { current_node: "2" } });
+    const states = [...getNodeMarks(running, graph)].map(([id, { state }]) => `${id} ${state}`);
+    expect(states).toEqual(["1 done", "2 running", "3 waiting"]);
     const progress = { current_node: "2", outputs: { "3": { images: [{ filename: "early.png" }] } } };
     expect(getNodeMarks(createFacts({ status: "in_progress", progress }), graph).get("3")?.state).toBe("done");
     // When a service reports no progress, no node is marked as waiting.
@@ -155,19 +130,16 @@ describe("job drawing", () => {
     await vi.waitFor(() => expect(getNodeIds()).toContain("5:3"));
   });
 
-  test("shows the most severe state of its nodes on a subgraph box", () => {
-    const getBoxText = (states: readonly NodeState[]) => {
-      const innerIds = Object.keys(prompt).filter((id) => id.startsWith("5:"));
-      const marks = new Map(innerIds.map((id, at) => [id, { state: states[at] ?? "done" }]));
-      renderInApp(<WorkflowGraph graph={prompt} drawing={drawing} marks={marks} json={{}} fileName="w.json" />);
-      const text = document.querySelector('[data-node="5"]')?.textContent;
-      cleanup();
-      return text;
-    };
-    expect(getBoxText(["done", "failed"])).toContain("failed");
-    expect(getBoxText(["done", "running"])).toContain("running");
-    expect(getBoxText(["done", "waiting"])).toContain("waiting");
-    expect(getBoxText(["cached", "done"])).toContain("done");
+  test.each<[NodeState[], string]>([
+    [["done", "failed"], "failed"],
+    [["done", "running"], "running"],
+    [["done", "waiting"], "waiting"],
+    [["cached", "done"], "done"],
+  ])("shows the most severe of the states %j on a subgraph box", (states, boxText) => {
+    const innerIds = Object.keys(prompt).filter((id) => id.startsWith("5:"));
+    const marks = new Map(innerIds.map((id, at) => [id, { state: states[at] ?? "done" }]));
+    renderInApp(<WorkflowGraph graph={prompt} drawing={drawing} marks={marks} json={{}} fileName="w.json" />);
+    expect(document.querySelector('[data-node="5"]')?.textContent).toContain(boxText);
   });
 
   test("shows the node and its state under the pointer when zoomed out", () => {

@@ -1,102 +1,90 @@
-import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
-import { Suspense } from "react";
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
-import { beforeEach, describe, expect, it, test, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection";
-import { createListState } from "@/components/frame/list/list-state";
-import { DEFAULT_CHOICE } from "@/components/jobs/columns/columns";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { JobDetails, JobProgress } from "@/components/jobs/job/job-details";
 import { JobError } from "@/components/jobs/job/job-error";
-import { type JobFacts, toJobFacts } from "@/components/jobs/job/job-facts";
+import { toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobOutputs, JobScreen, JobTitle, RunBars } from "@/components/jobs/job/job-screen";
-import { JobListTable } from "@/components/jobs/list/job-list-table";
-import { parseListQuery } from "@/components/jobs/list/list-urls";
-import { createJobListAddress } from "@/components/jobs/list/use-job-list";
 import { useStartedJob } from "@/components/run/submit/use-started-job";
 import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { failed } from "@/lib/shared/result";
-import { PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../render";
+import { renderScreen, stubScreenWidth } from "../render-screen";
+import { closedPanel, createJobTable } from "./render-job-table";
 import { createFacts } from "./sample-job";
 
 it("shows an error when the job id can't be opened", async () => {
   const failure = failed({ code: "NOT_FOUND", message: "This id contains characters that are not allowed in a URL.", status: 404 });
-  await act(async () =>
-    renderInApp(
-      <Suspense>
-        <JobScreen jobId="../settings" canRun job={Promise.resolve(failure)} />
-      </Suspense>,
-    ),
-  );
+  await renderScreen(<JobScreen jobId="../settings" canRun job={Promise.resolve(failure)} />);
   expect(screen.getByText("This id can't be opened.")).toBeDefined();
   expect(screen.getByRole("link", { name: "Go to Jobs" }).getAttribute("href")).toBe("/jobs");
 });
 
 describe("job page", () => {
-  it("links an error to its node when the graph contains the node", () => {
+  it.each([
+    ["links an error to its node", "2", true],
+    ["shows an error without a link when the graph doesn't contain the node", "99", false],
+  ])("%s", (_, node_id, isLinked) => {
     const onShowNode = vi.fn();
-    const createFailedFacts = (node_id: string) =>
-      createFacts({ status: "failed", execution_error: { node_id, node_type: "KSampler", exception_message: "m", exception_type: "E" } });
-    const show = (facts: JobFacts) =>
-      renderInApp(facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onShowNode} /> : null);
-    show(createFailedFacts("2"));
-    fireEvent.click(screen.getByRole("button", { name: "Show in graph" }));
-    expect(onShowNode).toHaveBeenCalledWith("2");
-    cleanup();
-    show(createFailedFacts("99"));
-    expect(screen.queryByRole("button", { name: "Show in graph" })).toBeNull();
+    const execution_error = { node_id, node_type: "KSampler", exception_message: "m", exception_type: "E" };
+    const facts = createFacts({ status: "failed", execution_error });
+    renderInApp(facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onShowNode} /> : null);
+    expect(screen.getByRole("region")).toBeDefined();
+    for (const button of screen.queryAllByRole("button", { name: "Show in graph" })) fireEvent.click(button);
+    expect(onShowNode.mock.calls).toEqual(isLinked ? [[node_id]] : []);
   });
+
+  function getDetail(label: string, ...fields: Parameters<typeof createFacts>) {
+    renderInApp(<JobDetails facts={createFacts(...fields)} />);
+    const text = screen.queryByText(label)?.nextElementSibling?.textContent;
+    cleanup();
+    return text;
+  }
 
   it("shows the service's status only when it differs from the state", () => {
-    const renderStatus = (jobStatus: string, endpointStatus?: string) => {
-      renderInApp(<JobDetails facts={createFacts({ status: jobStatus }, endpointStatus)} />);
-      const value = screen.queryByText("Status")?.nextElementSibling?.textContent;
-      cleanup();
-      return value;
-    };
-    expect(renderStatus("completed", "completed")).toBeUndefined();
-    expect(renderStatus("failed", "non_retryable_error")).toBeUndefined();
-    expect(renderStatus("failed")).toBeUndefined();
-    expect(renderStatus("dreaming")).toBe("dreaming");
+    const getStatus = (status: string, endpointStatus?: string) => getDetail("Status", { status }, endpointStatus);
+    expect(getStatus("completed", "completed")).toBeUndefined();
+    expect(getStatus("failed", "non_retryable_error")).toBeUndefined();
+    expect(getStatus("dreaming")).toBe("dreaming");
     const both = "Details endpoint: in_progress, Status endpoint: success";
-    expect(renderStatus("in_progress", "success")).toBe(`${both}The service reports two different states for this job.`);
-  });
-
-  it("shows the workflow's name, or its id when it has no name", () => {
-    const renderDetails = (extra: object) => {
-      renderInApp(<JobDetails facts={createFacts(extra)} />);
-      const value = screen.queryByText("Workflow")?.nextElementSibling?.textContent;
-      cleanup();
-      return value;
-    };
-    expect(renderDetails({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("#0c5c7fd0");
-    expect(renderDetails({ workflow_name: "poster" })).toBe("poster");
-    expect(renderDetails({})).toBeUndefined();
+    expect(getStatus("in_progress", "success")).toBe(`${both}The service reports two different states for this job.`);
   });
 
   it("shows the submission time with the date when it is long ago", () => {
-    const renderSubmitted = (createdMs: number) => {
-      renderInApp(<JobDetails facts={createFacts({ create_time: createdMs })} />);
-      const value = screen.getByText("Submitted").nextElementSibling?.textContent;
-      cleanup();
-      return value;
-    };
-    expect(renderSubmitted(Date.UTC(2024, 2, 1, 9, 5))).toContain("Mar 1, 2024");
-    expect(renderSubmitted(Date.now() - 3_000)).not.toContain(",");
+    expect(getDetail("Submitted", { create_time: Date.UTC(2024, 2, 1, 9, 5) })).toContain("Mar 1, 2024");
+    expect(getDetail("Submitted", { create_time: Date.now() - 3_000 })).not.toContain(",");
   });
 
   it("shows an upper bound when the waiting time has only whole seconds", () => {
-    const renderWaitingTime = (create_time: number, execution_start_time: number) => {
-      renderInApp(<JobDetails facts={createFacts({ status: "completed", create_time, execution_start_time })} />);
-      const value = screen.getByText("Waited").nextElementSibling?.textContent;
-      cleanup();
-      return value;
-    };
     const submittedMs = 1_760_000_000_000;
-    expect(renderWaitingTime(submittedMs, submittedMs + 960)).toBe("up to 1.0 s");
-    expect(renderWaitingTime(submittedMs + 912, submittedMs + 960)).toBe("0.0 s");
-    expect(renderWaitingTime(submittedMs, submittedMs + 42_000)).toBe("42.0 s");
+    const getWaitingTime = (create_time: number, execution_start_time: number) =>
+      getDetail("Waited", { create_time, execution_start_time });
+    expect(getWaitingTime(submittedMs, submittedMs + 960)).toBe("up to 1.0 s");
+    expect(getWaitingTime(submittedMs + 912, submittedMs + 960)).toBe("0.0 s");
+    expect(getWaitingTime(submittedMs, submittedMs + 42_000)).toBe("42.0 s");
+  });
+
+  it("shows the node where a cancelled job stopped", () => {
+    const getStoppedNode = (node_id: string | number) => {
+      const messages = [["execution_interrupted", { node_id, node_type: "KSampler", executed: [] }]];
+      return getDetail("Stopped in", { status: "cancelled", execution_status: { status_str: "error", messages } });
+    };
+    expect(["2", 2, ""].map(getStoppedNode)).toEqual(["KSampler #2", "KSampler #2", undefined]);
+  });
+
+  it("uses the workflow's name as the title, and its id only in the details", () => {
+    const getTitle = (fields: object) => {
+      const { container } = renderInApp(<JobTitle facts={createFacts(fields)} />);
+      const title = container.textContent;
+      cleanup();
+      return title;
+    };
+    const workflow_id = "0c5c7fd0-1111-4222-8333-444444444444";
+    expect(getTitle({ workflow_id, workflow_name: "product-hero-v4" })).toBe("product-hero-v4");
+    expect([getTitle({ workflow_id }), getDetail("Workflow", { workflow_id })]).toEqual(["Job", "#0c5c7fd0"]);
+    expect([getTitle({}), getDetail("Workflow", {})]).toEqual(["Job", undefined]);
+    expect(getDetail("Workflow", { workflow_name: "poster" })).toBe("poster");
   });
 
   it("shows percent, node and step of a running job", () => {
@@ -105,39 +93,13 @@ describe("job page", () => {
     for (const text of ["40%", "1 of 3 nodes done", "now The photo, step 5 of 20"]) expect(screen.getByText(text)).toBeDefined();
   });
 
-  it.each([
-    ["2", "KSampler #2"],
-    [2, "KSampler #2"],
-    ["", undefined],
-  ])("shows the node where a cancelled job stopped (%j)", (node_id, text) => {
-    const messages = [["execution_interrupted", { node_id, node_type: "KSampler", executed: [] }]];
-    renderInApp(<JobDetails facts={createFacts({ status: "cancelled", execution_status: { status_str: "error", messages } })} />);
-    expect(screen.queryByText("Stopped in")?.nextElementSibling?.textContent).toBe(text);
-  });
-
-  it("uses the workflow's name as the title, never its id", () => {
-    const renderTitle = (extra: object) => {
-      const { container } = renderInApp(<JobTitle facts={createFacts(extra)} />);
-      const pageText = container.textContent;
-      cleanup();
-      return pageText;
-    };
-    expect(renderTitle({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444", workflow_name: "product-hero-v4" })).toBe("product-hero-v4");
-    expect(renderTitle({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("Job");
-    expect(renderTitle({})).toBe("Job");
-  });
-
-  it("links the last runs from oldest to newest with their results", () => {
+  it("links the last runs from oldest to newest with their results", async () => {
     const runs = [
       { id: "newest-1", state: "failed", runMs: 500 },
       { id: "middle-1", state: "pending" },
       { id: "job-1", state: "completed", runMs: 12_300 },
     ] as const;
-    renderInApp(
-      <PageProvider search={new URLSearchParams("connection=c1")}>
-        <RunBars runs={runs} jobId="job-1" />
-      </PageProvider>,
-    );
+    await renderScreen(<RunBars runs={runs} jobId="job-1" />, { search: "connection=c1" });
     const links = screen.getAllByRole("link");
     expect(links.map((link) => link.getAttribute("aria-label"))).toEqual([
       "Run job-1: Completed, ran 12.3 s",
@@ -147,13 +109,15 @@ describe("job page", () => {
     expect(links[0]?.getAttribute("aria-current")).toBe("page");
     expect(links[2]?.getAttribute("href")).toBe("/jobs/newest-1?connection=c1");
     expect(screen.getByText("1 completed, 1 failed, 1 pending")).toBeDefined();
-    cleanup();
-    const createEndedRun = (state: "completed" | "cancelled", id: string) => ({ id, state });
-    renderInApp(<RunBars runs={[createEndedRun("cancelled", "a"), createEndedRun("completed", "b")]} jobId="a" />);
-    expect(screen.getByText("1 completed, 1 cancelled")).toBeDefined();
-    cleanup();
-    renderInApp(<RunBars runs={[createEndedRun("completed", "a"), createEndedRun("completed", "b")]} jobId="a" />);
-    expect(screen.getByText("All 2 runs completed")).toBeDefined();
+  });
+
+  it.each([
+    ["cancelled", "1 completed, 1 cancelled"],
+    ["completed", "All 2 runs completed"],
+  ] as const)("counts a completed and a %s run", (state, text) => {
+    const runs = [{ id: "a", state } as const, { id: "b", state: "completed" } as const];
+    renderInApp(<RunBars runs={runs} jobId="a" />);
+    expect(screen.getByText(text)).toBeDefined();
   });
 
   it("shows outputs of every kind", () => {
@@ -173,25 +137,10 @@ describe("job page", () => {
   });
 });
 
-const job = { id: "a", status: "completed", create_time: 1_767_225_600_000, outputs: {} };
-
-const result = { jobId: "a", name: "", atMs: 0, nodesRefused: 0 };
-
-function StartedJobView() {
-  const { job } = useStartedJob(result, "c");
-  return <p aria-label="on Run">{job?.outputs ? "has ended" : "runs"}</p>;
-}
-
-function JobPageView() {
-  const { value } = useLive(withQuery("/api/jobs/a", { connection: "c" }), { read: toJobFacts });
-  return <p aria-label="on its page">{value === undefined ? "is read" : Object.keys(value.rawStates ?? {}).join(" ")}</p>;
-}
-
-test("keeps its own data when Run has loaded the same job", async () => {
-  vi.stubGlobal("fetch", (path: string) => {
-    const pagination = { offset: 0, limit: 20, total: 1, has_more: false };
-    return Promise.resolve(Response.json(path.startsWith("/api/jobs/a") ? job : { jobs: [job], pagination }));
-  });
+it("keeps its own data when Run has loaded the same job", async () => {
+  const job = { id: "a", status: "completed", create_time: 1_767_225_600_000, outputs: {} };
+  const pagination = { offset: 0, limit: 20, total: 1, has_more: false };
+  vi.stubGlobal("fetch", async (path: string) => Response.json(path.startsWith("/api/jobs/a") ? job : { jobs: [job], pagination }));
   const cache = new Map();
   const createTree = (isOpen: boolean) => (
     <SWRConfig value={{ provider: () => cache }}>
@@ -205,34 +154,25 @@ test("keeps its own data when Run has loaded the same job", async () => {
   expect(await screen.findByText(/details/)).toBeTruthy();
 });
 
+const startedJob = { jobId: "a", name: "", atMs: 0, nodesRefused: 0 };
+function StartedJobView() {
+  const { job } = useStartedJob(startedJob, "c");
+  return <p aria-label="on Run">{job?.outputs ? "has ended" : "runs"}</p>;
+}
+function JobPageView() {
+  const { value } = useLive(withQuery("/api/jobs/a", { connection: "c" }), { read: toJobFacts });
+  return <p aria-label="on its page">{value === undefined ? "is read" : Object.keys(value.rawStates ?? {}).join(" ")}</p>;
+}
+
 describe("rows whose id can't be opened", () => {
   const onOpen = vi.fn(() => true);
-
-  beforeEach(() => {
-    onOpen.mockClear();
-    vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
-  });
-
-  function show(id: string): void {
-    const noPanel = {
-      subscribe: () => () => undefined,
-      get: () => undefined,
-      has: () => false,
-      close: () => undefined,
-      syncWithUrl: () => undefined,
-    };
+  beforeEach(() => stubScreenWidth(true));
+  const show = (id: string) =>
     renderInApp(
-      <JobListTable
-        caption="Jobs"
-        rows={[{ id, rawStatus: "failed", state: "failed", outputs: 0, error: "It broke" }]}
-        state={createListState(parseListQuery("jobs", new URLSearchParams()).query, createJobListAddress("jobs", {}))}
-        connection="c1"
-        selection={createSelection()}
-        choice={DEFAULT_CHOICE}
-        openPanel={{ ...noPanel, open: onOpen }}
-      />,
+      createJobTable([{ id, rawStatus: "failed", state: "failed", outputs: 0, error: "It broke" }], {
+        openPanel: { ...closedPanel, open: onOpen },
+      }),
     );
-  }
 
   it.each(["../../settings", "a/b", "a%2Fb", "a?b", "..", "\ud800"])("shows a reason instead of a link for %j", (id) => {
     show(id);

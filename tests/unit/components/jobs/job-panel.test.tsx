@@ -1,4 +1,5 @@
-import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor } from "@testing-library/react";
+import { type ReactNode } from "react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { JobPanel } from "@/components/jobs/job/job-panel";
 import { renderInApp, wrapInApp } from "../render";
@@ -7,6 +8,7 @@ import { renderInApp, wrapInApp } from "../render";
 beforeEach(() => vi.stubGlobal("CSS", { escape: (text: string) => text }));
 
 const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
+const workflow = { prompt: { "1": { class_type: "Wait", inputs: {} } } };
 let jobCount = 0;
 /** Serves a new job for each test, since responses are cached by path. */
 function serveJob(respond: (id: string) => Response) {
@@ -23,7 +25,7 @@ const createDetailResponse = (id: string, overrides: object = {}) =>
 
 async function show(id: string, overrides: Partial<Parameters<typeof JobPanel>[0]> = {}) {
   const onClose = vi.fn();
-  const tree = (props: Partial<Parameters<typeof JobPanel>[0]>, isOpen = true) => (
+  const createTree = (panel: ReactNode) => (
     <>
       <table>
         <tbody>
@@ -34,15 +36,13 @@ async function show(id: string, overrides: Partial<Parameters<typeof JobPanel>[0
           </tr>
         </tbody>
       </table>
-      {isOpen ? <JobPanel jobId={id} connection="c1" canRun onClose={onClose} {...overrides} {...props} /> : null}
+      {panel}
     </>
   );
-  const view = await act(async () => renderInApp(tree({})));
-  return {
-    onClose,
-    closePanel: () => act(async () => view.rerender(wrapInApp(tree({}, false)))),
-    updatePanel: (props: Partial<Parameters<typeof JobPanel>[0]>) => act(async () => view.rerender(wrapInApp(tree(props)))),
-  };
+  const createPanel = (jobId: string) => <JobPanel jobId={jobId} connection="c1" canRun onClose={onClose} {...overrides} />;
+  const { rerender } = await act(async () => renderInApp(createTree(createPanel(id))));
+  const replacePanel = (panel: ReactNode) => act(async () => rerender(wrapInApp(createTree(panel))));
+  return { onClose, closePanel: () => replacePanel(null), openOtherJob: (jobId: string) => replacePanel(createPanel(jobId)) };
 }
 const pressKey = (name: string, target: Element | Window = window) => act(async () => void fireEvent.keyDown(target, { key: name }));
 
@@ -99,31 +99,26 @@ it("disables next and previous at the ends of the list", async () => {
 
 it("keeps the focus when the job is replaced", async () => {
   const { id, requests } = serveJob((job) => createDetailResponse(job));
-  const { updatePanel } = await show(id);
+  const { openOtherJob } = await show(id);
   const otherId = `${id}-other`;
   const close = screen.getByRole("button", { name: "Close" });
   close.focus();
-  await updatePanel({ jobId: otherId });
+  await openOtherJob(otherId);
   expect(requests.at(-1)).toBe(`/api/jobs/${otherId}?connection=c1`);
   expect(document.activeElement).toBe(close);
 });
 
-it("shows a message when the job is missing or the service is down", async () => {
-  const missingJob = serveJob(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
-  await show(missingJob.id);
-  expect(screen.getByText("Job not found")).toBeDefined();
-  cleanup();
-  const unreachableJob = serveJob(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }));
-  await show(unreachableJob.id);
-  expect(screen.getByText("The service cannot be reached")).toBeDefined();
+it.each([
+  [404, "NOT_FOUND", "Job not found"],
+  [502, "UPSTREAM_UNREACHABLE", "The service cannot be reached"],
+  [403, "FORBIDDEN", "You have no access to this job"],
+])("explains a %i response with the code %s", async (status, code, text) => {
+  const { id } = serveJob(() => Response.json({ code, message: "no" }, { status }));
+  await show(id);
+  expect(screen.getByText(text)).toBeDefined();
 });
 
-it("shows no actions when access is denied or the job is deleted", async () => {
-  const forbiddenJob = serveJob(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
-  await show(forbiddenJob.id);
-  expect(screen.getByText("You have no access to this job")).toBeDefined();
-  cleanup();
-  const workflow = { prompt: { "1": { class_type: "Wait", inputs: {} } } };
+it("removes the actions when the job is deleted", async () => {
   let exists = true;
   const { id } = serveJob((job) =>
     exists
@@ -141,10 +136,8 @@ it("shows no actions when access is denied or the job is deleted", async () => {
 });
 
 it("offers no actions when the member can't run jobs", async () => {
-  const { id } = serveJob((job) => createDetailResponse(job, { workflow: { prompt: { "1": { class_type: "Wait", inputs: {} } } } }));
+  const { id } = serveJob((job) => createDetailResponse(job, { workflow }));
   await show(id, { canRun: false });
+  expect(screen.getByText("Completed")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
-  cleanup();
-  await show(id);
-  expect(screen.getByRole("button", { name: /again/i })).toBeDefined();
 });

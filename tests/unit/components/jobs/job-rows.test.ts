@@ -9,35 +9,26 @@ const getRow = (entry: object) => toJobsView(historyResponseSchema.parse({ histo
 const createStatus = (status_str: string, ...messages: unknown[]) => ({
   status: { status_str, completed: status_str === "success", messages },
 });
+const loadError = { exception_message: "no file", node_type: "LoadImage" };
+const file = (filename: string, type: string) => ({ filename, subfolder: "", type });
 
-describe("history row", () => {
-  it("uses the job list's state names for history entries", () => {
-    expect(getRow(createStatus("success"))?.rawStatus).toBe("completed");
-    expect(getRow(createStatus("error", ["execution_error", { exception_message: "no file", node_type: "LoadImage" }]))).toMatchObject({
-      state: "failed",
-      error: "LoadImage: no file",
-    });
-    expect(getRow(createStatus("error", ["execution_interrupted", {}]))?.state).toBe("cancelled");
-    expect(getRow({})?.state).toBe("unknown");
-  });
-
-  it("reads times from the messages and omits them when missing", () => {
-    const row = getRow(
-      createStatus(
-        "success",
-        ["execution_start", { timestamp: 1_767_225_600_000 }],
-        ["execution_success", { timestamp: 1_767_225_601_500 }],
-      ),
-    );
-    expect(row).toMatchObject({ startedMs: 1_767_225_600_000, endedMs: 1_767_225_601_500 });
-    expect(getRow({})).not.toHaveProperty("startedMs");
-  });
-
-  it("prefers a stored picture and counts only files", () => {
-    const file = (filename: string, type: string) => ({ filename, subfolder: "", type });
-    const outputs = { "1": { images: [file("temp.png", "temp")], text: ["words"] }, "2": { images: [file("kept.png", "output")] } };
-    expect(getRow({ outputs })).toMatchObject({ outputs: 2, preview: { filename: "kept.png" } });
-  });
+it.each([
+  ["a completed entry", createStatus("success"), { state: "completed", rawStatus: "completed" }],
+  ["a failed entry", createStatus("error", ["execution_error", loadError]), { state: "failed", error: "LoadImage: no file" }],
+  ["a cancelled entry", createStatus("error", ["execution_interrupted", {}]), { state: "cancelled" }],
+  ["an entry without a status", {}, { state: "unknown", startedMs: undefined }],
+  [
+    "the times of the messages",
+    createStatus("success", ["execution_start", { timestamp: 1_767_225_600_000 }], ["execution_success", { timestamp: 1_767_225_601_500 }]),
+    { startedMs: 1_767_225_600_000, endedMs: 1_767_225_601_500 },
+  ],
+  [
+    "the number of files and a stored picture",
+    { outputs: { "1": { images: [file("temp.png", "temp")], text: ["words"] }, "2": { images: [file("kept.png", "output")] } } },
+    { outputs: 2, preview: { filename: "kept.png" } },
+  ],
+])("reads %s of the history", (_, entry, row) => {
+  expect({ startedMs: undefined, ...getRow(entry) }).toMatchObject(row);
 });
 
 describe("input differences", () => {
@@ -75,36 +66,32 @@ const createJob = (id: string, createdSeconds: number, position?: number) => ({
 });
 const getOrder = (rows: readonly { id: string; position?: number }[]) => rows.map(({ id, position }) => [id, position]);
 
-describe("queue rows", () => {
-  it("keeps the service's order and adds no missing positions", () => {
-    const list = toQueueList({
-      running: [],
-      pending: [createJob("late", 9, 1), createJob("early", 1, 2), createJob("unplaced", 5)],
-      source: "queue",
-      canStop: false,
-    });
-    expect(getOrder(list.pending)).toEqual([
-      ["late", 1],
-      ["early", 2],
-      ["unplaced", undefined],
-    ]);
-    expect(list.isSortedBySubmission).toBe(false);
-  });
+it("keeps the service's order of waiting jobs and adds no missing positions", () => {
+  const pending = [createJob("late", 9, 1), createJob("early", 1, 2), createJob("unplaced", 5)];
+  const list = toQueueList({ running: [], pending, source: "queue", canStop: false });
+  expect(getOrder(list.pending)).toEqual([
+    ["late", 1],
+    ["early", 2],
+    ["unplaced", undefined],
+  ]);
+  expect(list.isSortedBySubmission).toBe(false);
+});
 
-  it("sorts by submission when the service sends no positions", () => {
-    const list = toQueueList({ running: [], pending: [createJob("late", 9), createJob("early", 1)], source: "jobs", canStop: false });
-    expect(getOrder(list.pending)).toEqual([
-      ["early", 1],
-      ["late", 2],
-    ]);
-    expect(list.isSortedBySubmission).toBe(true);
-  });
+it("sorts waiting jobs by submission when the service sends no positions", () => {
+  const list = toQueueList({ running: [], pending: [createJob("late", 9), createJob("early", 1)], source: "jobs", canStop: false });
+  expect(getOrder(list.pending)).toEqual([
+    ["early", 1],
+    ["late", 2],
+  ]);
+  expect(list.isSortedBySubmission).toBe(true);
+});
 
-  it("counts pending jobs that are not in the list", () => {
-    const running = [{ ...createJob("r", 0), status: "executing" }];
-    expect(toQueueList({ running, pending: [createJob("a", 1)], source: "jobs", canStop: false, total: 1_284 }).pendingTotal).toBe(1_283);
-    expect(toQueueList({ running, pending: [createJob("a", 1)], source: "jobs", canStop: false }).pendingTotal).toBe(1);
-  });
+it.each([
+  [1_284, 1_283],
+  [undefined, 1],
+])("counts waiting jobs outside the list of a total of %j", (total, pendingTotal) => {
+  const running = [{ ...createJob("r", 0), status: "executing" }];
+  expect(toQueueList({ running, pending: [createJob("a", 1)], source: "jobs", canStop: false, total }).pendingTotal).toBe(pendingTotal);
 });
 
 describe("running a job again", () => {

@@ -1,7 +1,7 @@
-import { cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { fireEvent, screen, within } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
-import { getLastOffset, getPageRange, PageControls } from "@/components/data-table/paging";
+import { PageControls } from "@/components/data-table/paging";
 import { createSelection, SelectAllRows, SelectRow } from "@/components/data-table/selection";
 import { createColumns } from "@/components/data-table/table-columns";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
@@ -22,41 +22,31 @@ import { getListHref, getViewHref, getViewQuery } from "@/components/jobs/list/l
 import { OutputFilter } from "@/components/jobs/list/more-filters";
 import { createJobListAddress } from "@/components/jobs/list/use-job-list";
 import { createPersistedValue } from "@/lib/browser/persisted-value";
-import { type ConnectionFeature } from "@/lib/contract/connections";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { collectInputs, findCommonInputs } from "@/lib/contract/jobs/job-inputs";
+import { collectInputs } from "@/lib/contract/jobs/job-inputs";
 import { type KnownJobState, parseInputIds, toInputId } from "@/lib/contract/jobs/job-list";
 import { renderInApp } from "../render";
 
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
 
-describe("list URL", () => {
-  it("adds view=all only when there are no other list parameters", () => {
-    expect(getListHref("jobs", defaults, { view: "all", connection: "c1" })).toBe("/jobs?view=all&connection=c1");
-    expect(getListHref("jobs", { ...defaults, limit: 25 }, { view: "all" })).toBe("/jobs?limit=25");
-    expect(getViewHref("jobs", "status=failed&limit=50", "c1")).toBe("/jobs?status=failed&limit=50&connection=c1");
-    expect(getViewHref("history", "", undefined)).toBe("/history?view=all");
-  });
+it("adds view=all only when there are no other list parameters", () => {
+  expect(getListHref("jobs", defaults, { view: "all", connection: "c1" })).toBe("/jobs?view=all&connection=c1");
+  expect(getListHref("jobs", { ...defaults, limit: 25 }, { view: "all" })).toBe("/jobs?limit=25");
+  expect(getViewHref("jobs", "status=failed&limit=50", "c1")).toBe("/jobs?status=failed&limit=50&connection=c1");
+  expect(getViewHref("history", "", undefined)).toBe("/history?view=all");
 });
 
-describe("output filter", () => {
-  it("appears only when supported or already set", () => {
-    const hasOutputFilter = (missingFeatures: readonly ConnectionFeature[], output_type?: "image") => {
-      renderInApp(
-        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: false, lacks: missingFeatures }]}>
-          <OutputFilter state={createListState({ ...defaults, output_type }, createJobListAddress("jobs", {}))} />
-        </ConnectionProvider>,
-      );
-      const hasKindFilter = screen.queryByRole("combobox", { name: "Kind of output" }) !== null;
-      cleanup();
-      return hasKindFilter;
-    };
-    expect([hasOutputFilter([]), hasOutputFilter(["outputFilter"]), hasOutputFilter(["outputFilter"], "image")]).toEqual([
-      true,
-      false,
-      true,
-    ]);
-  });
+it.each([
+  [[], undefined, true],
+  [["outputFilter"], undefined, false],
+  [["outputFilter"], "image", true],
+] as const)("shows the output filter without the features %j and with the filter %s: %s", (lacks, output_type, isShown) => {
+  renderInApp(
+    <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: false, lacks }]}>
+      <OutputFilter state={createListState({ ...defaults, output_type }, createJobListAddress("jobs", {}))} />
+    </ConnectionProvider>,
+  );
+  expect(screen.queryByRole("combobox", { name: "Kind of output" }) !== null).toBe(isShown);
 });
 
 describe("status filter", () => {
@@ -89,21 +79,14 @@ describe("status filter", () => {
   });
 });
 
-describe("page controls", () => {
-  it("links to the last page when the offset is beyond the end", () => {
-    expect(getPageRange({ offset: 900, limit: 100, count: 0, total: 306 })).toEqual({ from: 900, to: 900, previous: 300 });
-    expect([getLastOffset(306, 100), getLastOffset(300, 100), getLastOffset(0, 100)]).toEqual([300, 200, 0]);
-  });
-
-  it("keeps the first row on a size change and clamps page numbers", () => {
-    const onGo = vi.fn();
-    renderInApp(<PageControls offset={300} limit={100} total={1284} onNavigate={onGo} />);
-    fireEvent.change(screen.getByLabelText("Rows per page"), { target: { value: "250" } });
-    const page = screen.getByLabelText("Page");
-    fireEvent.change(page, { target: { value: "99" } });
-    fireEvent.submit(page);
-    expect(onGo.mock.calls).toEqual([[{ limit: 250, offset: 250 }], [{ offset: 1200 }]]);
-  });
+it("keeps the first row on a size change and clamps page numbers", () => {
+  const onGo = vi.fn();
+  renderInApp(<PageControls offset={300} limit={100} total={1284} onNavigate={onGo} />);
+  fireEvent.change(screen.getByLabelText("Rows per page"), { target: { value: "250" } });
+  const page = screen.getByLabelText("Page");
+  fireEvent.change(page, { target: { value: "99" } });
+  fireEvent.submit(page);
+  expect(onGo.mock.calls).toEqual([[{ limit: 250, offset: 250 }], [{ offset: 1200 }]]);
 });
 
 describe("selection", () => {
@@ -188,11 +171,12 @@ describe("column choice", () => {
     expect(parseInputIds("input:%E0:x,bogus,__proto__")).toEqual([]);
   });
 
-  it("lists the page's inputs and finds them by name or value", async () => {
-    const createGraph = (seed: number) => ({ prompt: { [String(seed)]: { class_type: "KSampler", inputs: { seed, model: ["1", 0] } } } });
-    const extra = { "9": { class_type: "SaveImage", inputs: { filename_prefix: "hero" } } };
+  it("lists the page's inputs once per job and finds them by name or value", async () => {
+    const createSampler = (seed: number) => ({ class_type: "KSampler", inputs: { seed, model: ["1", 0] } });
+    const saveNode = { class_type: "SaveImage", inputs: { filename_prefix: "hero" } };
+    const prompts = { one: { "5": createSampler(5) }, two: { "7": createSampler(7), "8": createSampler(8), "9": saveNode } };
     vi.stubGlobal("fetch", async (path: string) =>
-      Response.json({ workflow: path.includes("/two?") ? { prompt: { ...createGraph(7).prompt, ...extra } } : createGraph(5) }),
+      Response.json({ workflow: { prompt: path.includes("/two?") ? prompts.two : prompts.one } }),
     );
     const selectedInputs: string[] = [];
     renderInApp(
@@ -212,15 +196,6 @@ describe("column choice", () => {
     expect(selectedInputs).toEqual([toInputId("*SaveImage", "filename_prefix")]);
   });
 
-  it("counts each input once per job and sorts by frequency", () => {
-    const inputsOfA = collectInputs({ "1": { class_type: "A", inputs: { x: 1 } }, "2": { class_type: "A", inputs: { x: 2 } } });
-    const inputsOfB = collectInputs({ "1": { class_type: "B", inputs: { y: true } } });
-    expect(findCommonInputs([inputsOfA, inputsOfB, inputsOfB]).map(({ name, jobs, example }) => [name, jobs, example])).toEqual([
-      ["B.y", 2, "true"],
-      ["A.x", 1, "1"],
-    ]);
-  });
-
   it.each([null, "", "no json", "[]", '{"order":["bogus","input:%E0:x"],"widths":{"job":"wide","status":5000},"hidden":7}'])(
     "uses the defaults when the stored value is %j",
     (text) => {
@@ -231,38 +206,29 @@ describe("column choice", () => {
 
   it("reads only plain inputs and shortens long text", () => {
     const prompt = { 3: { class_type: "Sampler", inputs: { steps: 20, model: ["1", 0], text: "x".repeat(500), on: true } } };
-    const inputs = collectInputs({ prompt, extra_data: {} });
-    const values = inputs.get("3");
-    expect([values?.get("steps"), values?.get("on"), values?.get("text")?.length, values?.has("model")]).toEqual([
-      "20",
-      "true",
-      200,
-      false,
-    ]);
+    const values = collectInputs({ prompt, extra_data: {} }).get("3");
+    expect(Object.fromEntries(values ?? [])).toEqual({ steps: "20", on: "true", text: "x".repeat(200) });
     expect(collectInputs(undefined).size).toBe(0);
   });
 });
 
-describe("column header", () => {
-  it("sorts with a button and resizes with keys", async () => {
-    const column = createColumns<{ id: string }>();
-    const onSort = vi.fn();
-    const onResize = vi.fn();
-    renderInApp(
-      <DataTable
-        caption="Jobs"
-        columns={column.columns([column.accessor("id", { header: "Id" })])}
-        rows={[{ id: "a" }]}
-        rowId={({ id }) => id}
-        sorting={{ id: { direction: "asc", onSort } }}
-        sizing={{ widths: {}, onResize, getLabel: (id) => `Width of ${id}`, defaultWidth: "as usual" }}
-      />,
-    );
-    const header = screen.getByRole("columnheader", { name: "Id" });
-    expect(header.getAttribute("aria-sort")).toBe("ascending");
-    fireEvent.click(within(header).getByRole("button"));
-    fireEvent.keyDown(await within(header).findByRole("slider", { name: "Width of id" }), { key: "ArrowRight" });
-    expect(onSort).toHaveBeenCalledTimes(1);
-    expect(onResize).toHaveBeenCalledWith("id", 48);
-  });
+it("sorts with a button in the header and resizes with keys", async () => {
+  const column = createColumns<{ id: string }>();
+  const [onSort, onResize] = [vi.fn(), vi.fn()];
+  renderInApp(
+    <DataTable
+      caption="Jobs"
+      columns={column.columns([column.accessor("id", { header: "Id" })])}
+      rows={[{ id: "a" }]}
+      rowId={({ id }) => id}
+      sorting={{ id: { direction: "asc", onSort } }}
+      sizing={{ widths: {}, onResize, getLabel: (id) => `Width of ${id}`, defaultWidth: "as usual" }}
+    />,
+  );
+  const header = screen.getByRole("columnheader", { name: "Id" });
+  expect(header.getAttribute("aria-sort")).toBe("ascending");
+  fireEvent.click(within(header).getByRole("button"));
+  fireEvent.keyDown(await within(header).findByRole("slider", { name: "Width of id" }), { key: "ArrowRight" });
+  expect(onSort).toHaveBeenCalledTimes(1);
+  expect(onResize).toHaveBeenCalledWith("id", 48);
 });

@@ -4,7 +4,7 @@ import { pauseRows } from "@/components/data-table/paused-rows";
 import { getRowTitle } from "@/components/jobs/columns/cells";
 import { toBars, toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
 import { toJobRow } from "@/components/jobs/job-row";
-import { getListHref, parseListQuery } from "@/components/jobs/list/list-urls";
+import { parseListQuery } from "@/components/jobs/list/list-urls";
 import { jobDetailSchema, jobListItemSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 
 const readAddress = (params: Parameters<typeof toSearchParams>[0]) => parseListQuery("jobs", toSearchParams(params));
@@ -36,30 +36,20 @@ describe("jobs page URL", () => {
     expect(query).toEqual({ ...defaults, ...expectedQuery });
     expect(ignored.sort()).toEqual(expectedIgnored);
   });
-
-  it("omits default values", () => {
-    expect(getListHref("jobs", defaults)).toBe("/jobs");
-    expect(getListHref("jobs", { ...defaults, status: ["failed"], offset: 100 })).toBe("/jobs?status=failed&offset=100");
-  });
 });
 
 describe("job row", () => {
   const parseItem = (extra: object) => jobListItemSchema.parse({ id: "j1", status: "failed", create_time: 1_700_000_000, ...extra });
 
-  it("shows the failed node and the reason in one line", () => {
-    const row = toJobRow(
-      parseItem({ execution_error: { node_type: "LoadImage", exception_message: "file not found\n  at line 3", exception_type: "E" } }),
-    );
-    expect(row).toMatchObject({ error: "LoadImage: file not found", createdMs: 1_700_000_000_000, state: "failed" });
-  });
+  const node_errors = { 3: { errors: [{ message: "x" }] } };
+  const refusal = { error: { type: "invalid", message: "Prompt outputs failed validation" }, node_errors };
 
-  it("shows the message of a late refusal instead of its JSON", () => {
-    const refusal = {
-      error: { type: "invalid", message: "Prompt outputs failed validation" },
-      node_errors: { 3: { errors: [{ message: "x" }] } },
-    };
-    const row = toJobRow(parseItem({ execution_error: { exception_message: `400: ${JSON.stringify(refusal)}` } }));
-    expect(row.error).toBe("Prompt outputs failed validation");
+  it.each([
+    ["the failed node and the reason in one line", "file not found\n  at line 3", "LoadImage: file not found"],
+    ["the message of a late refusal", `400: ${JSON.stringify(refusal)}`, "LoadImage: Prompt outputs failed validation"],
+  ])("shows %s", (_, exception_message, error) => {
+    const row = toJobRow(parseItem({ execution_error: { node_type: "LoadImage", exception_message, exception_type: "E" } }));
+    expect(row).toMatchObject({ error, createdMs: 1_700_000_000_000, state: "failed" });
   });
 
   it("uses the prompt as the title when the workflow has no name", () => {
@@ -84,13 +74,10 @@ describe("pauseRows", () => {
     expect(paused.newCount).toBe(2);
   });
 
-  it("keeps a row when new rows push it off the page", () => {
-    expect(pauseRows([row("b"), row("a")], [row("c"), row("b")])).toEqual({ rows: [row("b"), row("a")], newCount: 1 });
-  });
-
   it.each([
     ["removes a deleted row and adds the next page's row", "d c b", "d b a", "d b a", 0],
     ["removes a deleted row when new rows arrive", "d c b", "f d b", "d b", 1],
+    ["keeps a row when new rows push it off the page", "b a", "c b", "b a", 1],
     ["holds back a new row in the middle of a sorted list", "d b a", "d c b", "d b a", 1],
     ["keeps all rows when new rows replace the whole page", "b a", "d c", "b a", 2],
     ["adds rows after the last one, since they move no other row", "c b", "c b a", "c b a", 0],
@@ -126,10 +113,8 @@ describe("job facts", () => {
     ]);
     expect(facts.currentNode).toBe("SaveImage");
     expect(facts.outputs.map(({ node, view }) => [node, view.name])).toEqual([["SaveImage", "a.png"]]);
-  });
-
-  it("omits the submitted graph", () => {
-    expect(JSON.stringify(toJobFacts(detail))).not.toContain("class_type");
+    // The submitted graph is omitted.
+    expect(JSON.stringify(facts)).not.toContain("class_type");
   });
 
   it("scales bars to the whole run and omits bars without times", () => {
@@ -158,9 +143,6 @@ describe("job facts", () => {
       ["3", "unreached", undefined, undefined],
     ]);
     expect(getTimeline({ execution_meta: {} })[0]).toEqual(["2", "failed", 1_700_000_001_000, 1_700_000_009_000]);
-  });
-
-  it("omits the failed node's times when the service sends none", () => {
     for (const execution_meta of [undefined, { 1: {} }])
       expect(getTimeline({ execution_meta }).find(([, state]) => state === "failed")).toEqual(["2", "failed", undefined, undefined]);
   });

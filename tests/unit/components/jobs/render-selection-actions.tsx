@@ -1,5 +1,5 @@
 // Renders the actions for selected jobs, and simulates user input.
-import { act, fireEvent, screen } from "@testing-library/react";
+import { act } from "@testing-library/react";
 import { vi } from "vitest";
 import { type JobRow } from "@/components/jobs/job-row";
 import { JobSelectionActions } from "@/components/jobs/list/selection-actions";
@@ -8,6 +8,7 @@ import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { renderInApp } from "../render";
+import { press as pressButton } from "../render-screen";
 
 const createRow = (id: string, state: JobState): JobRow => ({ id, rawStatus: state, state });
 const namedRow: JobRow = {
@@ -27,36 +28,35 @@ export const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", of
 
 type SentRequest = { path: string; method: string; json: unknown; keepalive: boolean; idempotencyKey: string | null };
 /** Replaces `fetch`: records requests and responds like the console. */
-export function mockFetch(respond: (request: SentRequest, requestCount: number) => Response | Promise<Response>): SentRequest[] {
+export function mockFetch(respond: (request: SentRequest) => Response | Promise<Response>): SentRequest[] {
   const requests: SentRequest[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body, keepalive = false, headers }: RequestInit = {}) => {
     const json: unknown = body === undefined || body === null ? undefined : JSON.parse(String(body));
     const request = { path, method, json, keepalive, idempotencyKey: new Headers(headers).get(IDEMPOTENCY_HEADER) };
     requests.push(request);
-    return respond(request, requests.length);
+    return respond(request);
   });
   return requests;
 }
 export function showSelectionActions(selection: JobSelection, { canRun = true } = {}) {
-  const [onDone, onClear] = [vi.fn(), vi.fn()];
+  const onDone = vi.fn();
   const view = renderInApp(
     <JobSelectionActions
       selection={selection}
       rows={rows}
       connection="c1"
       onDone={onDone}
-      onClear={onClear}
+      onClear={vi.fn()}
       onRestored={vi.fn()}
       canRun={canRun}
     />,
   );
-  return { onDone, onClear, ...view };
+  return { onDone, ...view };
 }
 export const chooseJobs = (...jobIds: string[]): JobSelection => ({ kind: "ids", ids: jobIds });
 /** Presses a button. The code that runs jobs again is loaded on demand. */
 export async function press(name: string) {
-  await act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+  await pressButton(name);
   if (/^Run/.test(name)) await act(() => vi.dynamicImportSettled());
 }
-export const advanceTime = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 export const parseQuery = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);

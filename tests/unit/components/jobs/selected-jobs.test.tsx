@@ -1,4 +1,5 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
+import { type ReactNode } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection";
 import { usePageActions } from "@/components/frame/palette/palette-button";
@@ -7,21 +8,9 @@ import { JobPanel } from "@/components/jobs/job/job-panel";
 import { SelectedJobs } from "@/components/jobs/list/job-list-table";
 import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { renderInApp } from "../render";
-import { advanceTime, chooseJobs, mockFetch, parseQuery, press, query, rows, showSelectionActions } from "./render-selection-actions";
+import { advanceTime } from "../render-screen";
+import { chooseJobs, mockFetch, parseQuery, press, query, rows, showSelectionActions } from "./render-selection-actions";
 import { createFacts } from "./sample-job";
-
-it("clears the selection on Esc unless a dialog is open", () => {
-  const store = createSelection();
-  renderInApp(<SelectedJobs store={store} query={query} rows={[]} canRun onDone={() => undefined} />);
-  store.select("job-1", true);
-  const dialog = document.body.appendChild(document.createElement("dialog"));
-  dialog.open = true;
-  fireEvent.keyDown(window, { key: "Escape" });
-  dialog.remove();
-  expect([...store.getIds()]).toEqual(["job-1"]);
-  fireEvent.keyDown(window, { key: "Escape" });
-  expect([...store.getIds()]).toEqual([]);
-});
 
 function showList(canRun = true) {
   const store = createSelection();
@@ -29,56 +18,51 @@ function showList(canRun = true) {
     <>
       <table>
         <tbody>
-          <tr data-row="wait-1">
-            <td>
-              <a href="#wait-1">wait-1</a>
-            </td>
-          </tr>
-          <tr data-row="done-1">
-            <td>
-              <a href="#done-1">done-1</a>
-            </td>
-          </tr>
+          {["wait-1", "done-1"].map((id) => (
+            <tr key={id} data-row={id}>
+              <td>
+                <a href={`#${id}`}>{id}</a>
+              </td>
+            </tr>
+          ))}
         </tbody>
       </table>
       <SelectedJobs store={store} query={query} rows={rows} connection="c1" canRun={canRun} onDone={() => undefined} />
     </>,
   );
-  const focusRow = (id: string) => screen.getByRole("link", { name: id }).focus();
-  return { store, focus: focusRow };
+  const pressKeyOn = (id: string, key: string) => {
+    const link = screen.getByRole("link", { name: id });
+    link.focus();
+    fireEvent.keyDown(link, { key });
+  };
+  return { store, pressKeyOn };
 }
 
 it("cancels the focused job, or the selected jobs, when c is pressed", async () => {
   mockFetch(() => Response.json({}));
-  const { store, focus } = showList();
+  const { store, pressKeyOn } = showList();
   expect(fireEvent.keyDown(document.body, { key: "c" })).toBe(true);
-  focus("done-1");
-  fireEvent.keyDown(document.activeElement ?? document.body, { key: "c" });
+  pressKeyOn("done-1", "c");
   expect(await screen.findByText("This doesn't apply to any of these jobs")).toBeDefined();
-  focus("wait-1");
-  fireEvent.keyDown(document.activeElement ?? document.body, { key: "c" });
+  pressKeyOn("wait-1", "c");
   expect(await screen.findByText("Cancelling 1 job")).toBeDefined();
   fireEvent.click(screen.getByRole("button", { name: "Undo" }));
   store.replace(["wait-1", "wait-2"]);
-  focus("done-1");
-  fireEvent.keyDown(document.activeElement ?? document.body, { key: "c" });
+  pressKeyOn("done-1", "c");
   expect(await screen.findByText("Cancelling 2 jobs")).toBeDefined();
 });
 
 it("runs the focused job again when r is pressed", async () => {
   const requests = mockFetch(() => Response.json({ code: "NOT_FOUND", message: "" }, { status: 404 }));
-  const { focus } = showList();
-  focus("done-1");
-  fireEvent.keyDown(document.activeElement ?? document.body, { key: "r" });
+  showList().pressKeyOn("done-1", "r");
   await waitFor(() => expect(requests.map(({ path }) => path)).toEqual(["/api/jobs/done-1?connection=c1"]));
   expect(await screen.findByText("1 not found")).toBeDefined();
 });
 
 it("ignores c and r when the member can't run jobs", () => {
-  const { focus } = showList(false);
-  focus("wait-1");
-  fireEvent.keyDown(document.activeElement ?? document.body, { key: "c" });
-  fireEvent.keyDown(document.activeElement ?? document.body, { key: "r" });
+  const { pressKeyOn } = showList(false);
+  pressKeyOn("wait-1", "c");
+  pressKeyOn("wait-1", "r");
   expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
 });
 
@@ -94,30 +78,30 @@ it("adds actions for the selected jobs to the command palette", async () => {
   expect(await screen.findByText("Cancelling 2 jobs")).toBeDefined();
 });
 
-it("clears the selection on the first Esc and closes the panel on the second", async () => {
+it.each([
+  ["the selection bar", ["bar", "panel"]],
+  ["the panel", ["panel", "bar"]],
+])("clears the selection and then closes the panel on Esc when %s is first", async (_, order) => {
   vi.stubGlobal("CSS", { escape: (text: string) => text });
   vi.stubGlobal("fetch", async () => Response.json({ id: "job-1", status: "completed" }));
   const onClose = vi.fn();
   const store = createSelection();
-  const panel = <JobPanel jobId="job-1" connection="c1" canRun onClose={onClose} />;
-  const selectionBar = <SelectedJobs store={store} query={query} rows={[]} canRun onDone={() => undefined} />;
-  for (const elements of [[selectionBar, panel] as const, [panel, selectionBar] as const]) {
-    const view = await act(async () =>
-      renderInApp(
-        <>
-          {elements[0]}
-          {elements[1]}
-        </>,
-      ),
-    );
-    onClose.mockClear();
-    store.select("job-1", true);
+  const elements: Record<string, ReactNode> = {
+    bar: <SelectedJobs key="bar" store={store} query={query} rows={[]} canRun onDone={() => undefined} />,
+    panel: <JobPanel key="panel" jobId="job-1" connection="c1" canRun onClose={onClose} />,
+  };
+  await act(async () => renderInApp(order.map((name) => elements[name])));
+  store.select("job-1", true);
+  const pressEscape = () => {
     fireEvent.keyDown(window, { key: "Escape" });
-    expect([[...store.getIds()], onClose.mock.calls.length]).toEqual([[], 0]);
-    fireEvent.keyDown(window, { key: "Escape" });
-    expect(onClose).toHaveBeenCalledTimes(1);
-    view.unmount();
-  }
+    return [[...store.getIds()], onClose.mock.calls.length];
+  };
+  const dialog = document.body.appendChild(document.createElement("dialog"));
+  dialog.open = true;
+  expect(pressEscape()).toEqual([["job-1"], 0]);
+  dialog.remove();
+  expect(pressEscape()).toEqual([[], 0]);
+  expect(pressEscape()).toEqual([[], 1]);
 });
 
 describe("parallel cancel", () => {

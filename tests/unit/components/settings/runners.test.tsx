@@ -1,22 +1,21 @@
 // The runners screen in Settings and the runner notices on the overview and the job page.
-import { act, fireEvent, screen, within } from "@testing-library/react";
-import { Suspense } from "react";
+import { fireEvent, screen, within } from "@testing-library/react";
+import { type ReactNode } from "react";
 import { SWRConfig } from "swr";
 import { beforeEach, expect, it, vi } from "vitest";
 import { JobDetails, JobProgress } from "@/components/jobs/job/job-details";
 import { JobNotes } from "@/components/jobs/job/job-error";
-import { toJobFacts } from "@/components/jobs/job/job-facts";
 import { getUnavailableRunners } from "@/components/overview/overview-jobs";
 import { RunnersNotice } from "@/components/overview/overview-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { runnerProblems, settableRunnerStates } from "@/lib/contract/connections";
 import { type Runner } from "@/lib/contract/runners/runners";
-import { jobDetailSchema } from "@/lib/contract/schemas/job";
 import { messagesByLanguage } from "@/lib/server/i18n/messages";
 import { languages } from "@/lib/shared/languages";
-import { failed, ok } from "@/lib/shared/result";
-import { PageProvider } from "@/tests/support/page-provider";
+import { failed } from "@/lib/shared/result";
+import { createFacts } from "../jobs/sample-job";
 import { renderInApp } from "../render";
+import { createReadResult, press, renderScreen } from "../render-screen";
 import { builtInRunner, studioRunner } from "./runners";
 
 const requests: { path: string; method: string; body?: unknown }[] = [];
@@ -33,45 +32,36 @@ beforeEach(() => {
   });
 });
 
-const createReadResult = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
+const renderUncached = (children: ReactNode) => renderScreen(<SWRConfig value={{ provider: () => new Map() }}>{children}</SWRConfig>);
 async function show(runners: Runner[]): Promise<void> {
   listedRunners = runners;
-  await act(async () =>
-    renderInApp(
-      <PageProvider>
-        <SWRConfig value={{ provider: () => new Map() }}>
-          <Suspense>
-            <RunnersNotice runners={createReadResult(getUnavailableRunners({ runners }))} />
-            <RunnersScreen role="admin" canChange runners={createReadResult(runners)} />
-          </Suspense>
-        </SWRConfig>
-      </PageProvider>,
-    ),
+  await renderUncached(
+    <>
+      <RunnersNotice runners={createReadResult(getUnavailableRunners({ runners }))} />
+      <RunnersScreen role="admin" canChange runners={createReadResult(runners)} />
+    </>,
   );
 }
-const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 const type = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
 const getRow = ({ label }: Runner) => within(screen.getByRole("heading", { name: label }).closest("li") ?? document.body);
 
 it("shows each runner's type, state and totals", async () => {
-  await show([builtInRunner, studioRunner]);
+  await show([builtInRunner, studioRunner, { ...studioRunner, id: "paused", label: "Paused GPU", state: "paused" }]);
   const row = getRow(studioRunner);
   for (const text of ["Ready", "http://10.0.0.12:8188", "fast", "1 of 1 running", "120 done, 3 failed, 4.2 s on average", "0.27.0", "812"])
     expect(row.getByText(text), text).toBeDefined();
   expect(row.getByText("18 GB of 24 GB used")).toBeDefined();
   expect(row.getByRole("progressbar", { name: "Memory of cuda:0 RTX" }).getAttribute("aria-valuenow")).toBe("75");
   expect(getRow(builtInRunner).queryByRole("button", { name: "Remove: Built-in" })).toBeNull();
+  // All runners work, so the overview shows no notice.
+  expect(screen.queryByText("Open runners")).toBeNull();
 });
 
 it("explains an unavailable runner on its screen and on the overview", async () => {
-  const lostRunner = { ...studioRunner, state: "unreachable" as const, reason: { code: "redirects" as const, message: "It answers 302." } };
-  const failingRunner = {
-    ...studioRunner,
-    id: "bad",
-    label: "Old GPU",
-    state: "set_aside" as const,
-    reason: { code: "failures" as const, message: "OOM" },
-  };
+  const redirects = { code: "redirects" as const, message: "It answers 302." };
+  const failures = { code: "failures" as const, message: "OOM" };
+  const lostRunner: Runner = { ...studioRunner, state: "unreachable", reason: redirects };
+  const failingRunner: Runner = { ...studioRunner, id: "bad", label: "Old GPU", state: "set_aside", reason: failures };
   await show([builtInRunner, lostRunner, failingRunner]);
   expect(getRow(lostRunner).getByText("This address redirects to another one")).toBeDefined();
   expect(getRow(lostRunner).getByText("It answers 302.")).toBeDefined();
@@ -82,25 +72,10 @@ it("explains an unavailable runner on its screen and on the overview", async () 
   expect(requests).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
 });
 
-it("shows no runner notice when all runners work", async () => {
-  await show([builtInRunner, { ...studioRunner, state: "paused" }]);
-  expect(screen.queryByText("Open runners")).toBeNull();
-});
-
 it("shows a notice when the state of the runners can't be read", async () => {
   const failure = { code: "SERVICE_UNAVAILABLE" as const, message: "", status: 503 };
   vi.stubGlobal("fetch", async () => Response.json(failure, { status: 503 }));
-  await act(async () =>
-    renderInApp(
-      <PageProvider>
-        <SWRConfig value={{ provider: () => new Map() }}>
-          <Suspense>
-            <RunnersNotice runners={Promise.resolve(failed(failure))} />
-          </Suspense>
-        </SWRConfig>
-      </PageProvider>,
-    ),
-  );
+  await renderUncached(<RunnersNotice runners={Promise.resolve(failed(failure))} />);
   expect(screen.getByRole("status").textContent).toContain("Couldn't load the state of the runners.");
 });
 
@@ -159,7 +134,6 @@ it("shows a job's runner and attempt, and the runner it waits for", () => {
 
 it.each([
   [0, "Queued on GPU 1."],
-  [1, "Queued on GPU 1, behind 1 job."],
   [4, "Queued on GPU 1, behind 4 jobs."],
 ])("shows the runner that has queued a job behind %i others", (ahead, text) => {
   const waits = { state: "queued", runners: ["GPU 1"], ahead, message: text };
@@ -184,7 +158,3 @@ it("shows a cleared cache and refused outputs as notes", () => {
   fireEvent.click(screen.getByRole("button", { name: /#2/ }));
   expect(onShowNode).toHaveBeenCalledWith("2");
 });
-
-function createFacts(response: object) {
-  return toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...response }));
-}

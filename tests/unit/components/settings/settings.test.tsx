@@ -1,23 +1,12 @@
-import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
-import { Suspense } from "react";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { findInvalidField } from "@/components/frame/failure/failure-message";
 import { ConnectionCheckNotice } from "@/components/settings/check-notices";
 import { ConnectionForm, parseConnectionForm } from "@/components/settings/connections/connection-form";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { checkOutcomes } from "@/lib/contract/connections";
-import { PageProvider } from "@/tests/support/page-provider";
 import { renderInApp } from "../render";
-
-const mockRouter = {
-  back: vi.fn(),
-  forward: vi.fn(),
-  refresh: vi.fn(),
-  push: vi.fn(),
-  replace: vi.fn(),
-  prefetch: vi.fn(),
-  bfcacheId: "",
-};
+import { press, renderScreen } from "../render-screen";
 
 describe("connection check", () => {
   it("shows a different message for each outcome", () => {
@@ -29,97 +18,68 @@ describe("connection check", () => {
     expect(new Set(statuses).size).toBe(checkOutcomes.length);
   });
 
-  it("doesn't mention a key for a local server", () => {
-    renderInApp(<ConnectionCheckNotice check={{ outcome: "active", message: "", dialect: "local" }} />);
-    expect(screen.getByRole("status").textContent).toMatch(/local server.*No key needed/);
-  });
-
-  it("shows the wait that the service requested", () => {
-    const getStatusText = (retryAfterMs?: number) => {
-      renderInApp(<ConnectionCheckNotice check={{ outcome: "failing", message: "", dialect: "interface", retryAfterMs }} />);
-      const statusText = screen.getByRole("status").textContent;
-      cleanup();
-      return statusText;
-    };
-    expect(getStatusText()).toContain("Try again in a moment.");
-    expect(getStatusText(29_200)).toContain("Try again in 30 s.");
-    expect(getStatusText(29_200)).not.toContain("in a moment");
-  });
-
-  it("shows the service's message only when the check fails", () => {
-    renderInApp(
-      <>
-        <ConnectionCheckNotice check={{ outcome: "active", message: "fine", dialect: "interface" }} />
-        <ConnectionCheckNotice check={{ outcome: "refused", message: "key revoked", dialect: "interface" }} />
-      </>,
-    );
-    expect(screen.queryByText("fine")).toBeNull();
-    expect(screen.getByText("key revoked")).toBeDefined();
+  it.each([
+    ["no key for a local server", { outcome: "active", message: "", dialect: "local" }, /local server.*No key needed/],
+    ["a short wait by default", { outcome: "failing", message: "", dialect: "interface" }, /Try again in a moment\./],
+    [
+      "only the requested wait",
+      { outcome: "failing", message: "", dialect: "interface", retryAfterMs: 29_200 },
+      /^(?!.*in a moment).*Try again in 30 s\./,
+    ],
+    ["the service's message when the check fails", { outcome: "refused", message: "key revoked", dialect: "interface" }, /key revoked/],
+    ["no message when the check succeeds", { outcome: "active", message: "fine", dialect: "interface" }, /^(?!.*fine)/],
+  ] as const)("shows %s", (_, check, text) => {
+    expect(renderInApp(<ConnectionCheckNotice check={check} />).container.textContent).toMatch(text);
   });
 });
 
 describe("connection form", () => {
-  it("keeps the stored key when empty and clears an empty account URL", () => {
+  async function show() {
+    const [onSaved, onClose] = [vi.fn(), vi.fn()];
+    await renderScreen(<ConnectionForm canShare onSaved={onSaved} onClose={onClose} />);
+    const urlField = screen.getByLabelText<HTMLInputElement>("Base URL");
+    const enterUrl = (value: string) => {
+      fireEvent.change(urlField, { target: { value } });
+      return document.getElementById(urlField.getAttribute("aria-describedby") ?? "")?.textContent;
+    };
+    return { onSaved, onClose, urlField, enterUrl };
+  }
+  function parse(fields: Record<string, string>) {
     const data = new FormData();
-    for (const [name, value] of Object.entries({ name: " Studio ", baseUrl: "https://a.example", accountUrl: "", key: "" }))
-      data.set(name, value);
-    expect(parseConnectionForm(data)).toEqual({ name: "Studio", baseUrl: "https://a.example", accountUrl: "" });
+    for (const [name, value] of Object.entries(fields)) data.set(name, value);
+    return parseConnectionForm(data);
+  }
+
+  it("keeps the stored key when empty and clears an empty account URL", () => {
+    const fields = { name: " Studio ", baseUrl: "https://a.example", accountUrl: "", key: "" };
+    expect(parse(fields)).toEqual({ name: "Studio", baseUrl: "https://a.example", accountUrl: "" });
   });
 
-  it("shows the stored URL when the entered one ends in /api", () => {
-    renderInApp(
-      <PageProvider router={mockRouter}>
-        <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
-      </PageProvider>,
-    );
-    const field = screen.getByLabelText("Base URL");
-    const enterValue = (value: string) => {
-      fireEvent.change(field, { target: { value } });
-      return document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent;
-    };
-    for (const url of ["https://a.example/api", " https://a.example/api// "])
-      expect(enterValue(url)).toMatch(/Saved as https:\/\/a\.example$/);
-    expect(enterValue("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
-    for (const url of ["https://a.example/", "https://a.example/apis", "https://api.example"])
-      expect(enterValue(url)).toMatch(/without \/api$/);
-  });
-
-  it("adds a scheme to the URL and shows the result", () => {
-    const parse = (baseUrl: string) => {
-      const data = new FormData();
-      data.set("baseUrl", baseUrl);
-      return parseConnectionForm(data).baseUrl;
-    };
+  it("adds a scheme to the URL", () => {
     for (const localAddress of ["localhost:3438", "127.0.0.1:8188/studio", "[::1]:8188", "my.localhost"])
-      expect(parse(localAddress)).toBe(`http://${localAddress}`);
+      expect(parse({ baseUrl: localAddress }).baseUrl).toBe(`http://${localAddress}`);
     for (const remoteAddress of ["gpu.example", "localhost.example:8188", "192.168.1.5:8188"])
-      expect(parse(remoteAddress)).toBe(`https://${remoteAddress}`);
+      expect(parse({ baseUrl: remoteAddress }).baseUrl).toBe(`https://${remoteAddress}`);
     for (const completeUrl of ["http://gpu.example", "HTTPS://gpu.example", "ftp://gpu.example"])
-      expect(parse(completeUrl)).toBe(completeUrl);
-    renderInApp(
-      <PageProvider router={mockRouter}>
-        <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
-      </PageProvider>,
-    );
-    const field = screen.getByLabelText<HTMLInputElement>("Base URL");
-    fireEvent.change(field, { target: { value: "localhost:3438/api" } });
-    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/Saved as http:\/\/localhost:3438$/);
-    fireEvent.change(field, { target: { value: "gpu.example" } });
-    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as https:\/\/gpu\.example$/);
+      expect(parse({ baseUrl: completeUrl }).baseUrl).toBe(completeUrl);
+  });
+
+  it("shows the stored URL when the entered one ends in /api or has no scheme", async () => {
+    const { urlField, enterUrl } = await show();
+    for (const url of ["https://a.example/api", " https://a.example/api// "])
+      expect(enterUrl(url)).toMatch(/Saved as https:\/\/a\.example$/);
+    expect(enterUrl("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
+    for (const url of ["https://a.example/", "https://a.example/apis", "https://api.example"])
+      expect(enterUrl(url)).toMatch(/without \/api$/);
+    expect(enterUrl("localhost:3438/api")).toMatch(/Saved as http:\/\/localhost:3438$/);
+    expect(enterUrl("gpu.example")).toMatch(/saved as https:\/\/gpu\.example$/);
     // The browser's own validation would accept only complete URLs.
-    expect(field.validity.valid).toBe(true);
+    expect(urlField.validity.valid).toBe(true);
   });
 
   it("takes the focus when opened and returns it when closed", async () => {
-    await act(async () => {
-      renderInApp(
-        <PageProvider router={mockRouter}>
-          <Suspense>
-            <ConnectionsScreen viewer={{ memberId: "m", name: "Ana" }} connections={Promise.resolve([])} canChangeShared canAdd />
-          </Suspense>
-        </PageProvider>,
-      );
-    });
+    const viewer = { memberId: "m", name: "Ana" };
+    await renderScreen(<ConnectionsScreen viewer={viewer} connections={Promise.resolve([])} canChangeShared canAdd />);
     fireEvent.click(screen.getByRole("button", { name: "Add a connection" }));
     expect(document.activeElement).toBe(screen.getByLabelText("Name"));
     fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
@@ -134,33 +94,23 @@ describe("connection form", () => {
     expect(findInvalidField({ ...failure, message: "nonsense: is no field" }, names)).toBeUndefined();
     expect(findInvalidField({ ...failure, status: 502 }, names)).toBeUndefined();
   });
-});
 
-describe("connection with a refused key", () => {
-  it("reports that nothing was saved and saves on a second press", async () => {
+  it("saves a connection with a refused key only on a second press", async () => {
     const bodies: unknown[] = [];
-    vi.stubGlobal("fetch", (_path: string, init: RequestInit) => {
-      const body: unknown = JSON.parse(String(init.body));
-      bodies.push(body);
+    vi.stubGlobal("fetch", async (_path: string, { body }: RequestInit) => {
+      bodies.push(JSON.parse(String(body)));
       const check = { outcome: "refused", message: "no" };
-      return Promise.resolve(Response.json(bodies.length === 1 ? { check } : { check, connection: { id: "c" } }));
+      return Response.json(bodies.length === 1 ? { check } : { check, connection: { id: "c" } });
     });
-    const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
-    const onSaved = vi.fn();
-    const onClose = vi.fn();
-    renderInApp(
-      <PageProvider router={router}>
-        <ConnectionForm canShare onSaved={onSaved} onClose={onClose} />
-      </PageProvider>,
-    );
+    const { onSaved, onClose, enterUrl } = await show();
     fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Studio" } });
-    fireEvent.change(screen.getByLabelText("Base URL"), { target: { value: "https://a.example" } });
+    enterUrl("https://a.example");
     fireEvent.change(screen.getByLabelText("Key"), { target: { value: "k" } });
-    fireEvent.click(screen.getByRole("button", { name: "Save and check" }));
+    await press("Save and check");
     expect(await screen.findByText("The service refused the key")).toBeDefined();
     expect(screen.getByText(/^Nothing was saved/)).toBeDefined();
     expect([onSaved.mock.calls.length, onClose.mock.calls.length]).toEqual([0, 0]);
-    fireEvent.click(screen.getByRole("button", { name: "Save anyway" }));
+    await press("Save anyway");
     await waitFor(() => expect(onClose).toHaveBeenCalledOnce());
     expect(bodies[1]).toMatchObject({ name: "Studio", key: "k", keep: true });
     expect(onSaved).toHaveBeenCalledOnce();

@@ -1,10 +1,17 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { clickButton, getPositionText, items, pressKey, renderViewer, repeatKey } from "./render-viewer";
-import { advanceTime, finishLoading, restoreBrowserApis, stubBrowserApis } from "./viewer-fixtures";
+import { beforeEach, expect, it } from "vitest";
+import { advanceTime, press } from "../render-screen";
+import { compareWithNext, finishLoading, getPositionText, items, pressKey, renderViewer, stubBrowserApis } from "./render-viewer";
 
 beforeEach(stubBrowserApis);
-afterEach(restoreBrowserApis);
+
+const fireOn = (element: Element, key: string) => act(async () => void fireEvent.keyDown(element, { key }));
+/** Reports that the browser can't play the displayed video. */
+async function failVideo() {
+  const video = document.querySelector("video");
+  if (!video) throw new Error("The viewer shows no video.");
+  await act(async () => void fireEvent.error(video));
+}
 
 it("offers no download when the service serves no files", async () => {
   renderViewer();
@@ -19,10 +26,7 @@ it("offers no download when the service serves no files", async () => {
 
 it("outlines compared pictures with one pixel at any scale", async () => {
   renderViewer();
-  await pressKey("c");
-  await pressKey("ArrowRight");
-  await pressKey("c");
-  await clickButton("Compare 2");
+  await compareWithNext();
   for (const name of ["one.png", "two.png"]) {
     const image = screen.getAllByAltText(name).at(-1);
     const scale = Number(/scale\((.+)\)/.exec(image?.style.transform ?? "")?.[1]);
@@ -46,10 +50,10 @@ it("moves with keys and stops at both ends", async () => {
 
 it("moves with keys from buttons but not from a select", async () => {
   renderViewer();
-  await clickButton("Mark for comparison");
-  await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Mark for comparison" }), { key: "ArrowRight" }));
+  await press("Mark for comparison");
+  await fireOn(screen.getByRole("button", { name: "Mark for comparison" }), "ArrowRight");
   expect(getPositionText()).toBe("2 of 4");
-  await act(async () => void fireEvent.keyDown(screen.getByRole("combobox", { name: "Time per picture" }), { key: "End" }));
+  await fireOn(screen.getByRole("combobox", { name: "Time per picture" }), "End");
   expect(getPositionText()).toBe("2 of 4");
 });
 
@@ -65,12 +69,11 @@ it("times each slide after it has loaded, loops and pauses", async () => {
   await advanceTime(200);
   expect(getPositionText()).toBe("4 of 4");
   // A video that can't be played is shown for the same time.
-  const film = document.querySelector("video");
-  if (film) await act(async () => void fireEvent.error(film));
+  await failVideo();
   await advanceTime(4_000);
   expect(getPositionText()).toBe("1 of 4");
   await finishLoading("one.png");
-  await clickButton("Pause the slideshow");
+  await press("Pause the slideshow");
   await advanceTime(60_000);
   expect(getPositionText()).toBe("1 of 4");
   fireEvent.change(screen.getByRole("combobox", { name: "Time per picture" }), { target: { value: "2" } });
@@ -85,34 +88,31 @@ it("compares marked pictures and lists input differences", async () => {
   expect(screen.getByRole("button", { name: "Mark for comparison" }).getAttribute("aria-pressed")).toBe("true");
   await pressKey("ArrowRight");
   await pressKey("c");
-  await clickButton("Compare 2");
+  await press("Compare 2");
   const comparison = screen.getByRole("dialog", { name: "Comparing 2 pictures" });
   await advanceTime(0);
   const row = within(comparison).getByRole("row", { name: /seed/ });
   expect(row.textContent).toBe("Sampler 3 · seed12");
   expect(within(comparison).queryByRole("row", { name: /steps/ })).toBeNull();
-  await clickButton("Slider");
+  await press("Slider");
   const divider = within(comparison).getByRole("slider", { name: "Position of the divider" });
   fireEvent.change(divider, { target: { value: "0.25" } });
   expect(within(comparison).getByAltText("two.png").closest("figure")?.style.clipPath).toBe("inset(0 0 0 25%)");
 
   // Closing the comparison returns to the viewer.
-  await clickButton("Close comparison");
+  await press("Close comparison");
   expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
   expect(onClose).not.toHaveBeenCalled();
   expect(getPositionText()).toBe("2 of 4");
   await pressKey("c");
   expect(screen.queryByRole("button", { name: /^Compare/ })).toBeNull();
-  await clickButton("Close");
+  await press("Close");
   expect(onClose).toHaveBeenCalledTimes(1);
 });
 
 it("closes only the comparison when the browser cancels all dialogs", async () => {
   const onClose = renderViewer();
-  await pressKey("c");
-  await pressKey("ArrowRight");
-  await pressKey("c");
-  await clickButton("Compare 2");
+  await compareWithNext();
   const [viewer, compared] = screen.getAllByRole<HTMLDialogElement>("dialog");
   // When dialogs open without a click, for example after a reload, one key press cancels and closes all of them.
   await act(async () => {
@@ -130,15 +130,12 @@ it("closes only the comparison when the browser cancels all dialogs", async () =
 
 it("shows a message when a compared picture has no job", async () => {
   renderViewer(1);
-  await pressKey("c");
-  await pressKey("ArrowRight");
-  await pressKey("c");
-  await clickButton("Compare 2");
+  await compareWithNext();
   await advanceTime(0);
   expect(screen.getByText("Picture 2: uploaded, no job")).toBeDefined();
 });
 
-it("shows loading and failed pictures and keeps keys working", async () => {
+it("shows loading, loaded and failed pictures and keeps keys working", async () => {
   renderViewer();
   expect(screen.getByRole("status", { name: "Loading" })).toBeDefined();
   await act(async () => void fireEvent.error(screen.getByAltText("one.png")));
@@ -146,21 +143,17 @@ it("shows loading and failed pictures and keeps keys working", async () => {
   expect(screen.queryByRole("status", { name: "Loading" })).toBeNull();
   await pressKey("ArrowRight");
   expect(screen.queryByText("This picture cannot be shown.")).toBeNull();
-});
-
-it("shows the pixel size when a picture has loaded", async () => {
-  renderViewer();
   expect(screen.queryByText("640 × 480")).toBeNull();
-  await finishLoading("one.png");
+  await finishLoading("two.png");
   expect(screen.getByText("640 × 480")).toBeDefined();
 });
 
 it("doesn't load pictures skipped while a key is held", async () => {
   renderViewer();
-  await repeatKey("ArrowRight");
+  await pressKey("ArrowRight", true);
   expect(screen.getByAltText("two.png").hasAttribute("src")).toBe(false);
   await advanceTime(60);
-  await repeatKey("ArrowRight");
+  await pressKey("ArrowRight", true);
   expect(screen.getByAltText("three.png").hasAttribute("src")).toBe(false);
   await advanceTime(150);
   expect(screen.getByAltText("three.png").getAttribute("src")).toBe("/files/three");
@@ -184,7 +177,7 @@ it("plays with Space, keeps Space on buttons and lists shortcuts on ?", async ()
   renderViewer();
   await pressKey(" ");
   expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
-  await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Next" }), { key: " " }));
+  await fireOn(screen.getByRole("button", { name: "Next" }), " ");
   await finishLoading("one.png");
   await pressKey("?");
   expect(screen.getByText("Play or pause the slideshow")).toBeDefined();
@@ -199,17 +192,16 @@ it("plays with Space, keeps Space on buttons and lists shortcuts on ?", async ()
 it("repeats arrow keys but no other key when held", async () => {
   renderViewer();
   await pressKey(" ");
-  for (const _ of [1, 2, 3]) await repeatKey(" ");
+  for (const _ of [1, 2, 3]) await pressKey(" ", true);
   expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
-  await repeatKey("ArrowRight");
+  await pressKey("ArrowRight", true);
   expect(getPositionText()).toBe("2 of 4");
 });
 
 it("shows the size and a download when a file can't be played", async () => {
   renderViewer(3);
   expect(screen.queryByText(/Can't play this/)).toBeNull();
-  const film = document.querySelector("video");
-  if (film) await act(async () => void fireEvent.error(film));
+  await failVideo();
   expect(screen.getByText(/^Can't play this here/)).toBeDefined();
   expect(screen.getByText("2 kB")).toBeDefined();
   expect(screen.getAllByRole("link", { name: "Download film.png" })).toHaveLength(2);

@@ -1,15 +1,14 @@
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { ShareProvider } from "@/components/frame/member-context";
 import { Compare } from "@/components/viewer/compare";
 import { useShownItem, useViewing } from "@/components/viewer/use-viewing";
 import { Viewer } from "@/components/viewer/viewer";
-import { type ApiFailure } from "@/lib/browser/api-failure";
 import { failed, ok } from "@/lib/shared/result";
 import { renderInApp } from "../render";
-import { getPositionText, renderViewer } from "./render-viewer";
-import { advanceTime, createPicture, finishLoading, graphs, restoreBrowserApis, stubBrowserApis } from "./viewer-fixtures";
+import { advanceTime, press } from "../render-screen";
+import { createPicture, finishLoading, getPositionText, graphs, renderViewer, stubBrowserApis } from "./render-viewer";
 
 describe("viewing", () => {
   const ids = ["one", "two", "three"];
@@ -30,18 +29,16 @@ describe("viewing", () => {
       </>
     );
   }
-  const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
   const expectText = (text: string) => waitFor(() => expect(screen.getByText(text)).toBeDefined());
   const getUrl = () => window.location.pathname + window.location.search;
 
   beforeEach(() => {
     window.history.replaceState(null, "", "/assets?sort=name");
     window.history.pushState(null, "", "/assets?sort=size");
-    vi.clearAllMocks();
+    renderInApp(<Page />);
   });
 
   it("closes on Back and reopens on Forward", async () => {
-    renderInApp(<Page />);
     await press("Open");
     await expectText("viewing two");
     expect(getUrl()).toBe("/assets?sort=size&show=two");
@@ -54,7 +51,6 @@ describe("viewing", () => {
   });
 
   it("removes its history entry when closed with a button", async () => {
-    renderInApp(<Page />);
     await press("Open");
     await press("Next");
     await expectText("viewing three");
@@ -69,7 +65,6 @@ describe("viewing", () => {
   });
 
   it("closes the comparison on the first Back and the viewer on the second", async () => {
-    renderInApp(<Page />);
     await press("Open");
     await press("Compare");
     await expectText("comparing one,two");
@@ -84,22 +79,22 @@ describe("viewing", () => {
 
 describe("comparison", () => {
   beforeEach(stubBrowserApis);
-  afterEach(restoreBrowserApis);
 
-  const notFound: ApiFailure = { code: "NOT_FOUND", message: "", status: 404 };
-  const unreachable: ApiFailure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
-  const renderComparison = (jobs: readonly (string | undefined)[], failure?: ApiFailure) =>
+  /** Compares pictures of these jobs. `job-x` can't be read. Jobs are cached by picture ids, so each id names its job and code. */
+  async function compare(jobs: readonly (string | undefined)[], code = "NOT_FOUND") {
+    const failure = { code, message: "", status: code === "NOT_FOUND" ? 404 : 502 };
     renderInApp(
       <Compare
-        items={jobs.map((jobId, index) => createPicture(`p${index + 1}-${failure?.code}-${jobs.length}`, jobId))}
-        readWorkflow={async (jobId) => (failure && jobId === "job-x" ? failed(failure) : ok(graphs[jobId]))}
+        items={jobs.map((jobId, index) => createPicture(`p${index + 1}-${jobId}-${code}`, jobId))}
+        readWorkflow={async (jobId) => (jobId === "job-x" ? failed(failure) : ok(graphs[jobId]))}
         onClose={() => undefined}
       />,
     );
+    await advanceTime(0);
+  }
 
   it("shows the pixel size of each picture and marks a failed one", async () => {
-    renderComparison(["job-1", "job-2", undefined, "job-1"]);
-    await advanceTime(0);
+    await compare(["job-1", "job-2", undefined, "job-1"]);
     expect(screen.getAllByRole("figure")).toHaveLength(4);
     expect(screen.getByRole("columnheader", { name: /^4/ })).toBeDefined();
     const names = screen.getAllByAltText(/^p\d/).map((image) => image.getAttribute("alt") ?? "");
@@ -109,65 +104,48 @@ describe("comparison", () => {
     expect(screen.getByText("This picture cannot be shown.")).toBeDefined();
   });
 
-  it("distinguishes a deleted job from one that can't be loaded", async () => {
-    renderComparison(["job-1", "job-x"], notFound);
-    await advanceTime(0);
-    expect(screen.getByText("The job of picture 2 no longer exists.")).toBeDefined();
-    expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
-    cleanup();
-    renderComparison(["job-1", "job-x"], unreachable);
-    await advanceTime(0);
-    expect(screen.getByText(/^The job of picture 2 could not be loaded\. /)).toBeDefined();
-    expect(screen.getByRole("button", { name: "Try again" })).toBeDefined();
+  it.each([
+    ["NOT_FOUND", /^The job of picture 2 no longer exists\.$/, false],
+    ["UPSTREAM_UNREACHABLE", /^The job of picture 2 could not be loaded\. /, true],
+  ])("explains why a job can't be compared: %s", async (code, text, canRetry) => {
+    await compare(["job-1", "job-x"], code);
+    expect(screen.getByText(text)).toBeDefined();
+    expect(screen.queryByRole("button", { name: "Try again" }) !== null).toBe(canRetry);
   });
 
   it("shows a message when all pictures come from the same job", async () => {
-    renderComparison(["job-1", "job-1"]);
-    await advanceTime(0);
+    await compare(["job-1", "job-1"]);
     expect(screen.getByText("They come from the same job.")).toBeDefined();
     cleanup();
-    renderComparison(["job-1", "job-1", "job-1-again"]);
-    await advanceTime(0);
+    await compare(["job-1", "job-1", "job-1-again"]);
     expect(screen.queryByText("They come from the same job.")).toBeNull();
   });
 });
 
 describe("sharing from the viewer", () => {
   beforeEach(stubBrowserApis);
-  afterEach(restoreBrowserApis);
 
   const items = [createPicture("one"), createPicture("two")];
-  function show(mayShare: boolean, shareConnectionId?: string) {
-    const onClose = vi.fn();
-    function StatefulViewer() {
-      const [at, setAt] = useState(0);
-      return (
-        <Viewer
-          count={items.length}
-          index={at}
-          getItem={(n) => items[n]}
-          onMove={setAt}
-          onClose={onClose}
-          shareConnectionId={shareConnectionId}
-        />
-      );
-    }
+  const onClose = vi.fn();
+  function StatefulViewer({ shareConnectionId }: { shareConnectionId: string | undefined }) {
+    const [at, setAt] = useState(0);
+    const props = { getItem: (index: number) => items[index], onMove: setAt, onClose, shareConnectionId };
+    return <Viewer count={items.length} index={at} {...props} />;
+  }
+  const show = (mayShare: boolean, shareConnectionId?: string) =>
     renderInApp(
       <ShareProvider value={mayShare}>
-        <StatefulViewer />
+        <StatefulViewer shareConnectionId={shareConnectionId} />
       </ShareProvider>,
     );
-    return onClose;
-  }
-  const click = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
   it("shares the displayed asset and pauses the slideshow", async () => {
-    const onClose = show(true, "here");
+    show(true, "here");
     const fetchMock = vi.fn(async () => Response.json({ id: "s", path: "/share/x", expiresAt: 0, count: 1 }, { status: 201 }));
     vi.stubGlobal("fetch", fetchMock);
     await finishLoading("one.png");
-    await click("Play a slideshow");
-    await click("Share one.png");
+    await press("Play a slideshow");
+    await press("Share one.png");
     await act(() => vi.dynamicImportSettled());
     await advanceTime(60_000);
     expect(screen.getByText("1 of 2")).toBeDefined();
@@ -191,7 +169,6 @@ describe("sharing from the viewer", () => {
 
 describe("touch in the viewer", () => {
   beforeEach(stubBrowserApis);
-  afterEach(restoreBrowserApis);
 
   /** Replaces PointerEvent, which jsdom does not implement. */
   class TouchPointerEvent extends MouseEvent {
@@ -205,13 +182,19 @@ describe("touch in the viewer", () => {
     }
   }
 
-  it("starts a pinch when a second finger touches during a swipe", async () => {
+  const dispatchTouch = (type: string, clientX: number, overrides: PointerEventInit = {}) => {
+    const event = new TouchPointerEvent(type, { clientX, clientY: 200, bubbles: true, ...overrides });
+    fireEvent(screen.getByRole("group", { name: /Picture/ }), event);
+  };
+  const fireTouch = (...touch: Parameters<typeof dispatchTouch>) => act(async () => dispatchTouch(...touch));
+
+  beforeEach(async () => {
+    HTMLElement.prototype.setPointerCapture = () => undefined;
     renderViewer();
     await finishLoading("one.png");
-    HTMLElement.prototype.setPointerCapture = () => undefined;
-    const pictureElement = screen.getByRole("group", { name: /Picture/ });
-    const fireTouch = (type: string, clientX: number, overrides: PointerEventInit = {}) =>
-      act(async () => void fireEvent(pictureElement, new TouchPointerEvent(type, { clientX, clientY: 200, bubbles: true, ...overrides })));
+  });
+
+  it("starts a pinch when a second finger touches during a swipe", async () => {
     const getTransform = () => [...screen.getByAltText("one.png").style.transform.matchAll(/-?[\d.]+/g)].map(([n]) => Number(n).toFixed(3));
     const before = getTransform();
     await fireTouch("pointerdown", 300);
@@ -225,18 +208,12 @@ describe("touch in the viewer", () => {
   });
 
   it("moves to the next or previous picture on a swipe", async () => {
-    renderViewer();
-    await finishLoading("one.png");
-    const swipe = async (from: number, to: number) => {
-      const pictureElement = screen.getByRole("group", { name: /Picture/ });
-      const firePointer = (type: string, clientX: number) =>
-        fireEvent(pictureElement, new TouchPointerEvent(type, { clientX, clientY: 200, bubbles: true }));
-      await act(async () => {
-        firePointer("pointerdown", from);
-        firePointer("pointermove", (from + to) / 2);
-        firePointer("pointerup", to);
+    const swipe = (from: number, to: number) =>
+      act(async () => {
+        dispatchTouch("pointerdown", from);
+        dispatchTouch("pointermove", (from + to) / 2);
+        dispatchTouch("pointerup", to);
       });
-    };
     await swipe(300, 280);
     expect(getPositionText()).toBe("1 of 4");
     await swipe(300, 120);

@@ -28,50 +28,47 @@ it("imports App mode inputs and skips links and missing widgets", () => {
   expect(appDefinitionSchema.safeParse(draft).success).toBe(true);
 });
 
+const SUBGRAPH_ID = "0a0a0a0a-0000-4000-8000-000000000001";
+const createWidgetNode = (id: number, type: string, name: string, link: number, overrides: object = {}) => ({
+  id,
+  type,
+  inputs: [{ name, link, widget: { name } }],
+  ...overrides,
+});
+const createInputLink = (id: number, target_id: number) => ({ id, origin_id: -10, origin_slot: 0, target_id, target_slot: 0 });
+/** An editor file whose App mode lists `inputs` as pairs of node id and name. */
+const createEditor = (nodes: object[], inputs: [number, string][], overrides: object = {}) => ({
+  nodes,
+  links: [],
+  extra: { linearData: { inputs, outputs: [] } },
+  ...overrides,
+});
+const createDefinitions = (nodes: object[], inputs: object[], links: object[]) => ({
+  definitions: { subgraphs: [{ id: SUBGRAPH_ID, name: "Soft", inputs, outputs: [], nodes, links }] },
+});
+const blur = { class_type: "Blur", inputs: { sigma: 1.5 } };
+
 it("creates one input for a shared widget and sets every linked input", () => {
-  const id = "0a0a0a0a-0000-4000-8000-000000000001";
-  const createBlurNode = (node: number, link: number) => ({
-    id: node,
-    type: "Blur",
-    inputs: [{ name: "sigma", link, widget: { name: "sigma" } }],
-  });
-  const createInputLink = (link: number, target: number) => ({
-    id: link,
-    origin_id: -10,
-    origin_slot: 0,
-    target_id: target,
-    target_slot: 0,
-  });
-  const nodes = [createBlurNode(11, 1), createBlurNode(12, 2), { id: 13, type: "Blur", widgets_values: [2] }];
-  const subgraph = {
-    id,
-    name: "Soft",
-    inputs: [{ name: "amount", linkIds: [1, 2] }],
-    outputs: [],
-    nodes,
-    links: [createInputLink(1, 11), createInputLink(2, 12)],
-  };
-  const editor = {
-    nodes: [
-      { id: 5, type: id, inputs: [{ name: "amount", widget: { name: "amount" } }], properties: { proxyWidgets: [["13", "sigma"]] } },
-      { id: 6, type: "PrimitiveNode", outputs: [{ name: "n", type: "FLOAT" }], widgets_values: [3] },
-      createBlurNode(7, 9),
-    ],
+  const innerNodes = [
+    createWidgetNode(11, "Blur", "sigma", 1),
+    createWidgetNode(12, "Blur", "sigma", 2),
+    { id: 13, type: "Blur", widgets_values: [2] },
+  ];
+  const nodes = [
+    { id: 5, type: SUBGRAPH_ID, inputs: [{ name: "amount", widget: { name: "amount" } }], properties: { proxyWidgets: [["13", "sigma"]] } },
+    { id: 6, type: "PrimitiveNode", outputs: [{ name: "n", type: "FLOAT" }], widgets_values: [3] },
+    createWidgetNode(7, "Blur", "sigma", 9),
+  ];
+  const inputs: [number, string][] = [
+    [5, "amount"],
+    [5, "sigma"],
+    [6, "value"],
+    [7, "sigma"],
+  ];
+  const editor = createEditor(nodes, inputs, {
     links: [[9, 6, 0, 7, 0, "FLOAT"]],
-    definitions: { subgraphs: [subgraph] },
-    extra: {
-      linearData: {
-        inputs: [
-          [5, "amount"],
-          [5, "sigma"],
-          [6, "value"],
-          [7, "sigma"],
-        ],
-        outputs: [],
-      },
-    },
-  };
-  const blur = { class_type: "Blur", inputs: { sigma: 1.5 } };
+    ...createDefinitions(innerNodes, [{ name: "amount", linkIds: [1, 2] }], [createInputLink(1, 11), createInputLink(2, 12)]),
+  });
   const flat = { "5:11": blur, "5:12": blur, "5:13": blur, "7": blur };
   const draft = appDefinitionSchema.parse(createAppDraft({ graph: flat, editor, title: "Soft" }));
   expect(draft.inputs.map(({ label, node, input, also }) => ({ label, node, input, also }))).toEqual([
@@ -85,17 +82,14 @@ it("creates one input for a shared widget and sets every linked input", () => {
 });
 
 it("finds inputs inside a subgraph when its node ids are renumbered", () => {
-  const id = "0a0a0a0a-0000-4000-8000-000000000002";
-  const nodes = [
+  const innerNodes = [
     { id: 5, type: "Blur", widgets_values: [1.5] },
     { id: 8, type: "SaveImage", widgets_values: ["out"] },
   ];
-  const editor = {
+  // The inner node also has the id 5, so it becomes 21.
+  const editor = createEditor([{ id: 5, type: SUBGRAPH_ID, properties: { proxyWidgets: [["5", "sigma"]] } }], [], {
     last_node_id: 20,
-    // The inner node also has the id 5, so it becomes 21.
-    nodes: [{ id: 5, type: id, properties: { proxyWidgets: [["5", "sigma"]] } }],
-    links: [],
-    definitions: { subgraphs: [{ id, name: "Soft", inputs: [], outputs: [], nodes, links: [] }] },
+    ...createDefinitions(innerNodes, [], []),
     extra: {
       linearData: {
         inputs: [
@@ -105,69 +99,37 @@ it("finds inputs inside a subgraph when its node ids are renumbered", () => {
         outputs: [8],
       },
     },
-  };
-  const flat = {
-    "5:21": { class_type: "Blur", inputs: { sigma: 1.5 } },
-    "5:8": { class_type: "SaveImage", inputs: { filename_prefix: "out" } },
-  };
+  });
+  const flat = { "5:21": blur, "5:8": { class_type: "SaveImage", inputs: { filename_prefix: "out" } } };
   const { inputs, outputs } = appDefinitionSchema.parse(createAppDraft({ graph: flat, editor, title: "Soft" }));
   expect(inputs.map(({ node, input }) => `${node} ${input}`)).toEqual(["5:21 sigma", "5:8 filename_prefix"]);
   expect(outputs.map(({ node }) => node)).toEqual(["5:8"]);
 });
 
 it("omits keys and repeated inputs when links form a loop", () => {
-  const createTextNode = (id: number, link: number, name: string) => ({
-    id,
-    type: "Ask",
-    inputs: [{ name, link, widget: { name } }],
-    widgets_values: ["x"],
-  });
-  const editor = {
-    nodes: [
-      { id: 1, type: "PrimitiveNode", inputs: [{ name: "n", link: 9 }], outputs: [{ name: "n", type: "STRING" }], widgets_values: ["x"] },
-      createTextNode(2, 7, "text"),
-      createTextNode(3, 8, "api_key"),
-    ],
-    links: [
-      [7, 1, 0, 2, 0, "STRING"],
-      [8, 1, 0, 3, 0, "STRING"],
-      [9, 1, 0, 1, 0, "STRING"],
-    ],
-    extra: { linearData: { inputs: [[1, "value"]], outputs: [] } },
-  };
+  const nodes = [
+    { id: 1, type: "PrimitiveNode", inputs: [{ name: "n", link: 9 }], outputs: [{ name: "n", type: "STRING" }], widgets_values: ["x"] },
+    createWidgetNode(2, "Ask", "text", 7, { widgets_values: ["x"] }),
+    createWidgetNode(3, "Ask", "api_key", 8, { widgets_values: ["x"] }),
+  ];
+  const links = [
+    [7, 1, 0, 2, 0, "STRING"],
+    [8, 1, 0, 3, 0, "STRING"],
+    [9, 1, 0, 1, 0, "STRING"],
+  ];
+  const editor = createEditor(nodes, [[1, "value"]], { links });
   const promptGraph = { "2": { class_type: "Ask", inputs: { text: "x" } }, "3": { class_type: "Ask", inputs: { api_key: "x" } } };
   const { inputs } = appDefinitionSchema.parse(createAppDraft({ graph: promptGraph, editor, title: "Ask" }));
   expect(inputs.map(({ node, input, also }) => ({ node, input, also }))).toEqual([{ node: "2", input: "text", also: undefined }]);
 });
 
 it("returns no inputs when a subgraph contains itself", () => {
-  const id = "0191c0de-0000-7000-8000-000000000002";
-  const createSubgraphNode = (node: number, link: number) => ({
-    id: node,
-    type: id,
-    inputs: [{ name: "amount", link, widget: { name: "amount" } }],
-  });
-  const createInputLink = (link: number, target: number) => ({
-    id: link,
-    origin_id: -10,
-    origin_slot: 0,
-    target_id: target,
-    target_slot: 0,
-  });
-  const definition = {
-    id,
-    name: "Endless",
-    inputs: [{ name: "amount", linkIds: [1, 2] }],
-    outputs: [],
-    nodes: [createSubgraphNode(11, 1), createSubgraphNode(12, 2)],
-    links: [createInputLink(1, 11), createInputLink(2, 12)],
-  };
-  const editor = {
-    nodes: [{ id: 5, type: id, inputs: [{ name: "amount", widget: { name: "amount" } }] }],
-    links: [],
-    definitions: { subgraphs: [definition] },
-    extra: { linearData: { inputs: [[5, "amount"]], outputs: [] } },
-  };
+  const innerNodes = [createWidgetNode(11, SUBGRAPH_ID, "amount", 1), createWidgetNode(12, SUBGRAPH_ID, "amount", 2)];
+  const editor = createEditor(
+    [{ id: 5, type: SUBGRAPH_ID, inputs: [{ name: "amount", widget: { name: "amount" } }] }],
+    [[5, "amount"]],
+    createDefinitions(innerNodes, [{ name: "amount", linkIds: [1, 2] }], [createInputLink(1, 11), createInputLink(2, 12)]),
+  );
   expect(createAppDraft({ graph, editor, title: "Endless" }).inputs).toEqual([]);
 });
 
@@ -199,20 +161,16 @@ it("adds pinned inputs with the service's ranges and omits keys", () => {
 });
 
 it.each([
-  ["sigma", {}, "Sigma"],
   ["sigma_1", {}, "Sigma"],
   ["strength", {}, "Strength"],
   ["sigma_1", { label: "How soft" }, "How soft"],
 ])("labels a subgraph input by its outer name without a number: %s, %o", (name, overrides, label) => {
-  const id = "0a0a0a0a-0000-4000-8000-000000000003";
-  const inner = { id: 11, type: "Blur", inputs: [{ name: "sigma", link: 1, widget: { name: "sigma" } }] };
-  const links = [{ id: 1, origin_id: -10, origin_slot: 0, target_id: 11, target_slot: 0 }];
-  const editor = {
-    nodes: [{ id: 5, type: id, inputs: [{ name, widget: { name } }] }],
-    links: [],
-    definitions: { subgraphs: [{ id, name: "Soft", inputs: [{ name, ...overrides, linkIds: [1] }], outputs: [], nodes: [inner], links }] },
-    extra: { linearData: { inputs: [[5, name]], outputs: [] } },
-  };
-  const flat = { "5:11": { class_type: "Blur", inputs: { sigma: 1.5 } } };
-  expect(createAppDraft({ graph: flat, editor, title: "Soft" }).inputs).toMatchObject([{ node: "5:11", input: "sigma", label }]);
+  const editor = createEditor(
+    [{ id: 5, type: SUBGRAPH_ID, inputs: [{ name, widget: { name } }] }],
+    [[5, name]],
+    createDefinitions([createWidgetNode(11, "Blur", "sigma", 1)], [{ name, ...overrides, linkIds: [1] }], [createInputLink(1, 11)]),
+  );
+  expect(createAppDraft({ graph: { "5:11": blur }, editor, title: "Soft" }).inputs).toMatchObject([
+    { node: "5:11", input: "sigma", label },
+  ]);
 });

@@ -1,16 +1,12 @@
-// Node classes, subgraphs and an assertion for files that combine several of the editor's rules.
+// Node classes and an assertion for files that combine several of the editor's rules.
 import { expect } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
-import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { createEditorFile, createSubgraph, info as baseInfo, type NodeSpec } from "./editor-files";
+import { info as baseInfo } from "./editor-files";
 import { toComparable } from "./to-comparable";
 
-export const SUBGRAPH_A = "11111111-1111-1111-1111-111111111111";
-export const SUBGRAPH_B = "22222222-2222-2222-2222-222222222222";
-export const SUBGRAPH_C = "33333333-3333-3333-3333-333333333333";
 const info = {
   ...baseInfo,
   ...objectInfoSchema.parse({
@@ -89,39 +85,8 @@ export type Nodes = Record<string, [type: string, inputs: Record<string, unknown
 const createGraph = (nodes: Nodes): Graph =>
   Object.fromEntries(Object.entries(nodes).map(([id, [class_type, inputs]]) => [id, { class_type, inputs }]));
 
-/** Nested subgraphs: A contains a blur, B contains A and C contains B. Each forwards the radius and the image. */
-export const createBlur = (id: number, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
-  id,
-  type: "Blur",
-  in: { image: [-10, 0], radius: [-10, 1, "INT", true] },
-  values: [6],
-  ...overrides,
-});
-export const subgraphInputs = { inputs: ["image", "radius"] };
-export const wrapInSubgraph = (id: string, inner: NodeSpec) => createSubgraph(id, [inner], { ...subgraphInputs, outputs: [[inner.id, 0]] });
-export const createSubgraphNode = (id: number, type: string, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
-  id,
-  type,
-  in: { image: [-10, 0], radius: [-10, 1, "INT", true] },
-  values: [],
-  ...overrides,
-});
-export const nestedSubgraphs = [
-  wrapInSubgraph(SUBGRAPH_A, createBlur(30)),
-  wrapInSubgraph(SUBGRAPH_B, createSubgraphNode(20, SUBGRAPH_A)),
-  wrapInSubgraph(SUBGRAPH_C, createSubgraphNode(10, SUBGRAPH_B)),
-];
-export const createOuterFile = (overrides: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
-  createEditorFile([
-    { id: 1, type: "Source" },
-    { id: 2, type: SUBGRAPH_C, in: { image: [1, 0] }, values: [], ...overrides },
-    { id: 3, type: "Sink", in: { images: [2, 0] } },
-    ...nodes,
-  ]);
-
-/** Pass `file` as a string when its exact digits matter. */
-export function expectReadAs(file: object | string, expected: Nodes): void {
+export function expectReadAs(file: object, expected: Nodes): void {
   const { graph } = toApiWorkflow(file, info, { fill: false });
   expect(toComparable(graph, info)).toEqual(toComparable(createGraph(expected), info));
-  expect(readMatchingDrawing(typeof file === "string" ? parseJson(file) : file, graph)).toBeDefined();
+  expect(readMatchingDrawing(file, graph)).toBeDefined();
 }

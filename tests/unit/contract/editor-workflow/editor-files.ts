@@ -1,6 +1,14 @@
-// Builders for small editor files, and a catalogue of the classes that the tests use.
+// The editor's recorded files, builders for small files, and a catalogue of the classes that the tests use.
+import { readdirSync, readFileSync } from "node:fs";
 import { type EditorProblem, toApiWorkflow } from "@/lib/contract/editor-workflow";
+import { type JsonObject } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+
+const folder = "tests/fixtures/editor-pairs";
+export const readFixture = (name: string) => parseExactJson<JsonObject>(readFileSync(`${folder}/${name}`, "utf8"));
+export const pairInfo = objectInfoSchema.parse(readFixture("object-info.json"));
+export const pairNames = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 
 export const info = objectInfoSchema.parse({
   Source: { input: { required: {} }, output: ["IMAGE", "IMAGE", "INT"], display_name: "The source" },

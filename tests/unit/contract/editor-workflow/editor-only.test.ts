@@ -1,9 +1,7 @@
 // Nodes that exist only in the editor: Set and Get nodes paired by name, labels, switches, and unlinked classes.
 import { expect, test } from "vitest";
-import { convert, createEditorFile, createSubgraph, getInputs, type NodeSpec } from "./editor-files";
+import { convert, createEditorFile, createSubgraph, getInputs, INNER_ID, type NodeSpec, OUTER_ID } from "./editor-files";
 
-const INNER_ID = "11111111-1111-1111-1111-111111111111";
-const OUTER_ID = "22222222-2222-2222-2222-222222222222";
 const source: NodeSpec = { id: 1, type: "Source" };
 const createSetNode = (id: number, name: unknown, from: unknown, overrides: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
@@ -19,9 +17,16 @@ const createGetNode = (id: number, name: unknown, overrides: Partial<NodeSpec> =
   ...overrides,
 });
 const createSink = (id: number, from: unknown): NodeSpec => ({ id, type: "Sink", in: { images: from } });
+const createReroute = (id: number, from: unknown, type = "Reroute"): NodeSpec => ({ id, type, in: { "": from } });
+/** A Set node linked to the source's second output, a Get node with the same name and a sink. */
+const createPair = (setOverrides: Partial<NodeSpec>, getOverrides: Partial<NodeSpec> = {}) => [
+  source,
+  createSetNode(2, "pic", [1, 1], setOverrides),
+  createGetNode(3, "pic", getOverrides),
+  createSink(9, [3, 0]),
+];
 
 test.for<[string, NodeSpec[], unknown]>([
-  ["one Get", [source, createSetNode(2, "pic", [1, 1]), createGetNode(3, "pic"), createSink(9, [3, 0])], ["1", 1]],
   [
     "a Get whose Set reads another Get",
     [
@@ -47,8 +52,8 @@ test.for<[string, NodeSpec[], unknown]>([
     ["1", 1],
   ],
   ["the Set's own output", [source, createSetNode(2, "pic", [1, 1]), createSink(9, [2, 0])], ["1", 1]],
-  ["a muted Set", [source, createSetNode(2, "pic", [1, 1], { mode: 2 }), createGetNode(3, "pic"), createSink(9, [3, 0])], ["1", 1]],
-  ["a bypassed Set", [source, createSetNode(2, "pic", [1, 1], { mode: 4 }), createGetNode(3, "pic"), createSink(9, [3, 0])], ["1", 1]],
+  ["a muted Set", createPair({ mode: 2 }), ["1", 1]],
+  ["a bypassed Set", createPair({ mode: 4 }), ["1", 1]],
   [
     "a bypassed source",
     [
@@ -65,22 +70,9 @@ test.for<[string, NodeSpec[], unknown]>([
     [source, createSetNode(2, "pic", [1, 1]), createSetNode(4, "pic", [1, 0]), createGetNode(3, "pic"), createSink(9, [3, 0])],
     ["1", 1],
   ],
-  ["a muted Get", [source, createSetNode(2, "pic", [1, 1]), createGetNode(3, "pic", { mode: 2 }), createSink(9, [3, 0])], undefined],
-  [
-    "another pack's Set and Get",
-    [
-      source,
-      createSetNode(2, "pic", [1, 1], { type: "easy setNode" }),
-      createGetNode(3, "pic", { type: "easy getNode" }),
-      createSink(9, [3, 0]),
-    ],
-    ["1", 1],
-  ],
-  [
-    "a Set with named values",
-    [source, createSetNode(2, "pic", [1, 1], { values: { Constant: "pic" } }), createGetNode(3, "pic"), createSink(9, [3, 0])],
-    ["1", 1],
-  ],
+  ["a muted Get", createPair({}, { mode: 2 }), undefined],
+  ["another pack's Set and Get", createPair({ type: "easy setNode" }, { type: "easy getNode" }), ["1", 1]],
+  ["a Set with named values", createPair({ values: { Constant: "pic" } }), ["1", 1]],
   ["rgthree's reroute", [source, createReroute(6, [1, 1], "Reroute (rgthree)"), createSink(9, [6, 0])], ["1", 1]],
 ])("resolves a link through %s", ([, nodes, link]) => {
   const { graph, problems } = convert(createEditorFile(nodes));
@@ -89,17 +81,10 @@ test.for<[string, NodeSpec[], unknown]>([
   expect(problems).toEqual([]);
 });
 
-function createReroute(id: number, from: unknown, type = "Reroute"): NodeSpec {
-  return { id, type, in: { "": from } };
-}
-
 test.for<[string, NodeSpec[]]>([
-  ["no Set has its name", [source, createSetNode(2, "Pic", [1, 0]), createGetNode(3, "pic"), createSink(9, [3, 0])]],
-  [
-    "its Set belongs to another pack",
-    [source, createSetNode(2, "pic", [1, 0], { type: "easy setNode" }), createGetNode(3, "pic"), createSink(9, [3, 0])],
-  ],
-  ["its Set has no linked input", [source, createSetNode(2, "pic", undefined), createGetNode(3, "pic"), createSink(9, [3, 0])]],
+  ["no Set has its name", createPair({ values: ["Pic"] })],
+  ["its Set belongs to another pack", createPair({ type: "easy setNode" })],
+  ["its Set has no linked input", createPair({ in: { IMAGE: undefined } })],
 ])("reports a Get node at the linked input when %s", ([, nodes]) => {
   const { graph, problems } = convert(createEditorFile(nodes));
   expect(graph).toEqual({ "1": expect.anything(), "9": expect.objectContaining({ inputs: {} }) });

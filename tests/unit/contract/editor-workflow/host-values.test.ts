@@ -22,7 +22,6 @@ const createQuarantineEntry = (id: string, name: string, hostValue?: unknown) =>
 test.for<[string, Partial<NodeSpec>, unknown]>([
   ["a single positional value", { values: [31] }, 31],
   ["a null value", { values: [null] }, 6],
-  ["no values", { values: [] }, 6],
   ["a named value", { values: { radius: 31 } }, 31],
   ["named values of other inputs", { values: { image: 31 } }, 6],
   [

@@ -91,8 +91,7 @@ test("follows reroutes, drops muted or dangling ones and stops at loops", () => 
         { id: 3, type: "Sink", in: { images: [2, 0] } },
       ]),
     );
-  expect(convertReroute(0, [1, 1, "*"]).graph["3"]?.inputs).toEqual({ images: ["1", 1] });
-  expect(convertReroute(4, [1, 1, "*"]).graph["3"]?.inputs).toEqual({ images: ["1", 1] });
+  for (const mode of [0, 4]) expect(convertReroute(mode, [1, 1, "*"]).graph["3"]?.inputs).toEqual({ images: ["1", 1] });
   expect(convertReroute(2, [1, 1, "*"]).graph["3"]?.inputs).toEqual({});
   expect(convertReroute(0, undefined).graph["3"]?.inputs).toEqual({});
   const loop = convertReroute(0, [2, 0, "*"]);
@@ -100,15 +99,14 @@ test("follows reroutes, drops muted or dangling ones and stops at loops", () => 
   expect(getCodes(loop.problems)).toEqual(["broken_link"]);
 });
 
-test("applies a primitive's value to its widgets in every mode", () => {
-  const createPrimitiveFile = (mode: number) =>
-    createEditorFile([
-      { id: 1, type: "PrimitiveNode", mode, values: [99, "fixed"] },
-      { id: 2, type: "Blur", in: { radius: [1, 0, "INT", true] }, values: [4] },
+test("applies a primitive's value and its dynamic prompts in every mode", () => {
+  for (const mode of [0, 2, 4]) {
+    const file = createEditorFile([
+      { id: 1, type: "PrimitiveNode", mode, values: ["a // b", "fixed"] },
+      { id: 2, type: "Prompt", in: { text: [1, 0, "STRING", true] }, values: ["", ""] },
     ]);
-  expect(getInputs(createPrimitiveFile(0), "2")).toEqual({ radius: 99 });
-  expect(getInputs(createPrimitiveFile(2), "2")).toEqual({ radius: 99 });
-  expect(getInputs(createPrimitiveFile(4), "2")).toEqual({ radius: 99 });
+    expect(getInputs(file, "2")).toEqual({ text: "a ", plain: "" });
+  }
   const reroutedFile = createEditorFile([
     { id: 1, type: "PrimitiveNode", values: [99, "fixed"] },
     { id: 3, type: "Reroute", in: { "": [1, 0, "*"] } },
@@ -163,14 +161,6 @@ test("reports node pack links instead of guessing them", () => {
 test("rejects values that are not editor files", () => {
   for (const value of [undefined, null, 3, "no", [], {}, { nodes: {} }])
     expect(convert(value)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }], notices: [], rawTexts: [] });
-});
-
-test("resolves dynamic prompts in a primitive's text", () => {
-  const file = createEditorFile([
-    { id: 1, type: "PrimitiveNode", values: ["a // b"] },
-    { id: 2, type: "Prompt", in: { text: [1, 0, "STRING", true] }, values: ["", ""] },
-  ]);
-  expect(getInputs(file, "2")).toEqual({ text: "a ", plain: "" });
 });
 
 test("identifies a renamed slot by its widget's name", () => {

@@ -3,9 +3,8 @@ import { expect, test } from "vitest";
 import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { findNet, readEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { convert, createEditorFile, createSubgraph } from "./editor-files";
+import { convert, createEditorFile, createSubgraph, INNER_ID } from "./editor-files";
 
-const INNER_ID = "11111111-1111-1111-1111-111111111111";
 const drawing = createEditorFile([
   { id: 1, type: "Source" },
   { id: 2, type: "Sink", in: { images: [1, 0], also: undefined } },

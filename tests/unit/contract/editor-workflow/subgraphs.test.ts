@@ -11,14 +11,6 @@ import {
   OUTER_ID,
 } from "./editor-files";
 
-test("prefixes inner node ids with the subgraph node's id and keeps outer links", () => {
-  const { graph, problems } = convert(createFileWithSubgraph({}));
-  expect(graph["2:5"]?.inputs).toEqual({ image: ["1", 1], radius: 6 });
-  expect(graph["3"]?.inputs).toEqual({ images: ["2:5", 0] });
-  expect(Object.keys(graph).sort()).toEqual(["1", "2:5", "3"]);
-  expect(problems).toEqual([]);
-});
-
 test("omits a muted subgraph's nodes and bypasses a subgraph by its outer types", () => {
   expect(convert(createFileWithSubgraph({ mode: 2 })).graph).toEqual({
     "1": expect.anything(),
@@ -48,8 +40,7 @@ test("joins the ids of nested subgraphs and passes values and links on", () => {
     inputs: ["image", "radius"],
     outputs: [[7, 0]],
   });
-  const file = createFileWithSubgraph({ type: OUTER_ID }, [blurSubgraph, outer]);
-  const { graph } = convert(file);
+  const { graph } = convert(createFileWithSubgraph({ type: OUTER_ID }, [blurSubgraph, outer]));
   expect(graph["2:7:5"]?.inputs).toEqual({ image: ["1", 1], radius: 6 });
   expect(graph["3"]?.inputs).toEqual({ images: ["2:7:5", 0] });
   const linkedFile = createFileWithSubgraph({ type: OUTER_ID, in: { image: [1, 1], radius: [1, 2, "INT", true] } }, [blurSubgraph, outer]);
@@ -93,46 +84,26 @@ test("stops at a recursive definition and reports a missing one", () => {
   expect(convert(createFileWithSubgraph({}, [])).problems).toContainEqual({ code: "missing_subgraph", nodeId: "2", id: INNER_ID });
 });
 
-test("converts a group node's members with the group node's id and values", () => {
-  const file = {
-    ...createEditorFile([
-      { id: 1, type: "Source" },
-      { id: 8, type: "workflow>both", in: { image: [1, 0] }, values: [11, "fixed", 22, 33] },
-      { id: 3, type: "Sink", in: { images: [8, 0] } },
-    ]),
-    extra: {
-      groupNodes: {
-        both: {
-          nodes: [
-            { index: 0, type: "Seeded", widgets_values: [1, "fixed", 2] },
-            {
-              index: 1,
-              type: "Blur",
-              inputs: [
-                { name: "image", type: "IMAGE" },
-                { name: "radius", type: "INT", widget: { name: "radius" } },
-              ],
-              widgets_values: [3],
-            },
-          ],
-          links: [[0, 0, 1, 1, 1, "INT"]],
-          external: [],
-        },
-      },
-    },
-  };
-  const { graph } = convert(file);
-  expect(graph["8:0"]?.inputs).toEqual({ seed: 11, steps: 22 });
-  expect(graph["8:1"]?.inputs).toEqual({ radius: ["8:0", 0], image: ["1", 0] });
-  expect(graph["3"]?.inputs).toEqual({ images: ["8:1", 0] });
-});
-
-const createGroupNodeFile = (outer: Partial<NodeSpec>, nodes: object[], links: unknown[]) => ({
+const createGroupNodeFile = (outer: Partial<NodeSpec>, nodes: object[], links: unknown[], sinkSlot?: number) => ({
   ...createEditorFile([
     { id: 1, type: "Source" },
     { id: 8, type: "workflow/both", ...outer },
+    ...(sinkSlot === undefined ? [] : [{ id: 3, type: "Sink", in: { images: [8, sinkSlot] } }]),
   ]),
   extra: { groupNodes: { both: { nodes, links, external: [] } } },
+});
+
+test("converts a group node's members with the group node's id and values", () => {
+  const radiusInput = { name: "radius", type: "INT", widget: { name: "radius" } };
+  const nodes = [
+    { index: 0, type: "Seeded", widgets_values: [1, "fixed", 2] },
+    { index: 1, type: "Blur", inputs: [{ name: "image", type: "IMAGE" }, radiusInput], widgets_values: [3] },
+  ];
+  const use = { type: "workflow>both", in: { image: [1, 0] }, values: [11, "fixed", 22, 33] };
+  const { graph } = convert(createGroupNodeFile(use, nodes, [[0, 0, 1, 1, 1, "INT"]], 0));
+  expect(graph["8:0"]?.inputs).toEqual({ seed: 11, steps: 22 });
+  expect(graph["8:1"]?.inputs).toEqual({ radius: ["8:0", 0], image: ["1", 0] });
+  expect(graph["3"]?.inputs).toEqual({ images: ["8:1", 0] });
 });
 
 test("skips values of linked inner inputs and their controls", () => {
@@ -176,14 +147,8 @@ test("honours renamed and hidden slots of a group node", () => {
     values: [11, 22],
     in: { Where: [1, 0, "MASK"], Picture: [1, 0], more: [1, 1], "Blur image": [1, 1], Size: [1, 2, "INT", true] },
   };
-  const file = createGroupNodeFile(use, nodes, []);
-  const sink = { id: 3, type: "Sink", inputs: [{ name: "images", type: "IMAGE", link: 90 }] };
-  const { graph } = convert({
-    ...file,
-    nodes: [...file.nodes, sink],
-    links: [...file.links, [90, 8, 1, 3, 0, "IMAGE"]],
-    extra: { groupNodes: { both: { nodes, links: [], external: [], config } } },
-  });
+  const file = createGroupNodeFile(use, nodes, [], 1);
+  const { graph } = convert({ ...file, extra: { groupNodes: { both: { ...file.extra.groupNodes.both, config } } } });
   expect(graph).toMatchObject({
     "8:1": { inputs: { mask: ["1", 0], image: ["1", 0], radius: ["1", 2] } },
     // The first node hides its radius, so the value belongs to the second node.
@@ -204,10 +169,8 @@ test("follows a reroute at a group node's boundary by type", () => {
     [0, 0, 1, 1, 1, "IMAGE"],
     [1, 0, 2, 0, 2, "IMAGE"],
   ];
-  const file = createGroupNodeFile({ values: [11], in: { IMAGE: [1, 1] } }, nodes, links);
-  const sink = { id: 3, type: "Sink", inputs: [{ name: "images", type: "IMAGE", link: 90 }] };
   // Outputs in order: the blur's unused outputs, then the reroute's output.
-  const { graph } = convert({ ...file, nodes: [...file.nodes, sink], links: [...file.links, [90, 8, 2, 3, 0, "IMAGE"]] });
+  const { graph } = convert(createGroupNodeFile({ values: [11], in: { IMAGE: [1, 1] } }, nodes, links, 2));
   expect(graph).toMatchObject({ "8:1": { inputs: { image: ["1", 1], radius: 11 } }, "3": { inputs: { images: ["8:1", 0] } } });
 });
 

@@ -1,5 +1,4 @@
 // Writing a graph as an editor file, and writing values into an existing editor file.
-import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
@@ -7,20 +6,24 @@ import { readMatchingDrawing } from "@/lib/contract/editor-workflow/drawing";
 import { asArray } from "@/lib/contract/editor-workflow/file";
 import { createEditableFile, toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { asObject, getOwn, type JsonObject } from "@/lib/contract/json/json";
+import { asObject, getOwn } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { createEditorFile, createSubgraph, info as editorFileInfo } from "./editor-files";
-import { createGraphArbitrary } from "./random-graph";
+import {
+  createEditorFile,
+  createSubgraph,
+  info as editorFileInfo,
+  INNER_ID,
+  type NodeSpec,
+  pairInfo,
+  pairNames,
+  readFixture,
+} from "./editor-files";
 import { toComparable } from "./to-comparable";
 
-const folder = "tests/fixtures/editor-pairs";
-const readFixture = (name: string) => parseExactJson<JsonObject>(readFileSync(`${folder}/${name}`, "utf8"));
-const pairInfo = objectInfoSchema.parse(readFixture("object-info.json"));
 const info = { ...pairInfo, ...editorFileInfo };
-const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 const convertBack = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(file), catalogue, { fill: false }).graph;
 
 /** Returns the inputs of `graph` that `reference` also has, in canonical notation. */
@@ -38,7 +41,26 @@ function unwrap(value: unknown): unknown {
   return Array.isArray(list) && !isLink(list) ? list : value;
 }
 
-const anyGraph = createGraphArbitrary(info);
+/** Arbitrary input values, including large integers and special strings. */
+const anyValue = fc.oneof(
+  fc.jsonValue({ maxDepth: 2, stringUnit: "binary" }),
+  fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n }),
+  fc.bigInt({ min: -(2n ** 64n), max: -(2n ** 53n) }),
+  fc.constantFrom("Loading...", "sample_euler", "%date:yyyy%", "{a|b} // c", ["1"], { __value__: ["1", 0] }, null),
+);
+const anyId = fc.oneof(fc.nat(12).map(String), fc.constantFrom("5:3", "a", "01", "constructor", "1e3", "9007199254740993", "节点 7", "-1"));
+const anyLink = fc.tuple(anyId, fc.nat(4));
+
+const inputNames = [
+  ...new Set(Object.values(info).flatMap(({ input }) => Object.keys({ ...input?.required, ...input?.optional }))),
+  ...["resize_type.width", "resize_type.match", "images.image0", "images.image3", "values.a", "mode.factor"],
+  ...["undeclared", "constructor", "größe 寸"],
+];
+const anyNode = fc.record({
+  class_type: fc.constantFrom(...Object.keys(info), "Unknown.Class", "Sharpen"),
+  inputs: fc.dictionary(fc.constantFrom(...inputNames), fc.oneof(anyValue, anyLink), { maxKeys: 8 }),
+});
+const anyGraph = fc.dictionary(anyId, anyNode, { maxKeys: 8 });
 
 test("reads back any graph written as an editor file", () => {
   fc.assert(
@@ -87,7 +109,7 @@ const changeValue = (value: unknown): unknown =>
         ? value - 1n
         : `${String(value)}x`;
 
-test.for(names)("writes each value of %s in place and changes nothing else", (name) => {
+test.for(pairNames)("writes each value of %s in place and changes nothing else", (name) => {
   const file = readFixture(`${name}.editor.json`);
   const before = convertBack(file, pairInfo);
   for (const [id, node] of Object.entries(before)) {
@@ -121,25 +143,40 @@ function listDifferences(left: unknown, right: unknown, path = ""): string[] {
 }
 const getEntry = (value: object, key: string): unknown => new Map<string, unknown>(Object.entries(value)).get(key);
 
+/** Writes the nodes' inputs and returns the new file, each node's widget values and the unplaced values. */
+function writeValues(
+  file: ReturnType<typeof createEditorFile>,
+  nodes: Record<string, [type: string, inputs: Graph[string]["inputs"]]>,
+  catalogue = info,
+) {
+  const graph = Object.fromEntries(Object.entries(nodes).map(([id, [type, inputs]]) => [id, { class_type: type, inputs }]));
+  const result = createEditableFile(file, catalogue).applyValues(graph);
+  const values = asArray(result.file.nodes).map((node) => asObject(node)?.widgets_values);
+  return { file: result.file, values, unplaced: result.findUnplacedValues() };
+}
+
+/** A file whose nodes use a subgraph with a blur that has an exposed radius. */
+const createBlurUses = (...uses: NodeSpec[]) => ({
+  ...createEditorFile(uses),
+  definitions: {
+    subgraphs: [
+      createSubgraph(INNER_ID, [{ id: 5, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [6] }], { inputs: ["radius"] }),
+    ],
+  },
+});
+
 test("writes a value into the primitive or named value that stores it", () => {
   const primitive = createEditorFile([
     { id: 1, type: "PrimitiveNode", values: [99, "fixed"] },
     { id: 2, type: "Blur", in: { radius: [1, 0, "INT", true] }, values: [4] },
     { id: 3, type: "Listed", values: { from: "a", kind: "one", size: 2 } },
   ]);
-  const graph = convertBack(primitive);
-  const changedGraph = {
-    ...graph,
-    "2": { ...graph["2"], class_type: "Blur", inputs: { radius: 7 } },
-    "3": { ...graph["3"], class_type: "Listed", inputs: { from: "b", kind: "one", size: 2 } },
-  };
-  const { file, findUnplacedValues } = createEditableFile(primitive, info).applyValues(changedGraph);
-  expect(findUnplacedValues()).toEqual([]);
-  expect(asArray(file.nodes).map((node) => asObject(node)?.widgets_values)).toEqual([
-    [7, "fixed"],
-    [4],
-    { from: "b", kind: "one", size: 2 },
-  ]);
+  const { values, unplaced } = writeValues(primitive, {
+    "2": ["Blur", { radius: 7 }],
+    "3": ["Listed", { from: "b", kind: "one", size: 2 }],
+  });
+  expect(unplaced).toEqual([]);
+  expect(values).toEqual([[7, "fixed"], [4], { from: "b", kind: "one", size: 2 }]);
 });
 
 test("writes a member's value into its group node and changes nothing else", () => {
@@ -151,64 +188,37 @@ test("writes a member's value into its group node and changes nothing else", () 
     ...createEditorFile([{ id: 8, type: "workflow>both", values: [11, "fixed", 22, 33] }]),
     extra: { groupNodes: { both: { nodes, links: [], external: [] } } },
   };
-  const { file: writtenFile, findUnplacedValues } = createEditableFile(file, info).applyValues({
-    "8:0": { class_type: "Seeded", inputs: { seed: 11, steps: 5 } },
-    "8:1": { class_type: "Blur", inputs: { radius: 6 } },
-  });
-  expect(findUnplacedValues()).toEqual([]);
+  const { file: writtenFile, unplaced } = writeValues(file, { "8:0": ["Seeded", { seed: 11, steps: 5 }], "8:1": ["Blur", { radius: 6 }] });
+  expect(unplaced).toEqual([]);
   expect(listDifferences(file, writtenFile)).toEqual(["/nodes/0/widgets_values/2", "/nodes/0/widgets_values/3"]);
 });
 
 test("reports a value that would change both uses of a subgraph", () => {
-  const ID = "11111111-1111-1111-1111-111111111111";
-  const inner = createSubgraph(ID, [{ id: 5, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [6] }], { inputs: ["radius"] });
-  const file = {
-    ...createEditorFile([
-      { id: 1, type: ID },
-      { id: 2, type: ID },
-    ]),
-    definitions: { subgraphs: [inner] },
-  };
-  const graph = convertBack(file);
-  const writeResult = createEditableFile(file, info).applyValues({ ...graph, "1:5": { class_type: "Blur", inputs: { radius: 8 } } });
-  expect(convertBack(writeResult.file)["1:5"]?.inputs.radius).toBe(8);
-  expect(writeResult.findUnplacedValues()).toEqual([{ nodeId: "2:5", input: "radius" }]);
+  const file = createBlurUses({ id: 1, type: INNER_ID }, { id: 2, type: INNER_ID });
+  const { file: writtenFile, unplaced } = writeValues(file, { "1:5": ["Blur", { radius: 8 }], "2:5": ["Blur", { radius: 6 }] });
+  expect(convertBack(writtenFile)["1:5"]?.inputs.radius).toBe(8);
+  expect(unplaced).toEqual([{ nodeId: "2:5", input: "radius" }]);
 });
 
 test("writes a value into one subgraph use and drops its named copy", () => {
-  const ID = "11111111-1111-1111-1111-111111111111";
-  const inner = createSubgraph(ID, [{ id: 5, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [6] }], { inputs: ["radius"] });
-  const use = { type: ID, properties: { previewExposures: [] }, values: [6], widgets_values_named: { radius: 6 } };
-  const file = {
-    ...createEditorFile([
-      { id: 2, ...use },
-      { id: 3, ...use },
-    ]),
-    definitions: { subgraphs: [inner] },
-  };
-  const before = convertBack(file);
-  const { file: writtenFile, findUnplacedValues } = createEditableFile(file, info).applyValues({
-    ...before,
-    "2:5": { class_type: "Blur", inputs: { radius: 9 } },
-  });
-  expect(findUnplacedValues()).toEqual([]);
+  const use = { type: INNER_ID, properties: { previewExposures: [] }, values: [6], widgets_values_named: { radius: 6 } };
+  const file = createBlurUses({ id: 2, ...use }, { id: 3, ...use });
+  const { file: writtenFile, unplaced } = writeValues(file, { "2:5": ["Blur", { radius: 9 }], "3:5": ["Blur", { radius: 6 }] });
+  expect(unplaced).toEqual([]);
   expect(listDifferences(file, writtenFile)).toEqual(["/nodes/0/widgets_values_named", "/nodes/0/widgets_values/0"]);
 });
 
 test("moves a named value to its position and keeps the others", () => {
-  const ID = "11111111-1111-1111-1111-111111111111";
   const inner = createSubgraph(
-    ID,
+    INNER_ID,
     [{ id: 5, type: "Seeded", in: { seed: [-10, 0, "INT", true], steps: [-10, 1, "INT", true] }, values: [1, "fixed", 2] }],
     { inputs: ["seed", "steps"] },
   );
   const entry = (name: string, hostValue: number) => ({ originalEntry: ["-1", name], reason: "missingSourceNode", hostValue });
   const properties = { proxyWidgetErrorQuarantine: [entry("steps", 48), entry("seed", 64)] };
-  const file = { ...createEditorFile([{ id: 2, type: ID, values: [48, 64], properties }]), definitions: { subgraphs: [inner] } };
-  const { file: writtenFile, findUnplacedValues } = createEditableFile(file, info).applyValues({
-    "2:5": { class_type: "Seeded", inputs: { seed: 7, steps: 48 } },
-  });
-  expect(findUnplacedValues()).toEqual([]);
+  const file = { ...createEditorFile([{ id: 2, type: INNER_ID, values: [48, 64], properties }]), definitions: { subgraphs: [inner] } };
+  const { file: writtenFile, unplaced } = writeValues(file, { "2:5": ["Seeded", { seed: 7, steps: 48 }] });
+  expect(unplaced).toEqual([]);
   expect(asArray(writtenFile.nodes)).toMatchObject([
     { widgets_values: [7, 64], properties: { proxyWidgetErrorQuarantine: [{ originalEntry: ["-1", "steps"] }] } },
   ]);
@@ -216,20 +226,15 @@ test("moves a named value to its position and keeps the others", () => {
 
 test("writes another choice with its inputs and keeps the seed's control", () => {
   const file = createEditorFile([{ id: 2, type: "Chooser", values: ["by", 1.5, 7] }]);
-  const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
-  expect(asArray(createEditableFile(file, info).applyValues(none).file.nodes)).toMatchObject([{ widgets_values: ["none", 7] }]);
+  expect(writeValues(file, { "2": ["Chooser", { mode: "none", last: 7 }] }).values).toEqual([["none", 7]]);
   const seeded = createEditorFile([{ id: 1, type: "Seeded", values: [5, "increment"] }]);
-  const steps = { "1": { class_type: "Seeded", inputs: { seed: 5, steps: 9 } } };
-  expect(asArray(createEditableFile(seeded, info).applyValues(steps).file.nodes)).toMatchObject([{ widgets_values: [5, "increment", 9] }]);
+  expect(writeValues(seeded, { "1": ["Seeded", { seed: 5, steps: 9 }] }).values).toEqual([[5, "increment", 9]]);
 });
 
 test("updates a box's edge values when the box changes", () => {
   const file = createEditorFile([{ id: 1, type: "Boxed", values: [{ x: 1, y: 2, width: 3, height: 4 }, 1, 2, 3, 4, "text"] }]);
   const box = { x: 5, y: 2, width: 3, height: 9 };
-  const { file: writtenFile } = createEditableFile(file, info).applyValues({
-    "1": { class_type: "Boxed", inputs: { box, after: "text" } },
-  });
-  expect(asArray(writtenFile.nodes)).toMatchObject([{ widgets_values: [box, 5, 2, 3, 9, "text"] }]);
+  expect(writeValues(file, { "1": ["Boxed", { box, after: "text" }] }).values).toEqual([[box, 5, 2, 3, 9, "text"]]);
 });
 
 test("reports differing nodes, links and classes per node", () => {
@@ -239,14 +244,13 @@ test("reports differing nodes, links and classes per node", () => {
     { id: 3, type: "Source" },
     { id: 5, type: "Seeded", values: [1, "fixed", 2] },
   ]);
-  const { "3": _left, ...graph } = convertBack(file);
-  const { findUnplacedValues } = createEditableFile(file, info).applyValues({
-    ...graph,
-    "2": { class_type: "Sink", inputs: { images: ["1", 1], any: ["1", 0] } },
-    "4": { class_type: "Source", inputs: {} },
-    "5": { class_type: "Uncontrolled", inputs: { seed: 1, steps: 2 } },
+  const { unplaced } = writeValues(file, {
+    "1": ["Source", {}],
+    "2": ["Sink", { images: ["1", 1], any: ["1", 0] }],
+    "4": ["Source", {}],
+    "5": ["Uncontrolled", { seed: 1, steps: 2 }],
   });
-  expect(findUnplacedValues()).toEqual([
+  expect(unplaced).toEqual([
     { nodeId: "2", input: "images" },
     { nodeId: "2", input: "any" },
     { nodeId: "2", input: "also" },
@@ -262,37 +266,19 @@ test("writes the default for an omitted input and no value for a linked one", ()
     { id: 2, type: "Blur", in: { radius: undefined }, values: [9] },
     { id: 3, type: "Blur", values: [9] },
   ]);
-  const graph = {
-    "1": { class_type: "Source", inputs: {} },
-    "2": { class_type: "Blur", inputs: {} },
-    "3": { class_type: "Blur", inputs: { radius: ["1", 2] } },
-  };
-  const { file: writtenFile, findUnplacedValues } = createEditableFile(file, info).applyValues(graph);
-  expect(asArray(writtenFile.nodes).map((node) => asObject(node)?.widgets_values)).toEqual([undefined, [3], [9]]);
-  expect(findUnplacedValues()).toEqual([{ nodeId: "3", input: "radius" }]);
+  const { values, unplaced } = writeValues(file, { "1": ["Source", {}], "2": ["Blur", {}], "3": ["Blur", { radius: ["1", 2] }] });
+  expect(values).toEqual([undefined, [3], [9]]);
+  expect(unplaced).toEqual([{ nodeId: "3", input: "radius" }]);
 });
 
 test("keeps a node pack's trailing values when the inputs change", () => {
-  const grows = {
-    input: {
-      required: {
-        images: ["COMFY_AUTOGROW_V3", { template: { input: { required: { image: ["IMAGE"] } }, prefix: "image" } }],
-        size: ["INT", {}],
-      },
-    },
-    output: [],
-  };
+  const images = ["COMFY_AUTOGROW_V3", { template: { input: { required: { image: ["IMAGE"] } }, prefix: "image" } }];
+  const grows = { input: { required: { images, size: ["INT", {}] } }, output: [] };
   const extendedInfo = { ...info, ...objectInfoSchema.parse({ Grows: grows }) };
   const growingFile = createEditorFile([{ id: 1, type: "Grows", values: [1, "node pack value", 5] }]);
-  const changedGraph = { "1": { class_type: "Grows", inputs: { size: 2 } } };
-  expect(asArray(createEditableFile(growingFile, extendedInfo).applyValues(changedGraph).file.nodes)).toMatchObject([
-    { widgets_values: [2, "node pack value", 5] },
-  ]);
+  expect(writeValues(growingFile, { "1": ["Grows", { size: 2 }] }, extendedInfo).values).toEqual([[2, "node pack value", 5]]);
   const chooserFile = createEditorFile([{ id: 2, type: "Chooser", values: ["by", 1.5, 7, "node pack value"] }]);
-  const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
-  expect(asArray(createEditableFile(chooserFile, extendedInfo).applyValues(none).file.nodes)).toMatchObject([
-    { widgets_values: ["none", 7, "node pack value"] },
-  ]);
+  expect(writeValues(chooserFile, { "2": ["Chooser", { mode: "none", last: 7 }] }).values).toEqual([["none", 7, "node pack value"]]);
 });
 
 test("reads the file once for any number of writes", () => {

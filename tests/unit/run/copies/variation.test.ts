@@ -19,34 +19,30 @@ function getValues(field: FormField, kind: VariationKind, typed: Partial<Variati
   return variation.ok ? variation.values : variation.problem;
 }
 
-describe("a range", () => {
-  it("includes the end when a step reaches it", () => {
-    expect(getValues(integerField, "range", { from: "1", to: "10", step: "3" })).toEqual([1, 4, 7, 10]);
-    expect(getValues(integerField, "range", { from: "1", to: "9", step: "3" })).toEqual([1, 4, 7]);
-  });
-
-  it("ascends or descends regardless of the step's sign", () => {
-    expect(getValues(integerField, "range", { from: "3", to: "1", step: "1" })).toEqual([3, 2, 1]);
-    expect(getValues(integerField, "range", { from: "1", to: "3", step: "-1" })).toEqual([1, 2, 3]);
-  });
-
-  it("sums fractions exactly", () => {
-    expect(getValues(floatField, "range", { from: "0.1", to: "0.5", step: "0.1" })).toEqual([0.1, 0.2, 0.3, 0.4, 0.5]);
-  });
-
-  it("rejects too many steps, a step of 0 and a missing end", () => {
-    expect(getValues(floatField, "range", { from: "0", to: "1000000", step: "1" })).toEqual({ code: "too_many", max: 1000 });
-    expect(getValues(floatField, "range", { from: "0", to: "1", step: "0" })).toEqual({ code: "no_step" });
-    expect(getValues(floatField, "range", { from: "0", to: "", step: "1" })).toEqual({ code: "no_range" });
-  });
-
-  it("keeps every digit of large integers", () => {
-    const last = 18446744073709551615n;
-    expect(getValues(floatField, "range", { from: String(last - 2n), to: String(last), step: "1" })).toEqual([last - 2n, last - 1n, last]);
-    expect(getValues(floatField, "range", { from: "1125899906842002", to: "1125899906842001", step: "1" })).toEqual([
-      1125899906842002, 1125899906842001,
-    ]);
-  });
+it.each<[string, FormField, Partial<VariationInput>, unknown]>([
+  ["includes the end when a step reaches it", integerField, { from: "1", to: "10", step: "3" }, [1, 4, 7, 10]],
+  ["excludes the end when no step reaches it", integerField, { from: "1", to: "9", step: "3" }, [1, 4, 7]],
+  ["descends with a positive step", integerField, { from: "3", to: "1", step: "1" }, [3, 2, 1]],
+  ["ascends with a negative step", integerField, { from: "1", to: "3", step: "-1" }, [1, 2, 3]],
+  ["sums fractions exactly", floatField, { from: "0.1", to: "0.5", step: "0.1" }, [0.1, 0.2, 0.3, 0.4, 0.5]],
+  ["rejects too many steps", floatField, { from: "0", to: "1000000", step: "1" }, { code: "too_many", max: 1000 }],
+  ["rejects a step of 0", floatField, { from: "0", to: "1", step: "0" }, { code: "no_step" }],
+  ["rejects a missing end", floatField, { from: "0", to: "", step: "1" }, { code: "no_range" }],
+  ["rejects a fraction for an integer", integerField, { from: "1", to: "3", step: "0.5" }, { code: "not_whole", value: "1.5" }],
+  [
+    "keeps every digit of 64-bit integers",
+    floatField,
+    { from: "18446744073709551613", to: "18446744073709551615", step: "1" },
+    [18446744073709551613n, 18446744073709551614n, 18446744073709551615n],
+  ],
+  [
+    "keeps every digit of large safe integers",
+    floatField,
+    { from: "1125899906842002", to: "1125899906842001", step: "1" },
+    [1125899906842002, 1125899906842001],
+  ],
+])("%s in a range", (_, field, typed, expected) => {
+  expect(getValues(field, "range", typed)).toEqual(expected);
 });
 
 describe("the default step", () => {
@@ -66,42 +62,25 @@ describe("the default step", () => {
   ])("is %s", (_, actual, expected) => expect(actual).toBe(expected));
 });
 
-describe("a list", () => {
-  it("splits numbers by comma or line and reports an invalid line", () => {
-    expect(getValues(floatField, "list", { list: "1, 2\n3.5\n\n" })).toEqual([1, 2, 3.5]);
-    expect(getValues(floatField, "list", { list: "18446744073709551615" })).toEqual([18446744073709551615n]);
-    expect(getValues(floatField, "list", { list: "1\ntwo" })).toEqual({ code: "no_number", line: 2, text: "two" });
-  });
-
-  it("splits text by line or by ---", () => {
-    const text = createField({ kind: "long-text" });
-    expect(getValues(text, "list", { list: "a red fox\na blue fox\n" })).toEqual(["a red fox", "a blue fox"]);
-    expect(getValues(text, "list", { list: "one\ntwo\n---\nthree\n---\n" })).toEqual(["one\ntwo", "three"]);
-  });
-
-  it("rejects values outside the service's limits", () => {
-    expect(getValues(integerField, "list", { list: "5 1001" })).toEqual({ code: "too_big", value: "1001", limit: "1000" });
-    expect(getValues(integerField, "list", { list: "1\n12.5" })).toEqual({ code: "not_whole", value: "12.5" });
-    expect(getValues(integerField, "range", { from: "1", to: "3", step: "0.5" })).toEqual({ code: "not_whole", value: "1.5" });
-    expect(getValues(integerField, "list", { list: "-1" })).toEqual({ code: "too_small", value: "-1", limit: "0" });
-  });
-
-  it("accepts only integers within the limits for a colour", () => {
-    const color = createField({ kind: "color" });
-    expect(getValues(color, "list", { list: "0 16777215" })).toEqual([0, 16777215]);
-    expect(getValues(color, "list", { list: "12.5" })).toEqual({ code: "not_whole", value: "12.5" });
-    expect(getValues(color, "list", { list: "-1" })).toEqual({ code: "too_small", value: "-1", limit: "0" });
-    expect(getValues(color, "range", { from: "16777214", to: "16777216", step: "1" })).toEqual({
-      code: "too_big",
-      value: "16777216",
-      limit: "16777215",
-    });
-    expect(getValues(createField({ kind: "color", max: 4294967295 }), "list", { list: "4294967295" })).toEqual([4294967295]);
-  });
-
-  it("is rejected when empty", () => {
-    expect(getValues(floatField, "list", { list: " \n" })).toEqual({ code: "none" });
-  });
+const textField = createField({ kind: "long-text" });
+const colorField = createField({ kind: "color" });
+it.each<[string, FormField, string, unknown]>([
+  ["numbers by comma or line", floatField, "1, 2\n3.5\n\n", [1, 2, 3.5]],
+  ["a number of twenty digits", floatField, "18446744073709551615", [18446744073709551615n]],
+  ["an invalid line", floatField, "1\ntwo", { code: "no_number", line: 2, text: "two" }],
+  ["nothing", floatField, " \n", { code: "none" }],
+  ["text by line", textField, "a red fox\na blue fox\n", ["a red fox", "a blue fox"]],
+  ["text by ---", textField, "one\ntwo\n---\nthree\n---\n", ["one\ntwo", "three"]],
+  ["a number above the limit", integerField, "5 1001", { code: "too_big", value: "1001", limit: "1000" }],
+  ["a number below the limit", integerField, "-1", { code: "too_small", value: "-1", limit: "0" }],
+  ["a fraction for an integer", integerField, "1\n12.5", { code: "not_whole", value: "12.5" }],
+  ["colours", colorField, "0 16777215", [0, 16777215]],
+  ["a colour above the limit", colorField, "16777216", { code: "too_big", value: "16777216", limit: "16777215" }],
+  ["a negative colour", colorField, "-1", { code: "too_small", value: "-1", limit: "0" }],
+  ["a fraction for a colour", colorField, "12.5", { code: "not_whole", value: "12.5" }],
+  ["a colour within the service's limit", createField({ kind: "color", max: 4294967295 }), "4294967295", [4294967295]],
+])("reads %s in a list", (_, field, list, expected) => {
+  expect(getValues(field, "list", { list })).toEqual(expected);
 });
 
 describe("random seeds", () => {

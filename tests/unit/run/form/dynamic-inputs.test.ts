@@ -131,12 +131,6 @@ describe("a growing list", () => {
 });
 
 describe("a value missing from its list", () => {
-  it("is reported before submitting, with the nearest option", () => {
-    expect(createValueChecker(graph, ["1"], catalogue)(graph)["1"]?.errors).toMatchObject([
-      { type: "value_not_in_list", extra_info: { input_name: "method", received_value: "Bilinar", nearest: "bilinear" } },
-    ]);
-  });
-
   it("is reported for an empty list unless the list is loaded remotely", () => {
     const catalogueWithEmptyLists = objectInfoSchema.parse({
       Load: { input: { required: { name: [[]], other: ["COMBO", {}], far: ["COMBO", { remote: { route: "/x" } }] } }, output: [] },

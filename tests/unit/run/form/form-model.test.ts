@@ -83,7 +83,7 @@ describe("the form of a graph without a catalogue", () => {
     "3": { class_type: "Other", inputs: { image: "a word" } },
   });
 
-  it("infers controls from value types", () => {
+  it("infers controls from value types and marks no class as unknown", () => {
     const kinds = Object.fromEntries(form[0]?.fields.map((field) => [field.name, field.control.kind]) ?? []);
     expect(kinds).toEqual({
       flag: "switch",
@@ -95,29 +95,24 @@ describe("the form of a graph without a catalogue", () => {
       list: "fixed",
       nothing: "fixed",
     });
+    expect(form.every(({ isKnown }) => isKnown)).toBe(true);
   });
 
   it("shows an image control only for the image loaders", () => {
     expect(getControl(form, "2", "image")).toEqual({ kind: "image" });
     expect(getControl(form, "3", "image")).toEqual({ kind: "text" });
   });
-
-  it("marks no class as unknown", () => {
-    expect(form.every(({ isKnown }) => isKnown)).toBe(true);
-  });
 });
 
 describe("an edit", () => {
   const graph = readSampleGraph("01-invert");
 
-  it("changes one input and keeps other nodes' identity", () => {
-    const next = withInput(graph, "1", "width", 640);
-    expect(next["1"]?.inputs.width).toBe(640);
-    expect(next["2"]).toBe(graph["2"]);
+  it("changes one input, and nothing for the same value or a missing node", () => {
+    expect(withInput(graph, "1", "width", 640)).toEqual({
+      ...graph,
+      "1": { ...graph["1"], inputs: { ...graph["1"]?.inputs, width: 640 } },
+    });
     expect(graph["1"]?.inputs.width).toBe(512);
-  });
-
-  it("changes nothing for the same value or a missing node", () => {
     expect(withInput(graph, "1", "width", 512)).toBe(graph);
     expect(withInput(graph, "99", "width", 1)).toBe(graph);
   });
@@ -128,24 +123,13 @@ describe("an edit", () => {
     expect(getControl(clearedForm, "1", "width")?.kind).toBe("number");
     expect(clearedForm[0]?.fields[0]?.value).toBe("");
   });
-
-  it("rebuilds only the edited node", () => {
-    const builder = createFormBuilder(graph, sortTopologically(graph), readCatalogueFixture());
-    const before = builder(graph);
-    const after = builder(withInput(graph, "1", "width", 640));
-    expect(after[0]).not.toBe(before[0]);
-    expect(after[1]).toBe(before[1]);
-    expect(after[2]).toBe(before[2]);
-  });
 });
 
 it("shows long text in a large field", () => {
-  const long = "x".repeat(1000);
-  const graph = { "1": { class_type: "StringConcatenate", inputs: { string_a: long, string_b: "short", delimiter: "" } } };
-  const info = {
-    StringConcatenate: { input: { required: { string_a: ["STRING", {}], string_b: ["STRING", {}], delimiter: ["STRING", {}] } } },
-  };
-  const [node] = createFormBuilder(graph, ["1"], objectInfoSchema.parse(info))(graph);
+  const inputs = { string_a: "x".repeat(1000), string_b: "short", delimiter: "" };
+  const required = Object.fromEntries(Object.keys(inputs).map((name) => [name, ["STRING", {}]]));
+  const info = objectInfoSchema.parse({ StringConcatenate: { input: { required } } });
+  const [node] = buildForm({ "1": { class_type: "StringConcatenate", inputs } }, info);
   expect(node?.fields.map(({ control }) => control.kind)).toEqual(["long-text", "text", "text"]);
 });
 
@@ -233,24 +217,15 @@ function readRefusal(name: string) {
 describe("node_errors on the form", () => {
   const { prompt, failure } = readRefusal("bad-graph");
   const form = createFormBuilder(prompt, sortTopologically(prompt), readCatalogueFixture())(prompt);
-  const problems = placeProblems(form, failure.nodeErrors ?? {});
 
-  it("appear at the fields they refer to", () => {
-    expect(Object.keys(problems.byNode).toSorted()).toEqual(["1", "2", "4"]);
-    expect(Object.keys(problems.byNode["1"]?.fields ?? {})).toEqual(["width", "height"]);
-    expect(Object.keys(problems.byNode["2"]?.fields ?? {}).toSorted()).toEqual(["blend_factor", "blend_mode"]);
-    expect(problems.byNode["4"]?.fields.images?.[0]?.type).toBe("required_input_missing");
-  });
-
-  it("report the first error in form order", () => {
-    expect(problems.first).toEqual({ nodeId: "1", field: "width" });
-    expect(problems.nodeCount).toBe(3);
-  });
-
-  it("have messages with the relevant values", () => {
-    const width = problems.byNode["1"]?.fields.width?.[0];
+  it("appear at the fields they refer to, the first one in form order", () => {
+    const { byNode, first, nodeCount } = placeProblems(form, failure.nodeErrors ?? {});
+    expect([first, nodeCount]).toEqual([{ nodeId: "1", field: "width" }, 3]);
+    expect(Object.keys(byNode).toSorted()).toEqual(["1", "2", "4"]);
+    expect(Object.keys(byNode["1"]?.fields ?? {})).toEqual(["width", "height"]);
+    expect(byNode["4"]?.fields.images?.[0]?.type).toBe("required_input_missing");
+    const [width, mode] = [byNode["1"]?.fields.width?.[0], byNode["2"]?.fields.blend_mode?.[0]];
     expect(width && toProblemMessage(width)).toEqual({ key: "value_smaller_than_min", values: { received: "-5", min: 1 } });
-    const mode = problems.byNode["2"]?.fields.blend_mode?.[0];
     expect(mode && toProblemMessage(mode)).toEqual({ key: "value_not_in_list", values: { received: "sparkle" } });
   });
 
@@ -266,35 +241,22 @@ describe("node_errors on the form", () => {
       values: { message: "Too hot", details: "inside" },
     });
   });
-});
 
-describe("a missing class", () => {
-  const { prompt, failure } = readRefusal("unknown-class");
-
-  it("highlights every node of that class without node_errors", () => {
-    const errors = findMissingClassErrors({ ...prompt, "9": { class_type: "NoSuchNode", inputs: {} } }, failure);
-    expect(Object.keys(errors ?? {})).toEqual(["1", "9"]);
-    expect(errors?.["1"]?.errors[0]?.extra_info.class_type).toBe("NoSuchNode");
-  });
-
-  it("is found by name when the response contains no node id", () => {
-    const errors = findMissingClassErrors(prompt, { code: "missing_node_type", message: "Node 'NoSuchNode' not found.", status: 400 });
-    expect(Object.keys(errors ?? {})).toEqual(["1"]);
-  });
-
-  it("is not reported for other errors", () => {
-    expect(findMissingClassErrors(prompt, { code: "prompt_no_outputs", message: "Prompt has no outputs", status: 400 })).toBeUndefined();
-  });
-});
-
-describe("a cycle", () => {
-  it("is reported as a path on each of its nodes", () => {
+  it("report a cycle as a path on each of its nodes", () => {
     const { prompt, failure } = readRefusal("cycle");
-    const problems = placeProblems(
-      createFormBuilder(prompt, Object.keys(prompt), readCatalogueFixture())(prompt),
-      failure.nodeErrors ?? {},
-    );
-    const problem = problems.byNode["1"]?.node[0];
+    const cyclicForm = createFormBuilder(prompt, Object.keys(prompt), readCatalogueFixture())(prompt);
+    const problem = placeProblems(cyclicForm, failure.nodeErrors ?? {}).byNode["1"]?.node[0];
     expect(problem && toProblemMessage(problem).key).toBe("dependency_cycle");
   });
+});
+
+it("highlights every node of a missing class, but of no other error", () => {
+  const { prompt, failure } = readRefusal("unknown-class");
+  const errors = findMissingClassErrors({ ...prompt, "9": { class_type: "NoSuchNode", inputs: {} } }, failure);
+  expect(Object.keys(errors ?? {})).toEqual(["1", "9"]);
+  expect(errors?.["1"]?.errors[0]?.extra_info.class_type).toBe("NoSuchNode");
+  // A service may name only the class.
+  const byName = findMissingClassErrors(prompt, { code: "missing_node_type", message: "Node 'NoSuchNode' not found.", status: 400 });
+  expect(Object.keys(byName ?? {})).toEqual(["1"]);
+  expect(findMissingClassErrors(prompt, { code: "prompt_no_outputs", message: "Prompt has no outputs", status: 400 })).toBeUndefined();
 });

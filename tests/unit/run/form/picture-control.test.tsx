@@ -26,6 +26,8 @@ const decode = (file: File) => (file.name.startsWith("bad") ? Promise.reject(new
 const getPictureSource = () => screen.getByRole("img", { name: "Picture of Photo" }).getAttribute("src");
 const getPictureName = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Picture name" }).value;
 const chooseFiles = (...files: File[]) => act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files } }));
+const failUpload = (upload: PictureUpload | undefined) =>
+  act(async () => upload?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
 const createPngFile = (fileName: string) => new File(["x"], fileName, { type: "image/png" });
 
 const asset = { id: "a1", name: "hero.png", asset_hash: `blake3:${"ab".repeat(32)}`, tags: ["output"], mime_type: "image/png" };
@@ -93,45 +95,34 @@ describe("the picture of a node", () => {
     expect(values.at(-1)).toBe("77aa.png");
   });
 
-  it("is kept when the new file is damaged or not a picture", async () => {
-    const { uploads } = show();
+  it.each([
+    ["photo.png", " The previous picture was kept."],
+    ["", ""],
+  ])("is kept when files are damaged, not one picture or not uploaded: %j", async (first, keptText) => {
+    const { uploads } = show({ first });
     await chooseFiles(new File(["x"], "bad.txt", { type: "text/plain" }));
-    expect(screen.getByText("bad.txt is not a picture. The previous picture was kept.")).toBeTruthy();
+    expect(screen.getByText(`bad.txt is not a picture.${keptText}`)).toBeTruthy();
+    await chooseFiles(createPngFile("a.png"), createPngFile("b.png"));
+    expect(screen.getByText("You dropped 2 files. Drop one picture.")).toBeTruthy();
     await chooseFiles(createPngFile("bad.png"));
-    expect(screen.getByText(/Couldn't read bad.png as a picture/)).toBeTruthy();
+    expect(screen.getByText(`Couldn't read bad.png as a picture. It may be damaged or incomplete.${keptText}`)).toBeTruthy();
     expect(uploads).toHaveLength(0);
-    expect(getPictureName()).toBe("photo.png");
-    expect(getPictureSource()).toContain("photo.png");
+    await chooseFiles(createPngFile("mine.png"));
+    await failUpload(uploads[0]);
+    expect(screen.getByText(`mine.png could not be uploaded.${keptText}`)).toBeTruthy();
+    expect(getPictureName()).toBe(first);
   });
 
-  it("is not shown as kept when there was none", async () => {
-    const { uploads } = show({ first: "" });
-    await chooseFiles(new File(["x"], "bad.txt", { type: "text/plain" }));
-    expect(screen.getByText("bad.txt is not a picture.")).toBeTruthy();
-    await chooseFiles(createPngFile("bad.png"));
-    expect(screen.getByText("Couldn't read bad.png as a picture. It may be damaged or incomplete.")).toBeTruthy();
+  it("is kept after a failed upload, which can be retried until another name is typed", async () => {
+    const { uploads, running, values } = show();
     await chooseFiles(createPngFile("mine.png"));
-    await act(async () => uploads[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
-    expect(screen.getByText("mine.png could not be uploaded.")).toBeTruthy();
-  });
-
-  it("is kept after a failed upload, which can be retried", async () => {
-    const { uploads, running } = show();
-    await chooseFiles(createPngFile("mine.png"));
-    await act(async () => uploads[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
-    expect(screen.getByText("mine.png could not be uploaded. The previous picture was kept.")).toBeTruthy();
+    await failUpload(uploads[0]);
     expect(getPictureSource()).toContain("photo.png");
-    expect(getPictureName()).toBe("photo.png");
     expect(running).toEqual([true, false]);
     await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Try again" })));
     expect(uploads.map(({ file }) => file.name)).toEqual(["mine.png", "mine.png"]);
-  });
-
-  it("clears an upload error when another name is typed", async () => {
-    const { uploads, values } = show();
-    await chooseFiles(createPngFile("photo.png"));
-    await act(async () => uploads[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
-    expect(screen.getByText("photo.png could not be uploaded.")).toBeTruthy();
+    await failUpload(uploads[1]);
+    expect(screen.getByText(/^mine.png could not be uploaded/)).toBeTruthy();
     fireEvent.change(screen.getByRole("textbox", { name: "Picture name" }), { target: { value: "photo.pn" } });
     expect(screen.queryByText(/could not be uploaded/)).toBeNull();
     expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
@@ -203,63 +194,39 @@ describe("the picture of a node", () => {
     expect(uploads[1]?.signal.aborted).toBe(true);
     expect(running).toEqual([true, false, true, false]);
   });
-
-  it("accepts one file at a time", async () => {
-    const { uploads } = show();
-    await chooseFiles(createPngFile("a.png"), createPngFile("b.png"));
-    expect(screen.getByText("You dropped 2 files. Drop one picture.")).toBeTruthy();
-    expect(uploads).toHaveLength(0);
-  });
 });
 
-describe("checkPicture", () => {
-  it("accepts formats that only the service can decode", async () => {
-    const rejectDecode = () => Promise.reject(new Error("no"));
-    expect(await checkPicture(new File([], "scan.tiff", { type: "image/tiff" }), rejectDecode)).toBe("picture");
-    expect(await checkPicture(new File([], "photo.jpg", { type: "image/jpeg" }), rejectDecode)).toBe("broken");
-    expect(await checkPicture(new File([], "notes.pdf", { type: "application/pdf" }), rejectDecode)).toBe("not-image");
-  });
+it("accepts formats that only the service can decode", async () => {
+  const check = (name: string, type: string) => checkPicture(new File([], name, { type }), () => Promise.reject(new Error("no")));
+  expect(await check("scan.tiff", "image/tiff")).toBe("picture");
+  expect(await check("photo.jpg", "image/jpeg")).toBe("broken");
+  expect(await check("notes.pdf", "application/pdf")).toBe("not-image");
 });
 
-describe("the name of a picture in the graph", () => {
-  it("is parsed and written with its folder and type", () => {
-    for (const value of ["photo.png", "clips/a b.png", "x.png [output]", "clips/x.png [temp]"]) {
-      const { filename, subfolder, type } = toFileRef(value);
-      expect(toImageValue({ name: filename, subfolder, type })).toBe(value);
-    }
-    expect(toFileRef("clips/x.png [temp]")).toEqual({ filename: "x.png", subfolder: "clips", type: "temp" });
-    expect(toImageValue({ name: "x.png", subfolder: null })).toBe("x.png");
-  });
+it("parses and writes a picture's name with its folder and type", () => {
+  for (const value of ["photo.png", "clips/a b.png", "x.png [output]", "clips/x.png [temp]"]) {
+    const { filename, subfolder, type } = toFileRef(value);
+    expect(toImageValue({ name: filename, subfolder, type })).toBe(value);
+  }
+  expect(toFileRef("clips/x.png [temp]")).toEqual({ filename: "x.png", subfolder: "clips", type: "temp" });
+  expect(toImageValue({ name: "x.png", subfolder: null })).toBe("x.png");
 });
 
-describe("a picture from the assets", () => {
-  it("sets its content hash as the value and lists only pictures", async () => {
-    const { values } = show();
-    fireEvent.click(screen.getByRole("button", { name: "From assets" }));
-    const assetButton = await screen.findByRole("button", { name: "hero.png" });
-    expect(screen.queryByRole("button", { name: "notes.txt" })).toBeNull();
-    fireEvent.click(assetButton);
-    expect(values.at(-1)).toBe(`${"ab".repeat(32)}.png`);
-    expect(getPictureName()).toBe("hero.png");
-    expect(screen.queryByRole("dialog")).toBeNull();
-  });
-
-  it("excludes mask layers unless requested", async () => {
-    show();
-    fireEvent.click(screen.getByRole("button", { name: "From assets" }));
-    await screen.findByRole("button", { name: "hero.png" });
-    expect(screen.queryByRole("button", { name: "hero-paint.png" })).toBeNull();
-    fireEvent.click(screen.getByRole("checkbox", { name: "Include mask layers" }));
-    await screen.findByRole("button", { name: "hero-paint.png" });
-  });
-
-  it("shows a message when nothing matches", async () => {
-    show();
-    fireEvent.click(screen.getByRole("button", { name: "From assets" }));
-    await screen.findByRole("button", { name: "hero.png" });
-    fireEvent.change(screen.getByRole("searchbox", { name: "Name contains" }), { target: { value: "nothing like it" } });
-    expect(await screen.findByText("No picture matches.")).toBeTruthy();
-  });
+it("uses an asset by its content hash and lists pictures without mask layers", async () => {
+  const { values } = show();
+  fireEvent.click(screen.getByRole("button", { name: "From assets" }));
+  await screen.findByRole("button", { name: "hero.png" });
+  for (const name of ["notes.txt", "hero-paint.png"]) expect(screen.queryByRole("button", { name })).toBeNull();
+  fireEvent.click(screen.getByRole("checkbox", { name: "Include mask layers" }));
+  await screen.findByRole("button", { name: "hero-paint.png" });
+  const search = (value: string) => fireEvent.change(screen.getByRole("searchbox", { name: "Name contains" }), { target: { value } });
+  search("nothing like it");
+  expect(await screen.findByText("No picture matches.")).toBeTruthy();
+  search("");
+  fireEvent.click(await screen.findByRole("button", { name: "hero.png" }));
+  expect(values.at(-1)).toBe(`${"ab".repeat(32)}.png`);
+  expect(getPictureName()).toBe("hero.png");
+  expect(screen.queryByRole("dialog")).toBeNull();
 });
 
 it("refers to a local server's asset by file and folder", () => {

@@ -19,10 +19,10 @@ function createStorage(entries: [string, string][] = []) {
 
 type Step = (store: RunStore) => void;
 
-const createOpenStep = (text: string, fileName?: string): Step => {
-  const file = openWorkflow(text, fileName);
-  if (!file.ok) throw new Error("The workflow could not be opened.");
-  return (store) => store.open(file.value);
+const createOpenStep = (...file: Parameters<typeof openWorkflow>): Step => {
+  const result = openWorkflow(...file);
+  if (!result.ok) throw new Error("The workflow could not be opened.");
+  return (store) => store.open(result.value);
 };
 const runSteps = (...steps: Step[]) => {
   const store = createRunStore();
@@ -41,63 +41,49 @@ function openWithSteps(...steps: Step[]): OpenWorkflow {
 }
 
 describe("a draft", () => {
-  it("restores name, id, typed values and the original", () => {
+  const size = (name: string) => ({ required: { [name]: ["INT", { default: 512 }] } });
+  const options = [
+    { key: "width", inputs: size("width") },
+    { key: "longer", inputs: size("longer_size") },
+  ];
+  const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
+  const resizeText = JSON.stringify({ "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } });
+  const editorWorkflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
+  const extra_data = { extra_pnginfo: { workflow: editorWorkflow } };
+  const jobWorkflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
+  it.each<[string, Step[], Partial<OpenWorkflow>]>([
+    ["typed values and the original", [createOpenStep(readSampleText("01-invert"), "mine.json"), createEditStep(640)], { name: "mine" }],
+    [
+      "a picture's local filename",
+      [
+        createOpenStep(readSampleText("02-poster-from-photo")),
+        (store) => store.setFileName(1, "4be1.png", "mine.png"),
+        (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" }),
+      ],
+      { ownNames: { "4be1.png": "mine.png" } },
+    ],
+    [
+      "a job's generated workflow id",
+      [createOpenStep(readSampleText("01-invert"), undefined, { name: "hero", workflowId: jobWorkflowId })],
+      { workflowId: jobWorkflowId },
+    ],
+    [
+      "the file's editor workflow and id",
+      [createOpenStep(JSON.stringify({ prompt: JSON.parse(readSampleText("01-invert")), extra_data }))],
+      { name: "hero", workflowId: editorWorkflow.id, extraData: extra_data },
+    ],
+    [
+      "a choice without the inputs of the deselected option",
+      [createOpenStep(resizeText), (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue)],
+      { graph: { "1": { class_type: "Resize", inputs: { resize_type: "longer", "resize_type.longer_size": 512 } } } },
+    ],
+  ])("restores %s", (_, steps, expected) => {
     const { storage } = createStorage();
-    const openWorkflow = openWithSteps(createOpenStep(readSampleText("01-invert"), "mine.json"), createEditStep(640));
+    const openWorkflow = openWithSteps(...steps);
+    expect(openWorkflow).toMatchObject(expected);
     expect(storeDraft(storage, "ada", openWorkflow)).toBe(true);
     const draft = readDraft(storage, "ada");
     expect(draft && runSteps((store) => store.restore(draft)).openWorkflow).toEqual(openWorkflow);
-  });
-
-  it("keeps the local filename of a picture", () => {
-    const { storage } = createStorage();
-    const nameStep: Step = (store) => store.setFileName(1, "4be1.png", "mine.png");
-    const pictureStep: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
-    storeDraft(storage, "ada", openWithSteps(createOpenStep(readSampleText("02-poster-from-photo")), nameStep, pictureStep));
-    const draft = readDraft(storage, "ada");
-    const openWorkflow = draft && runSteps((store) => store.restore(draft)).openWorkflow;
-    expect(openWorkflow?.graph["1"]?.inputs.image).toBe("4be1.png");
-    expect(openWorkflow?.ownNames).toEqual({ "4be1.png": "mine.png" });
-  });
-
-  it("keeps a job's generated workflow id so runs stay together", () => {
-    const { storage } = createStorage();
-    const workflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
-    const file = openWorkflow(readSampleText("01-invert"), undefined, { name: "hero", workflowId });
-    if (!file.ok) throw new Error("The workflow could not be opened.");
-    storeDraft(
-      storage,
-      "ada",
-      openWithSteps((store) => store.open(file.value)),
-    );
-    expect(readDraft(storage, "ada")?.file.workflowId).toBe(workflowId);
-  });
-
-  it("drops inputs of a deselected choice", () => {
-    const { storage } = createStorage();
-    const size = (name: string) => ({ required: { [name]: ["INT", { default: 512 }] } });
-    const options = [
-      { key: "width", inputs: size("width") },
-      { key: "longer", inputs: size("longer_size") },
-    ];
-    const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
-    const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
-    const chooseStep: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
-    storeDraft(storage, "ada", openWithSteps(createOpenStep(JSON.stringify(graph)), chooseStep));
-    const draft = readDraft(storage, "ada");
-    const openWorkflow = draft && runSteps((store) => store.restore(draft)).openWorkflow;
-    expect(openWorkflow?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
-    expect(openWorkflow?.original["1"]?.inputs).toEqual(graph["1"].inputs);
-  });
-
-  it("keeps the file's editor workflow and id", () => {
-    const { storage } = createStorage();
-    const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
-    const openWorkflow = openWithSteps(
-      createOpenStep(JSON.stringify({ prompt: JSON.parse(readSampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
-    );
-    storeDraft(storage, "ada", openWorkflow);
-    expect(readDraft(storage, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: openWorkflow.extraData });
   });
 
   it("never replaces an open workflow", () => {

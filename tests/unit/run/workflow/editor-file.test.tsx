@@ -1,13 +1,12 @@
 // Editor files on the Run page: displayed, submitted and saved values.
 import { readFileSync } from "node:fs";
-import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { failed, ok } from "@/lib/shared/result";
+import { ok } from "@/lib/shared/result";
 import { toComparable } from "@/tests/unit/contract/editor-workflow/to-comparable";
-import { startPromptServer } from "../prompt-server";
-import { createApi, dropFile, pressRun, showRunPage } from "../run-page";
+import { createAcceptingApi, createApi, dropFile, pressRun, reloadPage, showRunPage } from "../run-page";
 
 const readFixture = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
 const info = objectInfoSchema.parse(JSON.parse(readFixture("object-info.json")));
@@ -16,9 +15,7 @@ const readCatalogue = async () => ok(info);
 /** Records the path and content of every file that the page saves. */
 function recordSavedFiles() {
   const savedFiles: { path: string; text: string }[] = [];
-  const { fetch } = globalThis;
-  vi.stubGlobal("fetch", async (path: string | URL, init: RequestInit = {}) => {
-    if (typeof path !== "string" || !path.startsWith("/")) return fetch(path, init);
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
     if (path.startsWith("/api/object_info")) return Response.json(info);
     if (!path.startsWith("/api/userdata/")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });
     savedFiles.push({ path, text: String(init.body) });
@@ -27,6 +24,15 @@ function recordSavedFiles() {
   return savedFiles;
 }
 const press = (name: string, index = 0) => fireEvent.click(screen.getAllByRole("button", { name })[index] ?? document.body);
+async function openDroppedFile(name: string, content: string) {
+  await dropFile(name, content);
+  await screen.findAllByRole("button", { name: "Run" });
+}
+/** Saves in the open dialog. */
+async function save() {
+  press("Save", 1);
+  await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
+}
 const typeText = (name: string, value: string, index = 0) => {
   const input = screen.getAllByRole("textbox", { name })[index] ?? document.body;
   fireEvent.change(input, { target: { value } });
@@ -34,17 +40,15 @@ const typeText = (name: string, value: string, index = 0) => {
 };
 
 test("opens a dropped file and submits its graph and editor workflow", async () => {
-  const service = await startPromptServer();
-  showRunPage(createApi(service, { readCatalogue }));
-  await dropFile("two.json", readFixture("20-subgraph-linked-widget.editor.json"));
-  await screen.findAllByRole("button", { name: "Run" });
+  const { submissions, api } = createAcceptingApi({ readCatalogue });
+  showRunPage(api);
+  await openDroppedFile("two.json", readFixture("20-subgraph-linked-widget.editor.json"));
   expect(screen.getAllByRole("textbox", { name: "width" }).map((field) => field.getAttribute("value"))).toEqual(["21", "55"]);
   pressRun();
-  await waitFor(() => expect(service.submissions).toHaveLength(1));
-  const [body] = service.submissions;
+  await waitFor(() => expect(submissions).toHaveLength(1));
+  const [body] = submissions;
   expect(toComparable(body?.prompt, info)).toEqual(toComparable(JSON.parse(readFixture("20-subgraph-linked-widget.api.json")), info));
   expect(body?.extra_data).toMatchObject({ extra_pnginfo: { workflow: { id: "a44465e7-edb3-4671-b9aa-dbc89af122ee", version: 0.4 } } });
-  service.respond({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
 });
 
 test("shows a file's conversion notices by node, also after a reload", async () => {
@@ -53,36 +57,24 @@ test("shows a file's conversion notices by node, also after a reload", async () 
   await dropFile("old.json", readFixture("06-bypass-no-match.editor.json"));
   const findNotice = async () => within(await screen.findByRole("region", { name: /Opened from the editor's format/ }));
   expect((await findNotice()).getByText(/bypassed node before \w+ has no value to pass on/)).toBeTruthy();
-  window.dispatchEvent(new Event("pagehide"));
-  cleanup();
-  showRunPage(createApi(undefined, { readCatalogue }));
+  reloadPage(createApi(undefined, { readCatalogue }));
   expect((await findNotice()).getByText(/bypassed node before \w+ has no value to pass on/)).toBeTruthy();
-});
-
-test("rejects a file when the node list can't be loaded", async () => {
-  showRunPage(createApi(undefined, { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) }));
-  await dropFile("one.json", readFixture("01-basic-image.editor.json"));
-  expect(await screen.findByText(/Couldn't load the service's node list/)).toBeTruthy();
-  fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
 });
 
 test("saves typed values to the editor file and submits them", async () => {
   const files = recordSavedFiles();
-  const service = await startPromptServer();
-  showRunPage(createApi(service, { readCatalogue }));
-  await dropFile("two.json", readFixture("20-subgraph-linked-widget.editor.json"));
-  await screen.findAllByRole("button", { name: "Run" });
+  const { submissions, api } = createAcceptingApi({ readCatalogue });
+  showRunPage(api);
+  await openDroppedFile("two.json", readFixture("20-subgraph-linked-widget.editor.json"));
   typeText("width", "77", 1);
   pressRun();
-  await waitFor(() => expect(service.submissions).toHaveLength(1));
-  const [body] = service.submissions;
-  service.respond({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  await screen.findByRole("link", { name: "Open job job-1" });
   press("Save");
   expect((await screen.findByRole("radio", { name: /^Editor file/ })).matches(":checked")).toBe(true);
-  press("Save", 1);
-  await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
-  expect(files[0]?.path).toContain(encodeURIComponent("workflows/two.json"));
+  await save();
   const [file] = files;
+  const [body] = submissions;
+  expect(file?.path).toContain(encodeURIComponent("workflows/two.json"));
   const expectedFile = JSON.parse(readFixture("20-subgraph-linked-widget.editor.json"));
   expectedFile.definitions.subgraphs[0].nodes[1].widgets_values[1] = 77;
   expect(JSON.parse(file?.text ?? "")).toEqual(expectedFile);
@@ -93,13 +85,11 @@ test("saves typed values to the editor file and submits them", async () => {
 test("saves an API graph as an API graph or an editor file", async () => {
   const files = recordSavedFiles();
   showRunPage(createApi(undefined, { readCatalogue }));
-  await dropFile("plain.json", readFixture("01-basic-image.api.json"));
-  await screen.findAllByRole("button", { name: "Run" });
+  await openDroppedFile("plain.json", readFixture("01-basic-image.api.json"));
   press("Save");
   expect((await screen.findByRole("radio", { name: /^API graph/ })).matches(":checked")).toBe(true);
   fireEvent.click(screen.getByRole("radio", { name: /^Editor file/ }));
-  press("Save", 1);
-  await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
+  await save();
   expect(files[0]?.path).toContain(encodeURIComponent("workflows/plain.json"));
   const { graph } = toApiWorkflow(files[0]?.text, info);
   expect(toComparable(graph, info)).toEqual(toComparable(JSON.parse(readFixture("01-basic-image.api.json")), info));
@@ -124,15 +114,14 @@ test("saves a run to its editor workflow", async () => {
 
 test("neither saves nor submits the editor workflow of a different graph", async () => {
   recordSavedFiles();
-  const service = await startPromptServer();
-  showRunPage(createApi(service, { readCatalogue }));
+  const { submissions, api } = createAcceptingApi({ readCatalogue });
+  showRunPage(api);
   await openExecutedWorkflow({ ...readApiGraph(), "99": { class_type: "EmptyImage", inputs: {} } });
   expect(await screen.findByText(/with a new layout/)).toBeTruthy();
   press("Cancel");
   pressRun();
-  await waitFor(() => expect(service.submissions).toHaveLength(1));
+  await waitFor(() => expect(submissions).toHaveLength(1));
   // The submission doesn't use that editor workflow's id either.
-  expect(service.submissions[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
-  expect(JSON.stringify(service.submissions[0]?.extra_data)).not.toContain(readEditorWorkflow().id);
-  service.respond({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  expect(submissions[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
+  expect(JSON.stringify(submissions[0]?.extra_data)).not.toContain(readEditorWorkflow().id);
 });

@@ -11,7 +11,7 @@ import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
 import { renderPage, wrapInProviders } from "../render";
-import { createApi, createByteSource, dropFile, getField, getRunButton, openText, pressRun } from "../run-page";
+import { createAcceptingApi, createByteSource, dropFile, getField, getRunButton, openText, pressRun } from "../run-page";
 
 const readPairFile = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
 const catalogue = JSON.parse(readPairFile("object-info.json"));
@@ -32,14 +32,9 @@ beforeEach(() => {
 
 const connections = ["Here", "Studio", "Lab", "Attic"].map((name) => ({ id: name.toLowerCase(), name, embedded: false }));
 
-function openPage(ports: Partial<RunApi> = {}, source?: RunSource) {
-  const bodies: unknown[] = [];
-  const sendPrompt: RunApi["sendPrompt"] = async (submission) => {
-    bodies.push(submission);
-    return ok({ prompt_id: "job-1", node_errors: {} });
-  };
+function openPage(overrides: Partial<RunApi> = {}, source?: RunSource) {
   if (source) window.history.replaceState(null, "", "/run?job=x");
-  const api = createApi(undefined, { readCatalogue, sendPrompt, ...ports });
+  const { submissions, api } = createAcceptingApi({ readCatalogue, ...overrides });
   const page = (currentId: string) => (
     <ConnectionProvider currentId={currentId} connections={connections}>
       <RunScreen canRun memberId="ada" store={store} source={source} api={api} />
@@ -47,22 +42,23 @@ function openPage(ports: Partial<RunApi> = {}, source?: RunSource) {
   );
   const store = createRunStore();
   const { rerender } = renderPage(page("here"));
-  return { bodies, store, switchTo: (connection: string) => rerender(wrapInProviders(page(connection))) };
+  return { submissions, store, switchTo: (connection: string) => rerender(wrapInProviders(page(connection))) };
 }
+const dropBothFlac = () => dropFile("both.flac", readCarrierFile("both.flac"), "audio/flac");
 const findFormatDialog = () => screen.findByRole("dialog", { name: /contains two workflows/ });
 const chooseFormat = async (name: RegExp) => fireEvent.click(within(await findFormatDialog()).getByRole("button", { name }));
 
 it("asks for a file's format once and submits the shown workflow", async () => {
-  const { bodies } = openPage();
-  await dropFile("both.flac", readCarrierFile("both.flac"), "audio/flac");
+  const { submissions } = openPage();
+  await dropBothFlac();
   const dialog = await findFormatDialog();
   expect(await within(dialog).findByText("EmptyImage #1, width: 48 when executed, 64 in the editor")).toBeTruthy();
   await chooseFormat(/^Editor workflow/);
   await waitFor(() => expect(getField("width").value).toBe("64"));
   pressRun();
-  await waitFor(() => expect(bodies).toMatchObject([{ prompt: { "1": { inputs: { width: 64 } } } }]));
+  await waitFor(() => expect(submissions).toMatchObject([{ prompt: { "1": { inputs: { width: 64 } } } }]));
   // The choice is remembered for the same file.
-  await dropFile("both.flac", readCarrierFile("both.flac"), "audio/flac");
+  await dropBothFlac();
   await waitFor(() => expect(screen.getByText(/The editor workflow is open/)).toBeTruthy());
   expect(screen.queryByRole("dialog", { name: /contains two workflows/ })).toBeNull();
   fireEvent.click(screen.getByRole("button", { name: "Open executed workflow" }));
@@ -75,7 +71,7 @@ it("asks for a file's format once and submits the shown workflow", async () => {
 
 it("offers the other format after a reload", async () => {
   openPage();
-  await dropFile("both.flac", readCarrierFile("both.flac"), "audio/flac");
+  await dropBothFlac();
   await chooseFormat(/^Editor workflow/);
   await screen.findByText(/The editor workflow is open/);
   window.dispatchEvent(new Event("pagehide"));
@@ -88,7 +84,7 @@ it("offers the other format after a reload", async () => {
 
 it("explains an unreadable editor workflow in the dialog", async () => {
   openPage({ readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) });
-  await dropFile("both.flac", readCarrierFile("both.flac"), "audio/flac");
+  await dropBothFlac();
   expect(await within(await findFormatDialog()).findByText(/Couldn't load the service's node list/)).toBeTruthy();
 });
 
@@ -125,25 +121,16 @@ it.each<[string, RunSource, Partial<RunApi>]>([
       readFile: async () => ok(createByteSource(readCarrierFile("both.mp3"))),
     },
   ],
-  [
-    "a past job",
-    { job: "j" },
-    {
-      readJob: async () =>
-        ok({
-          id: "j",
-          status: "completed",
-          workflow: {
-            prompt: { "1": { class_type: "EmptyImage", inputs: { width: 48 } } },
-            extra_data: { extra_pnginfo: { workflow: JSON.parse(readPairFile("01-basic-image.editor.json")) } },
-          },
-        }),
-    },
-  ],
-])("asks for the format of %s", async (_, source, ports) => {
-  openPage(ports, source);
+  ["a past job", { job: "j" }, { readJob: async () => ok({ id: "j", status: "completed", workflow: readJobWorkflow() }) }],
+])("asks for the format of %s", async (_, source, overrides) => {
+  openPage(overrides, source);
   await chooseFormat(/^Executed workflow/);
   await waitFor(() => expect(getField("width").value).toBe("48"));
+});
+
+const readJobWorkflow = () => ({
+  prompt: { "1": { class_type: "EmptyImage", inputs: { width: 48 } } },
+  extra_data: { extra_pnginfo: { workflow: JSON.parse(readPairFile("01-basic-image.editor.json")) } },
 });
 
 it.each([
@@ -158,7 +145,7 @@ it.each([
 
 it("opens a file with missing classes read-only and lists packs and services", async () => {
   missingClasses = { studio: [], lab: ["SharpenDeluxe"], attic: undefined };
-  const { bodies } = openPage();
+  const { submissions } = openPage();
   await dropFile("missing.json", readPairFile("13-missing-class.editor.json"));
   const missingList = await screen.findByRole("list", { name: "Missing nodes" });
   expect(missingList.textContent).toBe("SharpenDeluxe one node · from sharpen-pack");
@@ -169,13 +156,12 @@ it("opens a file with missing classes read-only and lists packs and services", a
   const inputs = screen.getByRole("group", { name: "Inputs, read-only" });
   expect(inputs.matches(":disabled")).toBe(true);
   // Values of an unknown class are shown as stored in the file.
-  const values = JSON.stringify(
-    JSON.parse(readPairFile("13-missing-class.editor.json")).nodes.find(({ type }: { type: string }) => type === "SharpenDeluxe")
-      .widgets_values,
-  );
-  expect(within(inputs).getByText("Values in the file").closest("[data-node-id]")?.textContent).toContain(values);
+  const { nodes } = JSON.parse(readPairFile("13-missing-class.editor.json"));
+  const node = nodes.find(({ type }: { type: string }) => type === "SharpenDeluxe");
+  const valuesElement = within(inputs).getByText("Values in the file").closest("[data-node-id]");
+  expect(valuesElement?.textContent).toContain(JSON.stringify(node.widgets_values));
   pressRun();
-  expect([getRunButton().getAttribute("aria-disabled"), bodies.length]).toEqual(["true", 0]);
+  expect([getRunButton().getAttribute("aria-disabled"), submissions.length]).toEqual(["true", 0]);
 });
 
 it("lists missing classes with their packs, and replaced nodes", async () => {
@@ -226,7 +212,7 @@ it("reloads the file on a connection that has the classes", async () => {
 });
 
 it("suggests the nearest value for an unavailable one", async () => {
-  const { bodies } = openPage();
+  const { submissions } = openPage();
   const scale = { image: ["1", 0], upscale_method: "bicubik", width: 8, height: 8, crop: "disabled" };
   const graph = {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
@@ -237,5 +223,5 @@ it("suggests the nearest value for an unavailable one", async () => {
   fireEvent.click(await screen.findByRole("button", { name: "Use bicubic" }));
   expect(screen.queryByRole("button", { name: "Use bicubic" })).toBeNull();
   pressRun();
-  await waitFor(() => expect(bodies).toMatchObject([{ prompt: { "2": { inputs: { upscale_method: "bicubic" } } } }]));
+  await waitFor(() => expect(submissions).toMatchObject([{ prompt: { "2": { inputs: { upscale_method: "bicubic" } } } }]));
 });

@@ -1,5 +1,24 @@
-// The graphs of the load, with their expected state and number of files.
-import { type Random } from "./random";
+// The random inputs of the load: graphs, with their expected state and number of files, and small real pictures.
+// Everything random in a round follows from its seed, which is printed when the round fails.
+import sharp from "sharp";
+
+export type Random = { integerBelow(bound: number): number; pick<T>(items: readonly [T, ...T[]]): T };
+
+/** mulberry32: a public-domain generator of 32 bits; short, and good enough to choose the next step. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  function next(): number {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+  const integerBelow = (bound: number) => Math.floor(next() * bound);
+  return {
+    integerBelow,
+    pick: (items) => items[integerBelow(items.length)] ?? items[0],
+  };
+}
 
 export type GraphKind = "single" | "several" | "loaded" | "slow" | "text" | "failing" | "partial";
 type Node = { class_type: string; inputs: Record<string, unknown> };
@@ -69,4 +88,28 @@ export function createGraph(kind: GraphKind, random: Random, image: string): Pro
     case "partial":
       return { prompt: { "1": empty(), "2": save("1"), "3": wait("1", 3000), "4": save("3") }, partial_execution_targets: ["2"] };
   }
+}
+
+const EDGE_PX = 64;
+
+export async function createUserPicture(user: string): Promise<Uint8Array<ArrayBuffer>> {
+  const shade = [...user].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 256;
+  const background = { r: shade, g: 40, b: 90 };
+  return new Uint8Array(
+    await sharp({ create: { width: EDGE_PX, height: EDGE_PX, channels: 3, background } })
+      .png()
+      .toBuffer(),
+  );
+}
+
+/** Paints (alpha 0) a different number of pixels each time, so that no two masks of a user have the same result. */
+export async function createMask(serial: number, color: number): Promise<Uint8Array<ArrayBuffer>> {
+  const pixels = Buffer.alloc(EDGE_PX * EDGE_PX * 4, 255);
+  const painted = serial % (EDGE_PX * EDGE_PX);
+  for (let index = 0; index < painted; index += 1) pixels.set([color & 255, (color >> 8) & 255, (color >> 16) & 255, 0], index * 4);
+  return new Uint8Array(
+    await sharp(pixels, { raw: { width: EDGE_PX, height: EDGE_PX, channels: 4 } })
+      .png()
+      .toBuffer(),
+  );
 }
